@@ -1,0 +1,1 @@
+"""A plugin-based Kafka connector for PySpark."""

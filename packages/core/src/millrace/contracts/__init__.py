@@ -1,0 +1,28 @@
+"""The contracts of the plugin kinds: what to subclass, and what the arguments and results look like."""
+
+from millrace.contracts.catalog import Catalog
+from millrace.contracts.format import BadMessage, Decoded, Decoder, Encoder, Format
+from millrace.contracts.header_filter import HEADERS, HeaderFilter
+from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
+from millrace.contracts.partitioner import Partitioner, RecordPartitioner
+from millrace.contracts.payloads import Payloads
+from millrace.contracts.plugin import NoOptions, Plugin
+
+__all__ = [
+    "HEADERS",
+    "BadMessage",
+    "Catalog",
+    "Decoded",
+    "Decoder",
+    "Encoder",
+    "Format",
+    "HeaderFilter",
+    "NoOptions",
+    "OffsetInitializer",
+    "OffsetLookup",
+    "Partitioner",
+    "Payloads",
+    "Plugin",
+    "RecordPartitioner",
+    "TopicPartition",
+]

@@ -1,0 +1,91 @@
+"""Formats: how message payloads become columns and columns become payloads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from millrace.contracts.payloads import Payloads
+from millrace.contracts.plugin import Plugin
+
+
+class BadMessage(NamedTuple):
+    """A message that could not be decoded: its index in the batch, and why, in words for a person."""
+
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What a batch of messages decoded to.
+
+    Attributes:
+        rows: The rows, with exactly the decoder's schema.
+        message_index: For each row the index of its message, int32, never decreasing; None when every message gave
+            exactly one row, so that row i belongs to message i.
+        row_kinds: For each row ``+I``, ``-U``, ``+U`` or ``-D`` (string); None when every row is an insertion.
+        errors: The messages that could not be decoded, by ascending index. They have no rows.
+    """
+
+    rows: pa.RecordBatch
+    message_index: pa.Int32Array | None = None
+    row_kinds: pa.StringArray | None = None
+    errors: tuple[BadMessage, ...] = ()
+
+
+class Decoder(ABC):
+    """Turns payloads into rows of one schema. Built once per worker and schema, used for every batch."""
+
+    @abstractmethod
+    def decode(self, payloads: Payloads) -> Decoded:
+        """Decode a batch of messages.
+
+        A message may give no row (a tombstone, a blank payload), one or many. A bad message becomes an entry of
+        ``errors`` and never shifts another's row; nothing that the bytes hold may raise.
+        """
+
+
+class Encoder(ABC):
+    """Turns rows of one schema into payloads. Built once per worker and schema, used for every batch."""
+
+    @abstractmethod
+    def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
+        """Encode a batch of rows, one payload a row; a null payload is a tombstone.
+
+        Args:
+            rows: The rows, with exactly the encoder's schema.
+            row_kinds: For each row ``+I``, ``-U``, ``+U`` or ``-D``; None when every row is an insertion. A format
+                that knows insertions only refuses others by a MessageError.
+
+        Raises:
+            MessageError: A value cannot be written; the message names the column and the row's index.
+        """
+
+
+class Format(Plugin, ABC):
+    """A message format, such as json.
+
+    A format's options are given as ``<name>.<option>``, ``value.<name>.<option>`` or ``key.<name>.<option>``.
+    """
+
+    def default_schema(self) -> pa.Schema | None:
+        """The columns that a read has when the user gives no schema, or None when a schema must be given."""
+        return None
+
+    @abstractmethod
+    def decoder(self, schema: pa.Schema) -> Decoder:
+        """A decoder to rows of ``schema``.
+
+        Called on the driver to check the schema, then once per worker.
+
+        Raises:
+            SchemaError: The format cannot decode to one of the columns; the message names it and its type.
+        """
+
+    @abstractmethod
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        """An encoder of rows of ``schema``; called, and raising, as `decoder` is."""

@@ -1,0 +1,53 @@
+"""A column of message payloads, in whichever of its two forms is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+
+class Payloads:
+    """The payloads (keys or values) of n messages: bytes, or None for a null payload.
+
+    Kafka clients and most decoders work on lists of bytes, Arrow kernels on binary arrays. Converting costs about as
+    much as fetching, so each form is made only when asked for, and then kept.
+
+    Args:
+        source: A list of ``bytes | None``, or a ``pa.BinaryArray``.
+    """
+
+    __slots__ = ("_array", "_items")
+
+    def __init__(self, source: Sequence[bytes | None] | pa.BinaryArray) -> None:
+        self._array: pa.BinaryArray | None = None
+        self._items: Sequence[bytes | None] | None = None
+        if isinstance(source, pa.Array):
+            self._array = source if source.type == pa.binary() else source.cast(pa.binary())
+        else:
+            self._items = source
+
+    @classmethod
+    def nulls(cls, count: int) -> Payloads:
+        """``count`` null payloads, such as the keys of records without a key."""
+        return cls([None] * count)
+
+    def to_list(self) -> Sequence[bytes | None]:
+        """The payloads as a list of ``bytes | None``; do not change it."""
+        if self._items is None:
+            assert self._array is not None
+            # to_pylist makes a scalar object for each value and is many times slower
+            self._items = self._array.to_numpy(zero_copy_only=False).tolist()
+        return self._items
+
+    def to_array(self) -> pa.BinaryArray:
+        """The payloads as an Arrow array of type binary."""
+        if self._array is None:
+            self._array = pa.array(self._items, pa.binary())
+        return self._array
+
+    def __len__(self) -> int:
+        return len(self._items) if self._items is not None else len(self._array)
+
+    def __repr__(self) -> str:
+        return f"Payloads({len(self)})"

@@ -1,0 +1,27 @@
+"""What all plugins have in common: a class with typed options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of a plugin that has none."""
+
+
+class Plugin:
+    """Base of every plugin class.
+
+    A plugin's options are a frozen dataclass whose fields are made by `millrace.options.option`. The driver parses and
+    checks them once; executors receive the finished dataclass and build the plugin from it.
+
+    Args:
+        options: An instance of the class's ``Options``.
+    """
+
+    Options: ClassVar[type] = NoOptions
+
+    def __init__(self, options: Any = None) -> None:
+        self.options = self.Options() if options is None else options

@@ -1,0 +1,96 @@
+"""The errors that millrace raises, each with one message that says what, where, and what to do.
+
+MillraceError
+├── OptionsError            a configuration is wrong; carries every problem found, not only the first
+├── PluginError
+│   ├── UnknownPluginError      no installed package offers the name
+│   ├── DuplicatePluginError    two installed packages offer the same name
+│   ├── PluginLoadError         the name is known but its class cannot be used
+│   └── PluginVersionError      driver and executor have different versions of a plugin
+├── SchemaError             a format cannot carry the columns asked of it
+├── MessageError            a message could not be decoded, or a row not encoded
+├── ClientError             Kafka refused or could not be reached
+│   ├── UnreachableError        no bootstrap server answered
+│   ├── UnknownTopicError       a topic does not exist, or may not be seen
+│   ├── DataLossError           offsets that were asked for are no longer there
+│   └── DeliveryError           records were not acknowledged by the brokers
+└── MachineError            something this machine lacks (Java, a library, a free port)
+
+Every class pickles with its message alone, since errors cross from Python workers to the driver.
+"""
+
+
+class MillraceError(Exception):
+    """Base of all errors that millrace raises on purpose."""
+
+
+class OptionsError(MillraceError):
+    """A configuration is wrong.
+
+    Args:
+        side: What was configured, such as ``"source"``; named in the message.
+        problems: One sentence for each problem, all of them at once.
+    """
+
+    def __init__(self, side: str, problems: tuple[str, ...]) -> None:
+        self.side = side
+        self.problems = problems
+        super().__init__(side, problems)
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return f"wrong {self.side} options: {self.problems[0]}"
+        lines = "".join(f"\n  - {problem}" for problem in self.problems)
+        return f"wrong {self.side} options, {len(self.problems)} problems:{lines}"
+
+
+class PluginError(MillraceError):
+    """A plugin cannot be used."""
+
+
+class UnknownPluginError(PluginError):
+    """No installed package offers a plugin of that name."""
+
+
+class DuplicatePluginError(PluginError):
+    """Two installed packages offer a plugin of the same kind and name."""
+
+
+class PluginLoadError(PluginError):
+    """A plugin's module or class cannot be imported, or is not of its kind."""
+
+
+class PluginVersionError(PluginError):
+    """Driver and executor have different versions of a plugin's package."""
+
+
+class SchemaError(MillraceError):
+    """A format cannot carry the columns asked of it."""
+
+
+class MessageError(MillraceError):
+    """A message could not be decoded, or a row could not be encoded."""
+
+
+class ClientError(MillraceError):
+    """Kafka refused a request, or could not be reached."""
+
+
+class UnreachableError(ClientError):
+    """No bootstrap server answered in time."""
+
+
+class UnknownTopicError(ClientError):
+    """A topic does not exist, or this client may not see it."""
+
+
+class DataLossError(ClientError):
+    """Offsets that were asked for are no longer in the log."""
+
+
+class DeliveryError(ClientError):
+    """Records were not acknowledged by the brokers."""
+
+
+class MachineError(MillraceError):
+    """This machine lacks something that is needed, such as Java or an extra's library."""

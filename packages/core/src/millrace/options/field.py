@@ -1,0 +1,50 @@
+"""How an option is declared: a dataclass field that knows its public name and meaning."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_KEY = "millrace"
+
+
+@dataclass(frozen=True)
+class OptionInfo:
+    """What the user sees of an option.
+
+    Attributes:
+        name: The public name, as in the reference.
+        doc: Its meaning in one line.
+        parse: Makes the value from the option's text; raises ValueError saying what was expected. None leaves it to
+            the field's type.
+        aliases: Other names that mean the same.
+    """
+
+    name: str
+    doc: str
+    parse: Callable[[str], Any] | None = None
+    aliases: tuple[str, ...] = ()
+
+
+def option(
+    name: str,
+    *,
+    doc: str,
+    default: Any = dataclasses.MISSING,
+    parse: Callable[[str], Any] | None = None,
+    aliases: tuple[str, ...] = (),
+) -> Any:
+    """Declare an option as a field of a frozen dataclass.
+
+    The field's annotation is the option's type: ``bool``, ``int``, ``str``, ``Literal[...]`` or one of these with
+    bounds from ``annotated_types``. A field without a default is an option that must be given.
+    """
+    info = OptionInfo(name, doc, parse, aliases)
+    return dataclasses.field(default=default, metadata={_KEY: info})
+
+
+def options_of(cls: type) -> Mapping[str, OptionInfo]:
+    """The options that a dataclass declares, by field name, in order."""
+    return {field.name: field.metadata[_KEY] for field in dataclasses.fields(cls) if _KEY in field.metadata}

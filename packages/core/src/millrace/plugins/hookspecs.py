@@ -1,0 +1,47 @@
+"""The hooks that a plugin package implements.
+
+A package lists a module under the entry-point group ``millrace``; functions of that module marked with ``hookimpl``
+and named as below are its hooks. Every hook is called once per process, on the driver and on every executor's worker,
+at the first look-up of a plugin of its kind.
+
+Every hook answers the plugins that the package offers: a name for each (lower-case letters, digits, ``-``, ``_``) and
+where its class is (``"package.module:Class"``). The class is imported only when the plugin is used, so a hook's module
+should import nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pluggy
+
+PROJECT = "millrace"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function as the implementation of the hook that it is named after."""
+
+
+@hookspec
+def millrace_formats() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Formats (subclasses of `millrace.contracts.Format`), named in ``format``, ``value.format`` and ``key.format``."""
+
+
+@hookspec
+def millrace_partitioners() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Partitioners (subclasses of `millrace.contracts.Partitioner`), named in ``sink.partitioner``."""
+
+
+@hookspec
+def millrace_offset_initializers() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Offset initializers (`millrace.contracts.OffsetInitializer`), named in ``scan.startup.mode`` and ``scan.bounded.mode``."""
+
+
+@hookspec
+def millrace_header_filters() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Header-filter languages (subclasses of `millrace.contracts.HeaderFilter`), named in ``scan.filter.language``."""
+
+
+@hookspec
+def millrace_catalogs() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Catalogs (subclasses of `millrace.contracts.Catalog`)."""
