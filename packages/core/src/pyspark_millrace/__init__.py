@@ -1,1 +1,74 @@
-"""Found by Spark by its name; see DefaultSource."""
+"""Where Spark finds the data source ``millrace``, by this module's name and without any registration.
+
+Spark imports this module in every session of every user, so it imports nothing but Spark's own base class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import (
+        DataSourceReader,
+        DataSourceStreamReader,
+        DataSourceStreamWriter,
+        DataSourceWriter,
+    )
+    from pyspark.sql.types import StructType
+
+    from millrace.configuration import Configuration
+
+
+class DefaultSource(DataSource):
+    """Kafka topics as a Spark data source, ``format("millrace")``."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        from millrace.spark.errors import user_errors
+
+        super().__init__(options)
+        with user_errors():
+            self._configuration()
+
+    @classmethod
+    def name(cls) -> str:
+        """The name to give to ``format()``."""
+        return "millrace"
+
+    def schema(self) -> StructType:
+        """The columns of a read for which the user gave none."""
+        from millrace.spark.errors import user_errors
+        from millrace.spark.schema import default_schema
+
+        with user_errors():
+            return default_schema(self._configuration().source)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """A batch read."""
+        from millrace.spark.batch_reader import BatchReader
+
+        return BatchReader(self._configuration().source, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        """A streaming read."""
+        from millrace.spark.stream_reader import StreamReader
+
+        return StreamReader(self._configuration().source, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """A batch write."""
+        from millrace.spark.batch_writer import BatchWriter
+
+        return BatchWriter(self._configuration().sink, schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802 - Spark's name
+        """A streaming write."""
+        from millrace.spark.stream_writer import StreamWriter
+
+        return StreamWriter(self._configuration().sink, schema, overwrite)
+
+    def _configuration(self) -> Configuration:
+        from millrace.configuration.build import configure
+
+        return configure(self.options)

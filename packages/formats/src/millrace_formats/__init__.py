@@ -1,1 +1,1 @@
-"""To be filled."""
+"""The standard message formats of millrace: raw, json and csv. The hooks are in `millrace_formats.plugin`."""

@@ -1,1 +1,1 @@
-"""To be filled."""
+"""The standard offset initializers of millrace, one module each."""

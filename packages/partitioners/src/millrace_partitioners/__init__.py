@@ -1,1 +1,1 @@
-"""To be filled."""
+"""The standard partitioners of millrace: default, fixed and round-robin, one module each."""

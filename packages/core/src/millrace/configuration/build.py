@@ -1,0 +1,103 @@
+"""From the user's options to a finished configuration; on the driver only, since parsing needs pydantic."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
+from millrace.errors import PluginError
+from millrace.kafka.properties import translate
+from millrace.options.connector import SinkOptions, SourceOptions
+from millrace.options.parse import OptionParser
+from millrace.options.secrets import Properties
+from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, Kind
+from millrace.plugins.manager import PluginRef, plugin_manager
+
+
+def configure(raw: Mapping[str, str]) -> Configuration:
+    """Parse and check all options of a source or sink.
+
+    Args:
+        raw: The options as the user gave them; names in any case.
+
+    Raises:
+        OptionsError: Something is wrong; every problem is in the one message.
+    """
+    return _configure(tuple(sorted((name, str(value)) for name, value in raw.items())))
+
+
+@functools.lru_cache(maxsize=64)
+def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
+    # Spark makes the data source anew for every step of every micro-batch, mostly in the same few processes
+    parser = OptionParser("millrace", dict(raw))
+    client = _client(parser)
+    source_options = parser.take(SourceOptions) or SourceOptions()
+    sink_options = parser.take(SinkOptions) or SinkOptions()
+    value_format = _format(parser, source_options.value_format)
+    configuration = Configuration(
+        SourceConfig(
+            options=source_options,
+            client=client,
+            value_format=value_format,
+            startup=_initializer(parser, "startup", source_options.startup_mode),
+            bounded=_initializer(parser, "bounded", source_options.bounded_mode),
+            header_filter=_header_filter(parser, source_options),
+        ),
+        SinkConfig(
+            options=sink_options,
+            client=client,
+            value_format=value_format,
+            partitioner=_plugin(parser, PARTITIONER, "sink.partitioner", sink_options.partitioner, "sink.partitioner."),
+        ),
+    )
+    parser.finish()
+    return configuration
+
+
+def _client(parser: OptionParser) -> Properties:
+    parser.expect("properties.bootstrap.servers")
+    client, problems = translate(parser.take_prefixed("properties."))
+    for problem in problems:
+        parser.report(problem)
+    return Properties(client)
+
+
+def _format(parser: OptionParser, name: str | None) -> PluginRef | None:
+    if name is None:
+        return None
+    return _plugin(parser, FORMAT, "value.format", name, f"value.{name}.", f"{name}.")
+
+
+def _initializer(parser: OptionParser, side: str, name: str | None) -> PluginRef | None:
+    if name is None:
+        return None
+    return _plugin(parser, OFFSET_INITIALIZER, f"scan.{side}.mode", name, f"scan.{side}.")
+
+
+def _header_filter(parser: OptionParser, options: SourceOptions) -> PluginRef | None:
+    if options.header_filter is None:
+        return None
+    try:
+        manager = plugin_manager()
+        manager.load(HEADER_FILTER, options.filter_language)(options.header_filter)
+        return manager.refer(HEADER_FILTER, options.filter_language, options.header_filter)
+    except PluginError as error:
+        parser.report(f"option 'scan.filter.language': {error}")
+    except ValueError as error:
+        parser.report(f"option 'scan.header-filter': {error}")
+    return None
+
+
+def _plugin(parser: OptionParser, kind: Kind, option: str, name: str, *prefixes: str) -> Any:
+    """A reference to the plugin that an option names, with its own options parsed; None after a problem."""
+    manager = plugin_manager()
+    try:
+        options = parser.take(manager.load(kind, name).Options, *prefixes)  # type: ignore[attr-defined]
+        return manager.refer(kind, name, options)
+    except PluginError as error:
+        parser.report(f"option {option!r}: {error}")
+        for prefix in prefixes:
+            parser.take_prefixed(prefix)
+        return None

@@ -1,0 +1,55 @@
+"""What a configuration is once it is parsed: frozen dataclasses that need no parser to travel or to be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from millrace.options.connector import SinkOptions, SourceOptions
+from millrace.options.secrets import Properties
+from millrace.plugins.manager import PluginRef
+
+
+@dataclass(frozen=True)
+class SourceConfig:
+    """How to read.
+
+    Attributes:
+        options: The source's own options.
+        client: Properties for the Kafka client, under librdkafka's names.
+        value_format: The format of values; None for the columns of Spark's own connector.
+        startup: Where to start; None leaves it to the kind of query.
+        bounded: Where to stop; None leaves it to the kind of query.
+        header_filter: Which records to keep; None keeps all.
+    """
+
+    options: SourceOptions
+    client: Properties
+    value_format: PluginRef | None
+    startup: PluginRef | None
+    bounded: PluginRef | None
+    header_filter: PluginRef | None
+
+
+@dataclass(frozen=True)
+class SinkConfig:
+    """How to write.
+
+    Attributes:
+        options: The sink's own options.
+        client: Properties for the Kafka client, under librdkafka's names.
+        value_format: The format of values; None for the columns of Spark's own connector.
+        partitioner: Which partition a record goes to.
+    """
+
+    options: SinkOptions
+    client: Properties
+    value_format: PluginRef | None
+    partitioner: PluginRef
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Both directions, from one set of options."""
+
+    source: SourceConfig
+    sink: SinkConfig

@@ -1,0 +1,105 @@
+"""What the driver asks a Kafka cluster: topics, partitions, offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
+from confluent_kafka import IsolationLevel, KafkaException
+from confluent_kafka import TopicPartition as ClientPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from millrace.contracts import TopicPartition
+from millrace.errors import UnknownTopicError, UnreachableError
+from millrace.kafka.errors import client_errors, configuration_errors
+from millrace.kafka.watch import Watch
+from millrace.options.secrets import Properties
+
+REQUEST_TIMEOUT_S = 8.0
+"""How long a request waits for an answer; errors reach the user within 10 seconds."""
+
+
+class Cluster:
+    """A read-only view of a Kafka cluster; also the `OffsetLookup` that offset initializers get.
+
+    Args:
+        client: Properties for the Kafka client.
+
+    Raises:
+        OptionsError: The client does not accept its properties.
+    """
+
+    def __init__(self, client: Properties) -> None:
+        self._servers = client["bootstrap.servers"]
+        self._isolation = (
+            IsolationLevel.READ_UNCOMMITTED
+            if client.get("isolation.level") == "read_uncommitted"
+            else IsolationLevel.READ_COMMITTED
+        )
+        self._watch = Watch()
+        with configuration_errors():
+            self._admin = AdminClient({**client, **self._watch.settings()})
+
+    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
+        """How many partitions each topic has.
+
+        Raises:
+            UnreachableError: No bootstrap server answered.
+            UnknownTopicError: A topic does not exist; the message names all such topics.
+        """
+        known = self._topics()
+        wanted = list(topics)
+        missing = [topic for topic in wanted if topic not in known]
+        if missing:
+            raise UnknownTopicError(self._missing(missing, known))
+        return {topic: known[topic] for topic in wanted}
+
+    def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The earliest offset of each partition."""
+        return self._offsets(partitions, OffsetSpec.earliest())
+
+    def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offset after the last visible record of each partition."""
+        return self._offsets(partitions, OffsetSpec.latest())
+
+    def _topics(self) -> dict[str, int]:
+        self._watch.clear()
+        try:
+            metadata = self._admin.list_topics(timeout=REQUEST_TIMEOUT_S)
+        except KafkaException as error:
+            raise UnreachableError(self._unreachable()) from error
+        return {name: len(topic.partitions) for name, topic in metadata.topics.items() if topic.error is None}
+
+    def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
+        if not partitions:
+            return {}
+        request = {ClientPartition(*partition): spec for partition in partitions}
+        futures = self._admin.list_offsets(
+            request, isolation_level=self._isolation, request_timeout=REQUEST_TIMEOUT_S
+        )
+        found = {}
+        for partition, future in futures.items():
+            name = TopicPartition(partition.topic, partition.partition)
+            with client_errors(f"looking up the offsets of {name}"):
+                found[name] = future.result().offset
+        return found
+
+    def _unreachable(self) -> str:
+        said = self._watch.said()
+        detail = f": {said}" if said else ""
+        return (
+            f"no Kafka broker answered within {REQUEST_TIMEOUT_S:.0f} s at {self._servers} "
+            f"(option 'properties.bootstrap.servers'){detail}. Check the address and port, that the broker is running, "
+            f"and that 'properties.security.protocol' is what its listener expects"
+        )
+
+    def _missing(self, missing: list[str], known: dict[str, int]) -> str:
+        visible = sorted(name for name in known if not name.startswith("__"))
+        names = ", ".join(repr(topic) for topic in missing)
+        message = f"no topic {names} at {self._servers} (option 'topic')"
+        close = get_close_matches(missing[0], visible, n=1)
+        if close:
+            return f"{message}. Did you mean {close[0]!r}?"
+        listed = ", ".join(visible[:10]) or "none"
+        more = f" and {len(visible) - 10} more" if len(visible) > 10 else ""
+        return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"

@@ -1,0 +1,50 @@
+"""The one place where the Kafka client's exceptions become millrace's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from confluent_kafka import KafkaError, KafkaException
+
+from millrace.errors import ClientError, OptionsError, UnknownTopicError
+
+_CONFIGURATION = {KafkaError._INVALID_ARG, KafkaError._CONFLICT}
+_NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
+
+
+def kafka_error(error: KafkaException | KafkaError) -> KafkaError:
+    """The KafkaError inside an exception."""
+    return error.args[0] if isinstance(error, KafkaException) else error
+
+
+@contextmanager
+def client_errors(doing: str) -> Iterator[None]:
+    """Translate what the Kafka client raises inside the block.
+
+    Args:
+        doing: What was being done, such as ``"reading orders-0"``; named in the message.
+
+    Raises:
+        UnknownTopicError, ClientError: As the client's error says.
+    """
+    try:
+        yield
+    except KafkaException as error:
+        cause = kafka_error(error)
+        kind = UnknownTopicError if cause.code() in _NO_TOPIC else ClientError
+        raise kind(f"{doing} failed: {cause.str()} ({cause.name()})") from error
+
+
+@contextmanager
+def configuration_errors() -> Iterator[None]:
+    """Translate what making a client raises: a property that is unknown or has a wrong value.
+
+    Raises:
+        OptionsError: As the client's error says, for an option ``properties.*``.
+    """
+    try:
+        yield
+    except (KafkaException, TypeError, ValueError) as error:
+        text = kafka_error(error).str() if isinstance(error, KafkaException) else str(error)
+        raise OptionsError("millrace", (f"an option 'properties.*' is not accepted by the Kafka client: {text}",)) from error

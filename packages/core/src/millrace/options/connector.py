@@ -1,0 +1,108 @@
+"""The options of the Kafka source and sink: names, types, defaults and meaning, each said here once.
+
+Names, defaults and values are those of the reference connectors; what millrace adds is marked as an addition.
+One set of options serves both directions, as one table of the reference does: each side reads its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Gt
+
+from millrace.options.duration import parse_duration_ms
+from millrace.options.field import option
+
+
+def parse_topics(text: str) -> tuple[str, ...]:
+    """The topics of a list such as ``orders;audit``."""
+    topics = tuple(topic.strip() for topic in text.split(";"))
+    if not all(topics):
+        raise ValueError("expected topic names separated by ';'")
+    repeated = sorted({topic for topic in topics if topics.count(topic) > 1})
+    if repeated:
+        raise ValueError(f"expected each topic once, but {', '.join(repeated)} is repeated")
+    return topics
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """What source and sink share."""
+
+    topics: tuple[str, ...] = option(
+        "topic", default=(), parse=parse_topics, doc="The topic, or topics separated by ';'."
+    )
+    value_format: str | None = option(
+        "value.format",
+        default=None,
+        aliases=("format",),
+        doc="The format of values. Without it rows have the columns of Spark's own Kafka connector.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(TableOptions):
+    """How to read."""
+
+    startup_mode: str | None = option(
+        "scan.startup.mode",
+        default=None,
+        doc="Where a query without a checkpoint starts: earliest-offset, latest-offset, or another offset initializer. "
+        "By default a stream starts at the latest offsets and a batch at the earliest.",
+    )
+    bounded_mode: str | None = option(
+        "scan.bounded.mode",
+        default=None,
+        doc="Where reading stops: latest-offset, or another offset initializer. By default a stream does not stop, and "
+        "a batch stops at the latest offsets.",
+    )
+    max_records_per_batch: Annotated[int, Gt(0)] | None = option(
+        "scan.max-records-per-batch",
+        default=None,
+        doc="The most records that a micro-batch reads (an addition). By default all there are.",
+    )
+    max_bytes_per_batch: Annotated[int, Gt(0)] | None = option(
+        "scan.max-bytes-per-batch",
+        default=None,
+        doc="About the most bytes of keys and values that a micro-batch reads, by samples of the records' size (an "
+        "addition). By default all there are.",
+    )
+    discovery_interval_ms: int = option(
+        "scan.topic-partition-discovery.interval",
+        default=300_000,
+        parse=parse_duration_ms,
+        doc="How often a stream looks for partitions that were added to its topics; 0 or less turns it off.",
+    )
+    header_filter: str | None = option(
+        "scan.header-filter",
+        default=None,
+        doc="Keeps only the records whose headers match this expression, such as depart:toy|depart:book&!env:test.",
+    )
+    filter_language: str = option(
+        "scan.filter.language",
+        default="expression",
+        doc="The language of scan.header-filter: a header-filter plugin (an addition).",
+    )
+    include_headers: bool = option(
+        "includeHeaders",
+        default=False,
+        doc="Without a format: adds the column headers, as Spark's own connector does.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinkOptions(TableOptions):
+    """How to write."""
+
+    delivery_guarantee: Literal["none", "at-least-once"] = option(
+        "sink.delivery-guarantee",
+        default="at-least-once",
+        doc="none: does not wait for the brokers. at-least-once: a task succeeds when the brokers have all its records.",
+    )
+    partitioner: str = option(
+        "sink.partitioner",
+        default="default",
+        doc="Which partition a record goes to: default, fixed, round-robin, another partitioner plugin, or a class "
+        "given as module:Class.",
+    )

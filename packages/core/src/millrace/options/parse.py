@@ -1,0 +1,155 @@
+"""Parsing options on the driver: every problem at once, each with what was expected and the nearest name.
+
+Only the driver imports this module, since it needs pydantic; what it makes are plain frozen dataclasses.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from millrace.errors import OptionsError
+from millrace.options.field import OptionInfo, options_of
+from millrace.options.secrets import is_secret
+
+T = TypeVar("T")
+
+
+class OptionParser:
+    """Takes options out of what the user gave, one dataclass after the other, and remembers what nobody took.
+
+    An option may be taken more than once: source and sink share some.
+
+    Args:
+        side: What is configured, named in error messages.
+        raw: The options as given. Names are compared without case, since Spark lower-cases them.
+    """
+
+    def __init__(self, side: str, raw: Mapping[str, str]) -> None:
+        self._side = side
+        self._given = {name.lower(): (name, str(value)) for name, value in raw.items()}
+        self._taken: set[str] = set()
+        self._known: dict[str, str] = {}
+        self._problems: dict[str, None] = {}
+
+    def take(self, cls: type[T], *prefixes: str) -> T | None:
+        """Parse the options that a dataclass declares; None when something was wrong with them.
+
+        Args:
+            cls: A frozen dataclass with fields made by `option`.
+            prefixes: What stands before the options' names; of several, the first that is given wins.
+        """
+        infos = options_of(cls)
+        given: dict[str, Any] = {}
+        shown: dict[str, tuple[str, str]] = {}
+        before = len(self._problems)
+        for field, info in infos.items():
+            found = self._take_one(info, prefixes or ("",))
+            if found is None:
+                continue
+            shown[field] = found
+            given[field] = self._text_to_value(info, *found)
+        if len(self._problems) > before:
+            return None
+        return self._build(cls, given, shown, {field: info.name for field, info in infos.items()})
+
+    def take_prefixed(self, prefix: str) -> dict[str, str]:
+        """Take all options whose names start with ``prefix``; names come without it."""
+        names = [name for name in self._given if name.startswith(prefix)]
+        self._taken.update(names)
+        return {name.removeprefix(prefix): self._given[name][1] for name in names}
+
+    def report(self, problem: str) -> None:
+        """Add a problem, to be raised with all others by `finish`."""
+        self._problems[problem] = None
+
+    def expect(self, *names: str) -> None:
+        """Let unknown options be compared with ``names`` too."""
+        self._known.update({name.lower(): name for name in names})
+
+    def finish(self) -> None:
+        """Refuse what nobody took.
+
+        Raises:
+            OptionsError: Some option was wrong or unknown; all problems are in it.
+        """
+        for key, (name, _) in self._given.items():
+            if key not in self._taken:
+                self.report(self._unknown(name))
+        if self._problems:
+            raise OptionsError(self._side, tuple(self._problems))
+
+    def _take_one(self, info: OptionInfo, prefixes: tuple[str, ...]) -> tuple[str, str] | None:
+        names = [prefix + name for prefix in prefixes for name in (info.name, *info.aliases)]
+        self.expect(*names)
+        given = [self._given[name.lower()] for name in names if name.lower() in self._given]
+        self._taken.update(name.lower() for name in names)
+        if len({value for _, value in given}) > 1:
+            spelled = " and ".join(repr(name) for name, _ in given)
+            self.report(f"{spelled} mean the same option but differ; give one of them")
+        return given[0] if given else None
+
+    def _text_to_value(self, info: OptionInfo, name: str, text: str) -> Any:
+        if info.parse is None:
+            return text
+        try:
+            return info.parse(text)
+        except ValueError as error:
+            self.report(f"option {self._spelled(name)!r}: {error}; got {show(name, text)}")
+            return None
+
+    def _build(
+        self, cls: type[T], given: dict[str, Any], shown: dict[str, tuple[str, str]], names: dict[str, str]
+    ) -> T | None:
+        try:
+            return _adapter(cls).validate_python(given)
+        except ValidationError as errors:
+            for error in errors.errors(include_url=False):
+                self.report(self._sentence(dict(error), shown, names))
+        return None
+
+    def _sentence(self, error: dict[str, Any], shown: dict[str, tuple[str, str]], names: dict[str, str]) -> str:
+        if not error["loc"]:
+            return str(error["ctx"]["error"]) if "ctx" in error else str(error["msg"])
+        field = str(error["loc"][0])
+        if error["type"] == "missing":
+            return f"option {names[field]!r} is required"
+        name, text = shown[field]
+        return f"option {self._spelled(name)!r}: {_expected(error, text)}; got {show(name, text)}"
+
+    def _spelled(self, name: str) -> str:
+        return self._known.get(name.lower(), name)
+
+    def _unknown(self, name: str) -> str:
+        close = get_close_matches(name.lower(), self._known, n=1, cutoff=0.7)
+        hint = f"; did you mean {self._known[close[0]]!r}?" if close else ""
+        return f"unknown option {name!r}{hint}"
+
+
+def show(name: str, text: str) -> str:
+    """The value of an option as an error message may show it: secrets hidden."""
+    return "a value that is not shown" if is_secret(name) else repr(text)
+
+
+@functools.cache
+def _adapter(cls: type) -> TypeAdapter[Any]:
+    return TypeAdapter(cls)
+
+
+def _expected(error: dict[str, Any], text: str) -> str:
+    kind = str(error["type"])
+    if kind == "literal_error":
+        choices = [choice.strip("'") for choice in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        close = get_close_matches(text, choices, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        return f"expected one of {', '.join(choices)}{hint}"
+    if kind.startswith("bool"):
+        return "expected true or false"
+    if kind.startswith("int"):
+        return "expected a whole number"
+    message = str(error["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
+    return f"expected {message}" if message != error["msg"] and "Value error" not in error["msg"] else message

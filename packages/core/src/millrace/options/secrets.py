@@ -1,0 +1,39 @@
+"""Which options hold secrets, and a mapping that never shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+_SECRET = re.compile(r"password|secret|jaas|token|credential|user\.info|\.key$|private|sasl\.username", re.IGNORECASE)
+
+
+def is_secret(name: str) -> bool:
+    """Whether an option's value must never be shown, judged by its name."""
+    return _SECRET.search(name) is not None
+
+
+class Properties(Mapping[str, str]):
+    """Kafka client properties under Kafka's Java names; its text never shows a secret."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(self._values.items())))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Properties) and self._values == other._values
+
+    def __repr__(self) -> str:
+        shown = {name: "***" if is_secret(name) else value for name, value in self._values.items()}
+        return f"Properties({shown})"

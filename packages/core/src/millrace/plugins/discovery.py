@@ -1,0 +1,121 @@
+"""Finding plugin packages by their entry points, without importing any plugin's class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+
+import pluggy
+
+from millrace.plugins import hookspecs
+from millrace.plugins.kinds import KINDS, Kind
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class PluginEntry:
+    """A plugin that an installed package offers.
+
+    Attributes:
+        kind: The plugin's kind.
+        name: The name that it is used by.
+        target: Where its class is, as ``module:Class``.
+        distribution: The installed package.
+        version: That package's version.
+    """
+
+    kind: Kind
+    name: str
+    target: str
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.name} {self.name!r} of {self.distribution} {self.version}"
+
+
+@dataclass(frozen=True)
+class PackageFailure:
+    """A plugin package whose hooks cannot be used, and why."""
+
+    entry_point: str
+    distribution: str
+    version: str
+    cause: str
+
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version} ({self.entry_point}) cannot be loaded: {self.cause}"
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """All plugins that the installed packages offer, and the packages that failed."""
+
+    entries: tuple[PluginEntry, ...]
+    failures: tuple[PackageFailure, ...]
+
+
+def discover(candidates: Iterable[EntryPoint] | None = None) -> Discovery:
+    """Ask every plugin package for its plugins; a package that fails does not stop the others.
+
+    Args:
+        candidates: The entry points to look at; by default those of group ``millrace`` of all installed packages.
+    """
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    entries: list[PluginEntry] = []
+    failures: list[PackageFailure] = []
+    for entry_point in entry_points(group=hookspecs.PROJECT) if candidates is None else candidates:
+        distribution, version = _origin(entry_point)
+        try:
+            entries.extend(_ask(manager, entry_point, distribution, version))
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's module raises is kept, and told when asked for
+            cause = f"{type(error).__name__}: {error}"
+            failures.append(PackageFailure(entry_point.value, distribution, version, cause))
+    entries.sort(key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution))
+    return Discovery(tuple(entries), tuple(failures))
+
+
+def _origin(entry_point: EntryPoint) -> tuple[str, str]:
+    distribution = entry_point.dist
+    return (distribution.name, distribution.version) if distribution else ("an unnamed package", "unknown")
+
+
+def _ask(
+    manager: pluggy.PluginManager, entry_point: EntryPoint, distribution: str, version: str
+) -> list[PluginEntry]:
+    module = entry_point.load()
+    manager.register(module, name=entry_point.value)
+    try:
+        manager.check_pending()
+    except pluggy.PluginValidationError:
+        manager.unregister(module)
+        raise
+    return [
+        PluginEntry(kind, name, target, distribution, version)
+        for kind in KINDS
+        for name, target in _answer(manager, kind, entry_point.value).items()
+    ]
+
+
+def _answer(manager: pluggy.PluginManager, kind: Kind, plugin_name: str) -> Mapping[str, str]:
+    implementations = getattr(manager.hook, kind.hook).get_hookimpls()
+    for implementation in implementations:
+        if implementation.plugin_name == plugin_name:
+            answer = implementation.function()
+            _check_answer(kind, answer)
+            return answer
+    return {}
+
+
+def _check_answer(kind: Kind, answer: object) -> None:
+    if not isinstance(answer, Mapping):
+        raise TypeError(f"hook {kind.hook} must answer a mapping of names to 'module:Class', not {answer!r}")
+    for name, target in answer.items():
+        if not (isinstance(name, str) and _NAME.fullmatch(name)):
+            raise ValueError(f"hook {kind.hook} gives the name {name!r}; names are of a-z, 0-9, '-' and '_'")
+        if not (isinstance(target, str) and target.count(":") == 1):
+            raise ValueError(f"hook {kind.hook} gives {name!r} as {target!r}; expected 'module:Class'")

@@ -1,0 +1,50 @@
+"""The kinds of plugin, and which package to install for the well-known ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of plugin.
+
+    Attributes:
+        name: What a person calls it, such as ``"format"``.
+        hook: The hook that answers its plugins.
+        base: Where the class is that its plugins subclass, as ``module:Class``.
+        packages: The distributions known to offer plugins of this kind, with the names they offer.
+    """
+
+    name: str
+    hook: str
+    base: str
+    packages: dict[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+    def package_for(self, name: str) -> str | None:
+        """The distribution that is known to offer the plugin ``name``."""
+        return next((package for package, names in self.packages.items() if name in names), None)
+
+
+FORMAT = Kind("format", "millrace_formats", "millrace.contracts:Format", {"millrace-formats": ("raw", "json", "csv")})
+PARTITIONER = Kind(
+    "partitioner",
+    "millrace_partitioners",
+    "millrace.contracts:Partitioner",
+    {"millrace-partitioners": ("default", "fixed", "round-robin")},
+)
+OFFSET_INITIALIZER = Kind(
+    "offset initializer",
+    "millrace_offset_initializers",
+    "millrace.contracts:OffsetInitializer",
+    {"millrace-offsets": ("earliest-offset", "latest-offset")},
+)
+HEADER_FILTER = Kind(
+    "header filter",
+    "millrace_header_filters",
+    "millrace.contracts:HeaderFilter",
+    {"millrace-filters": ("expression",)},
+)
+CATALOG = Kind("catalog", "millrace_catalogs", "millrace.contracts:Catalog")
+
+KINDS = (FORMAT, PARTITIONER, OFFSET_INITIALIZER, HEADER_FILTER, CATALOG)

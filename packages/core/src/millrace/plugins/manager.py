@@ -1,0 +1,159 @@
+"""Looking plugins up by name, and loading the one that is asked for."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from millrace.errors import DuplicatePluginError, PluginLoadError, PluginVersionError, UnknownPluginError
+from millrace.plugins.discovery import Discovery, PluginEntry, discover
+from millrace.plugins.kinds import KINDS, Kind
+
+
+@dataclass(frozen=True)
+class PluginRef:
+    """A plugin as it travels to executors: its name, the version that the driver has, and its parsed options.
+
+    Attributes:
+        kind: The name of the plugin's kind.
+        name: The plugin's name, or its class as ``module:Class`` or ``module.Class``.
+        distribution: The package that offers it on the driver; None for a class given directly.
+        version: That package's version on the driver.
+        options: An instance of the class's ``Options``, or whatever its constructor takes.
+    """
+
+    kind: str
+    name: str
+    distribution: str | None
+    version: str | None
+    options: Any = None
+
+    def create(self) -> Any:
+        """Build the plugin in this process.
+
+        Raises:
+            PluginVersionError: This process has another version of the plugin's package than the driver.
+            UnknownPluginError, DuplicatePluginError, PluginLoadError: As `PluginManager.load`.
+        """
+        manager = plugin_manager()
+        kind = next(kind for kind in KINDS if kind.name == self.kind)
+        if self.distribution is not None:
+            here = manager.find(kind, self.name)
+            if (here.distribution, here.version) != (self.distribution, self.version):
+                raise PluginVersionError(
+                    f"{self.kind} {self.name!r}: the driver has {self.distribution} {self.version}, this executor has "
+                    f"{here.distribution} {here.version}; install the same version everywhere"
+                )
+        return manager.load(kind, self.name)(self.options)
+
+
+class PluginManager:
+    """Answers which plugins there are and loads them.
+
+    Args:
+        discovery: What the installed packages offer.
+    """
+
+    def __init__(self, discovery: Discovery) -> None:
+        self._discovery = discovery
+
+    @property
+    def discovery(self) -> Discovery:
+        """Everything that was found, failures included."""
+        return self._discovery
+
+    def names(self, kind: Kind) -> list[str]:
+        """The names of all plugins of a kind, sorted."""
+        return sorted({entry.name for entry in self._discovery.entries if entry.kind == kind})
+
+    def find(self, kind: Kind, name: str) -> PluginEntry:
+        """The entry of a plugin.
+
+        Raises:
+            UnknownPluginError: No package offers it; the message lists what there is.
+            DuplicatePluginError: More than one package offers it.
+        """
+        found = [entry for entry in self._discovery.entries if entry.kind == kind and entry.name == name]
+        if not found:
+            raise UnknownPluginError(self._unknown(kind, name))
+        if len(found) > 1:
+            owners = " and ".join(f"{entry.distribution} {entry.version} ({entry.target})" for entry in found)
+            raise DuplicatePluginError(
+                f"{kind.name} {name!r} is offered by {owners}; uninstall one of them, or name the class that you mean "
+                f"as 'module:Class'"
+            )
+        return found[0]
+
+    def load(self, kind: Kind, name: str) -> type:
+        """The class of a plugin, given by name, ``module:Class`` or ``module.Class``.
+
+        Raises:
+            UnknownPluginError, DuplicatePluginError: As `find`.
+            PluginLoadError: Its module or class cannot be imported, or is not of its kind.
+        """
+        if is_import_string(name):
+            return _import_class(kind, name, f"{kind.name} {name!r}")
+        entry = self.find(kind, name)
+        return _import_class(kind, entry.target, str(entry))
+
+    def refer(self, kind: Kind, name: str, options: Any = None) -> PluginRef:
+        """A reference to a plugin that can travel to executors; the plugin must exist here."""
+        if is_import_string(name):
+            return PluginRef(kind.name, name, None, None, options)
+        entry = self.find(kind, name)
+        return PluginRef(kind.name, name, entry.distribution, entry.version, options)
+
+    def _unknown(self, kind: Kind, name: str) -> str:
+        known = self.names(kind)
+        message = f"unknown {kind.name} {name!r}; "
+        message += f"installed: {', '.join(known)}" if known else f"no {kind.name} is installed"
+        close = get_close_matches(name, known, n=1)
+        package = kind.package_for(name)
+        if close:
+            message += f". Did you mean {close[0]!r}?"
+        elif package:
+            message += f". Install it with: pip install {package}"
+        for failure in self._discovery.failures:
+            message += f". Plugin package {failure}"
+        return message
+
+
+def is_import_string(name: str) -> bool:
+    """Whether a plugin is given as a class, not by name."""
+    return ":" in name or "." in name
+
+
+def _import_class(kind: Kind, target: str, what: str) -> type:
+    module_name, _, class_name = target.partition(":") if ":" in target else target.rpartition(".")
+    try:
+        loaded = getattr(importlib.import_module(module_name), class_name)
+    except Exception as error:
+        raise PluginLoadError(f"{what} cannot be loaded from {target!r}: {type(error).__name__}: {error}") from error
+    base_module, _, base_name = kind.base.partition(":")
+    base = getattr(importlib.import_module(base_module), base_name)
+    if not (isinstance(loaded, type) and issubclass(loaded, base)):
+        raise PluginLoadError(f"{what} at {target!r} is not a subclass of {base_module}.{base_name}")
+    return loaded
+
+
+@functools.cache
+def plugin_manager() -> PluginManager:
+    """This process's plugin manager; the installed packages are looked at once."""
+    return PluginManager(discover())
+
+
+def describe(entries: Iterable[PluginEntry], manager: PluginManager) -> list[tuple[PluginEntry, str]]:
+    """Each entry with why it cannot be used, or an empty text when it can."""
+    described = []
+    for entry in entries:
+        problem = ""
+        try:
+            manager.load(entry.kind, entry.name)
+        except (DuplicatePluginError, PluginLoadError) as error:
+            problem = str(error)
+        described.append((entry, problem))
+    return described

@@ -1,0 +1,33 @@
+"""Records on their way to Kafka, still in columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from millrace.contracts import Payloads
+
+Headers = list[tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records for one topic.
+
+    Attributes:
+        topic: Where they go.
+        values: Their values, None for a tombstone.
+        keys: Their keys; None when no record has one.
+        headers: Their headers; None when no record has any.
+        partitions: The partitions that the rows themselves ask for, int32, null where they do not; None when none does.
+    """
+
+    topic: str
+    values: Payloads
+    keys: Payloads | None = None
+    headers: list[Headers | None] | None = None
+    partitions: pa.Int32Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)

@@ -1,0 +1,177 @@
+"""Fetching: from a split's offsets to lists of messages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
+
+from millrace.contracts import TopicPartition
+from millrace.errors import ClientError, DataLossError
+from millrace.kafka.cluster import REQUEST_TIMEOUT_S
+from millrace.kafka.consumer import WatchedConsumer, consumer_for
+from millrace.kafka.errors import client_errors
+from millrace.options.secrets import Properties
+from millrace.source.splits import OffsetRange, Split
+
+MOST_MESSAGES = 5_000
+"""Messages in a batch: enough to make work per batch cheap, few enough to stay in the processor's cache."""
+
+FIRST_MESSAGES = 200
+"""Messages in a split's first batch, when their size is not known yet."""
+
+BATCH_BYTES = 8 << 20
+"""About the most bytes in a batch, by the size of the messages before."""
+
+WAIT_S = 0.02
+"""How long one call waits for messages: it returns early when it has all that it asked for."""
+
+EARLY_END_S = 10.0
+"""How long a log may seem to end before offsets that the driver saw: a new leader learns its high watermark late."""
+
+STALL_S = 120.0
+"""How long a read goes on without any message before it gives up; a restarted broker is back sooner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Some messages of one partition, in order, none of them an error."""
+
+    partition: TopicPartition
+    items: list[Message]
+
+
+def fetch(client: Properties, split: Split) -> Iterator[Messages]:
+    """All visible messages of a split's ranges, in batches, in order within each partition.
+
+    Args:
+        client: Properties for the Kafka client.
+        split: What to read.
+
+    Raises:
+        DataLossError: Some of the offsets are no longer in the log.
+        ClientError: The brokers refused, or nothing came for two minutes.
+    """
+    if split.ranges:
+        yield from _Fetch(consumer_for(client), split).run()
+
+
+class _Fetch:
+    def __init__(self, watched: WatchedConsumer, split: Split) -> None:
+        self._consumer: Consumer = watched.consumer
+        self._watch = watched.watch
+        self._open = {found.partition: found for found in split.ranges}
+        self._next = {found.partition: found.start for found in split.ranges}
+        self._ended_early: set[TopicPartition] = set()
+        self._ask = FIRST_MESSAGES
+        self._heard_at = time.monotonic()
+
+    def run(self) -> Iterator[Messages]:
+        self._watch.clear()
+        with client_errors(f"reading {self._what_is_left()}"):
+            self._consumer.assign([ClientPartition(*found.partition, found.start) for found in self._open.values()])
+            try:
+                while self._open:
+                    yield from self._step()
+            finally:
+                self._consumer.unassign()
+
+    def _step(self) -> Iterator[Messages]:
+        left = sum(found.end - self._next[partition] for partition, found in self._open.items())
+        batch = self._consumer.consume(min(self._ask, left), WAIT_S)
+        failed = [message for message in batch if message.error()] if any(map(Message.error, batch)) else []
+        if failed:
+            batch = [message for message in batch if not message.error()]
+        for messages in self._by_partition(batch):
+            kept = self._advance(messages)
+            if kept.items:
+                self._adapt(kept.items)
+                yield kept
+        for message in failed:
+            self._on_error(message.error(), message)
+        self._check_stall(heard=bool(batch))
+
+    def _by_partition(self, batch: list[Message]) -> list[Messages]:
+        if not batch:
+            return []
+        if len(self._open) == 1:
+            return [Messages(next(iter(self._open)), batch)]
+        groups: dict[TopicPartition, list[Message]] = {}
+        for message in batch:
+            groups.setdefault(TopicPartition(message.topic(), message.partition()), []).append(message)
+        return [Messages(partition, items) for partition, items in groups.items()]
+
+    def _advance(self, messages: Messages) -> Messages:
+        """Move on behind the messages, and leave out those that are not of the range."""
+        found = self._open.get(messages.partition)
+        if found is None:
+            return Messages(messages.partition, [])
+        items = messages.items
+        last = items[-1].offset()
+        if last >= found.end:
+            items = [message for message in items if message.offset() < found.end]
+        self._move(found, last + 1)
+        return Messages(messages.partition, items)
+
+    def _move(self, found: OffsetRange, offset: int) -> None:
+        self._next[found.partition] = offset
+        if offset >= found.end:
+            del self._open[found.partition]
+            if self._open:
+                self._consumer.incremental_unassign([ClientPartition(*found.partition)])
+
+    def _adapt(self, items: list[Message]) -> None:
+        """Ask next time for as many messages as fit into a batch by the size of these."""
+        size = sum(map(len, items)) / len(items)
+        self._ask = max(1, min(MOST_MESSAGES, int(BATCH_BYTES / max(size, 1.0))))
+
+    def _on_error(self, error: KafkaError, message: Message) -> None:
+        partition = TopicPartition(message.topic(), message.partition())
+        found = self._open.get(partition)
+        code = error.code()
+        if found is None or code == KafkaError._TRANSPORT:
+            return
+        if code == KafkaError._PARTITION_EOF:
+            # The offsets after the last visible record are gaps: markers of transactions, or compacted away
+            self._at_end(found, message.offset())
+        elif code in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
+            raise DataLossError(self._lost(found))
+        else:
+            raise KafkaException(error)
+
+    def _at_end(self, found: OffsetRange, offset: int) -> None:
+        if offset >= found.end:
+            self._move(found, offset)
+        else:
+            self._ended_early.add(found.partition)
+
+    def _check_stall(self, *, heard: bool) -> None:
+        now = time.monotonic()
+        if heard or not self._open:
+            self._heard_at = now
+            self._ended_early.clear()
+            return
+        silent_s = now - self._heard_at
+        if silent_s > EARLY_END_S and self._ended_early.issuperset(self._open):
+            raise DataLossError(self._lost(self._open[min(self._ended_early & self._open.keys())]))
+        if silent_s > STALL_S:
+            said = self._watch.said()
+            raise ClientError(
+                f"reading {self._what_is_left()}: no message for {STALL_S:.0f} s{f': {said}' if said else ''}. Check "
+                f"that the brokers are running and reachable from this machine"
+            )
+
+    def _lost(self, found: OffsetRange) -> str:
+        wanted = self._next[found.partition]
+        low, high = self._consumer.get_watermark_offsets(ClientPartition(*found.partition), REQUEST_TIMEOUT_S)
+        return (
+            f"{found.partition}: offsets {wanted} to {found.end - 1} were to be read, but the log holds {low} to "
+            f"{high - 1}. They were deleted by retention, or the topic was made again; start with a new checkpoint "
+            f"location, and read more often than the topic's retention"
+        )
+
+    def _what_is_left(self) -> str:
+        return ", ".join(str(OffsetRange(p, self._next[p], found.end)) for p, found in self._open.items())

@@ -1,0 +1,141 @@
+"""Planning on the driver: subscription, starting and stopping offsets, and how far each micro-batch goes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from millrace.configuration import SourceConfig
+from millrace.contracts import TopicPartition
+from millrace.errors import DataLossError, OptionsError
+from millrace.kafka.cluster import Cluster
+from millrace.plugins.kinds import OFFSET_INITIALIZER
+from millrace.plugins.manager import PluginRef, plugin_manager
+from millrace.source.limits import limit_rows
+from millrace.source.offsets import Offsets, StreamOffset
+from millrace.source.sample import mean_record_bytes
+from millrace.source.splits import Split, plan_splits
+from millrace.source.subscription import Subscription
+
+EARLIEST = "earliest-offset"
+LATEST = "latest-offset"
+
+
+class Planner:
+    """Answers, on the driver, which offsets to read.
+
+    Args:
+        config: How to read.
+
+    Raises:
+        OptionsError: No topic is given, or the Kafka client does not accept its properties.
+    """
+
+    def __init__(self, config: SourceConfig) -> None:
+        if not config.options.topics:
+            raise OptionsError("source", ("option 'topic' is required, such as 'orders' or 'orders;audit'",))
+        self._config = config
+        self._cluster = Cluster(config.client)
+        self._subscription = Subscription(
+            self._cluster, config.options.topics, config.options.discovery_interval_ms
+        )
+
+    def batch_splits(self) -> list[Split]:
+        """The splits of a batch read, from the starting to the stopping offsets."""
+        partitions = self._subscription.partitions()
+        start = self._initialize(self._startup(EARLIEST), partitions)
+        stop = self._initialize(self._config.bounded or _standard(LATEST), partitions)
+        return plan_splits(start, {partition: max(start[partition], stop[partition]) for partition in partitions})
+
+    def first_offset(self) -> StreamOffset:
+        """Where a stream without a checkpoint begins, and where it stops if it is bounded."""
+        partitions = self._subscription.partitions()
+        stop = self._initialize(self._config.bounded, partitions) if self._config.bounded else {}
+        return StreamOffset(self._initialize(self._startup(LATEST), partitions), stop=stop)
+
+    def end(self) -> dict[TopicPartition, int]:
+        """The end of all partitions now."""
+        return self._cluster.end(self._subscription.partitions())
+
+    def available(self, start: StreamOffset, last: Offsets | None = None) -> StreamOffset:
+        """How far a stream at ``start`` could read now, new partitions included.
+
+        Args:
+            start: How far it has read.
+            last: Where each partition is to stop in this run; partitions that are not in it are not read at all.
+
+        Raises:
+            DataLossError: A partition is gone, or ends before ``start``: its topic was deleted or made again.
+        """
+        partitions = self._subscription.partitions()
+        self._check_all_there(start.next, partitions)
+        if last is not None:
+            partitions = tuple(partition for partition in partitions if partition in last or partition in start.next)
+        joined = self._joined(start, partitions)
+        end = self._cluster.end(partitions)
+        begin = {**start.next, **joined}
+        for partition in partitions:
+            self._check_not_behind(partition, begin[partition], end[partition])
+        for stop in (start.stop, last):
+            if stop:
+                end = {partition: _until(stop, partition, begin, end) for partition in partitions}
+        return StreamOffset(end, joined, start.stop)
+
+    def limited(
+        self, start: StreamOffset, available: StreamOffset, max_rows: int | None, max_bytes: int | None
+    ) -> StreamOffset:
+        """How far the next micro-batch goes when at most ``max_rows`` records and about ``max_bytes`` may be read."""
+        begin = {**start.next, **available.joined}
+        backlog = {partition: begin[partition] for partition, end in available.next.items() if end > begin[partition]}
+        if max_bytes is not None and backlog:
+            fitting = max(1, int(max_bytes / mean_record_bytes(self._config.client, backlog)))
+            max_rows = fitting if max_rows is None else min(max_rows, fitting)
+        if max_rows is None:
+            return available
+        return StreamOffset(limit_rows(begin, available.next, max_rows), available.joined, available.stop)
+
+    def _startup(self, otherwise: str) -> PluginRef:
+        if self._config.startup is not None:
+            return self._config.startup
+        return _standard("group-offsets" if "group.id" in self._config.client else otherwise)
+
+    def _initialize(self, ref: PluginRef, partitions: tuple[TopicPartition, ...]) -> dict[TopicPartition, int]:
+        offsets: Mapping[TopicPartition, int] = ref.create().offsets(partitions, self._cluster)
+        wrong = [str(partition) for partition in partitions if offsets.get(partition, -1) < 0]
+        if wrong:
+            raise OptionsError("source", (f"offset initializer {ref.name!r} gave no offset for {', '.join(wrong)}",))
+        return {partition: offsets[partition] for partition in partitions}
+
+    def _joined(self, start: StreamOffset, partitions: tuple[TopicPartition, ...]) -> dict[TopicPartition, int]:
+        return self._cluster.begin([partition for partition in partitions if partition not in start.next])
+
+    def _check_all_there(self, read: Offsets, partitions: tuple[TopicPartition, ...]) -> None:
+        gone = sorted(set(read) - set(partitions))
+        if gone:
+            raise DataLossError(
+                f"partitions that the checkpoint has read are gone: {', '.join(map(str, gone))}. Their topics were "
+                f"made again with fewer partitions, or option 'topic' was changed; start with a new checkpoint location"
+            )
+
+    def _check_not_behind(self, partition: TopicPartition, start: int, end: int) -> None:
+        if end < start:
+            raise DataLossError(
+                f"{partition} ends at offset {end}, but the query has read up to {start}: the topic was made again or "
+                f"its log cut off. Start with a new checkpoint location to read it from its beginning"
+            )
+
+
+def plan_micro_batch(start: StreamOffset, end: StreamOffset) -> list[Split]:
+    """The splits of the micro-batch between two offsets; needs no look at the cluster."""
+    return plan_splits({**end.joined, **start.next}, end.next)
+
+
+def _until(stop: Offsets, partition: TopicPartition, begin: Offsets, end: Offsets) -> int:
+    return max(begin[partition], min(end[partition], stop.get(partition, begin[partition])))
+
+
+@functools.cache
+def _standard(name: str) -> PluginRef:
+    manager = plugin_manager()
+    options = manager.load(OFFSET_INITIALIZER, name).Options()  # type: ignore[attr-defined]
+    return manager.refer(OFFSET_INITIALIZER, name, options)

@@ -1,0 +1,105 @@
+"""Streaming reads, as Spark calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from millrace.configuration import SourceConfig
+from millrace.source.offsets import Offsets, StreamOffset
+from millrace.spark.errors import user_errors
+from millrace.spark.partition import SplitPartition, split_of
+from millrace.spark.schema import arrow_schema, check_read_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+    from millrace.source.planner import Planner
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads micro-batch by micro-batch. One lives on the driver as long as the query; executors get copies.
+
+    Args:
+        config: How to read.
+        schema: The columns of the result.
+    """
+
+    def __init__(self, config: SourceConfig, schema: StructType) -> None:
+        with user_errors():
+            self._config = config
+            self._schema = arrow_schema(schema)
+            check_read_schema(config, self._schema)
+            self._planner_: Planner | None = None
+            self._seen: StreamOffset | None = None
+            self._last: Offsets | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        """Where a query without a checkpoint begins."""
+        with user_errors():
+            return self._planner().first_offset().to_json()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
+        """The limit that the user set for a micro-batch."""
+        options = self._config.options
+        if options.max_records_per_batch is not None:
+            return ReadMaxRows(options.max_records_per_batch)
+        if options.max_bytes_per_batch is not None:
+            return ReadMaxBytes(options.max_bytes_per_batch)
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        """Nothing that arrives after this call is read."""
+        with user_errors():
+            self._last = self._planner().end()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
+        """Where the next micro-batch ends."""
+        with user_errors():
+            begin = StreamOffset.from_json(start)
+            self._seen = self._planner().available(begin, self._last)
+            if isinstance(limit, ReadAllAvailable):
+                return self._seen.to_json()
+            options = self._config.options
+            return (
+                self._planner()
+                .limited(begin, self._seen, options.max_records_per_batch, options.max_bytes_per_batch)
+                .to_json()
+            )
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
+        """How far the topics went at the last look; a query's progress shows the lag by it."""
+        return self._seen.to_json() if self._seen else None
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """A partition for each split of a micro-batch."""
+        from millrace.source.planner import plan_micro_batch
+
+        with user_errors():
+            splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end))
+            return [SplitPartition(split) for split in splits]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Called on an executor for each partition."""
+        from millrace.source.pipeline import read
+
+        with user_errors():
+            yield from read(self._config, self._schema, split_of(partition))
+
+    def _planner(self) -> Planner:
+        # Made on the driver only, and not before it is needed: executors get this object without one
+        from millrace.source.planner import Planner
+
+        if self._planner_ is None:
+            self._planner_ = Planner(self._config)
+        return self._planner_

@@ -1,0 +1,141 @@
+"""The conformance suite for header filters."""
+# ruff: noqa: D102, S101 - tests are made of assertions, and their names say what the contract asks
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+import pytest
+
+from millrace.contracts import HEADERS, HeaderFilter
+
+Headers = Sequence[tuple[str, bytes | None]]
+"""The headers of one record, in order."""
+
+
+class Example(NamedTuple):
+    """An expression, a record's headers, and whether the expression keeps the record."""
+
+    expression: str
+    headers: Headers
+    kept: bool
+
+
+class HeaderFilterSuite(ABC):
+    """Tests that a header filter keeps its contract.
+
+    Subclass it in a test module, with a name that pytest collects, and override three methods::
+
+        class TestGlobs(HeaderFilterSuite):
+            def make_filter(self, expression):
+                return GlobFilter(expression)
+
+            def examples(self):
+                return [
+                    ("env=te*", [("env", b"test")], True),
+                    ("env=te*", [("env", b"live")], False),
+                ]
+
+            def wrong_expressions(self):
+                return ["env"]
+
+    Every example is tested as it stands; then each of their expressions is given all the headers of the examples and
+    some unusual ones, in batches and slices of batches.
+    """
+
+    @abstractmethod
+    def make_filter(self, expression: str) -> HeaderFilter:
+        """A new filter."""
+
+    @abstractmethod
+    def examples(self) -> Sequence[tuple[str, Headers, bool]]:
+        """Expressions, each with a record's headers and whether it keeps that record. Every part of the language."""
+
+    @abstractmethod
+    def wrong_expressions(self) -> Sequence[str]:
+        """Expressions that must be refused."""
+
+    def test_is_a_header_filter(self) -> None:
+        for header_filter in self._filters():
+            assert isinstance(header_filter, HeaderFilter)
+
+    def test_examples(self) -> None:
+        for example in self._examples():
+            kept = self.make_filter(example.expression).mask(header_array([example.headers])).to_pylist()
+            assert kept == [example.kept], example
+
+    def test_examples_in_one_batch(self) -> None:
+        batch = header_array([example.headers for example in self._examples()])
+        for index, example in enumerate(self._examples()):
+            kept = self.make_filter(example.expression).mask(batch).to_pylist()
+            assert kept[index] == example.kept, example
+
+    def test_every_record_is_kept_or_not(self) -> None:
+        batch = self._batch()
+        for header_filter in self._filters():
+            check_mask(header_filter.mask(batch), len(batch))
+
+    def test_empty_batch(self) -> None:
+        for header_filter in self._filters():
+            check_mask(header_filter.mask(header_array([])), 0)
+            check_mask(header_filter.mask(self._batch().slice(1, 0)), 0)
+
+    def test_records_without_headers_are_all_alike(self) -> None:
+        for header_filter in self._filters():
+            mask = header_filter.mask(header_array([[], [], []]))
+            check_mask(mask, 3)
+            assert len(set(mask.to_pylist())) == 1
+
+    def test_a_slice_is_filtered_as_its_part_of_the_batch(self) -> None:
+        batch = self._batch()
+        for header_filter in self._filters():
+            whole = header_filter.mask(batch).to_pylist()
+            for start in range(len(batch)):
+                part = batch.slice(start, 3)
+                assert header_filter.mask(part).to_pylist() == whole[start : start + 3]
+
+    def test_batches_do_not_influence_each_other(self) -> None:
+        batch = self._batch()
+        for header_filter, fresh in zip(self._filters(), self._filters(), strict=True):
+            header_filter.mask(batch.slice(2))
+            assert header_filter.mask(batch).to_pylist() == fresh.mask(batch).to_pylist()
+
+    def test_wrong_expressions_are_refused(self) -> None:
+        for expression in self.wrong_expressions():
+            with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the wording is the author's
+                self.make_filter(expression)
+            assert expression in str(refusal.value), "the message must show the expression"
+
+    def _examples(self) -> list[Example]:
+        examples = [Example(*example) for example in self.examples()]
+        assert {example.kept for example in examples} == {True, False}, "give examples of records kept and dropped"
+        return examples
+
+    def _filters(self) -> list[HeaderFilter]:
+        return [self.make_filter(expression) for expression in dict.fromkeys(e.expression for e in self._examples())]
+
+    def _batch(self) -> pa.ListArray:
+        """The examples' headers, variations of them, and some that are allowed but rare."""
+        known = [example.headers for example in self._examples()]
+        no_values = [[(key, None) for key, _ in headers] for headers in known]
+        no_text = [[(key, b"\xff\xfe") for key, _ in headers] for headers in known]
+        repeated = [[*headers, *headers] for headers in known]
+        rare: list[Headers] = [[], [("", b"")], [("", None)], [("Schlüssel", b"Wert")], []]
+        return header_array([*known, *rare, *no_values, *no_text, *repeated])
+
+
+def header_array(records: Sequence[Headers]) -> pa.ListArray:
+    """Records' headers as the Arrow array that a filter is given."""
+    entries = [[{"key": key, "value": value} for key, value in headers] for headers in records]
+    return pa.array(entries, HEADERS)
+
+
+def check_mask(mask: pa.Array, record_count: int) -> None:
+    """Check what a filter answered for a batch of ``record_count`` records."""
+    assert isinstance(mask, pa.Array), f"expected a pyarrow array, got {type(mask)}"
+    assert mask.type == pa.bool_()
+    assert len(mask) == record_count
+    assert mask.null_count == 0

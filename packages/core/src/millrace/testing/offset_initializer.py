@@ -1,0 +1,121 @@
+"""The conformance suite for offset initializers."""
+# ruff: noqa: D102, S101 - tests are made of assertions, and their names say what the contract asks
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
+from millrace.testing.plugin_options import PluginOptionsSuite
+
+
+class LogLookup:
+    """An `OffsetLookup` on logs that are described by their first and end offsets.
+
+    Args:
+        logs: For each partition the earliest offset and the offset after the last record.
+
+    Attributes:
+        requests: How many requests of each kind a cluster would have been sent.
+    """
+
+    def __init__(self, logs: Mapping[TopicPartition, tuple[int, int]]) -> None:
+        self.requests: Counter[str] = Counter()
+        self._logs = dict(logs)
+
+    def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The earliest offsets: see `OffsetLookup.begin`."""
+        self.requests["begin"] += 1
+        return {partition: self._logs[partition][0] for partition in partitions}
+
+    def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The end offsets: see `OffsetLookup.end`."""
+        self.requests["end"] += 1
+        return {partition: self._logs[partition][1] for partition in partitions}
+
+
+class OffsetInitializerSuite(PluginOptionsSuite):
+    """Tests that an offset initializer keeps its contract.
+
+    Subclass it in a test module, with a name that pytest collects, and override `make_initializer`; override `logs` too
+    when the initializer's options name topics, partitions or offsets::
+
+        class TestHalfway(OffsetInitializerSuite):
+            def make_initializer(self):
+                return HalfwayOffset()
+
+            def test_is_in_the_middle(self):
+                assert self.offsets() == {...}
+
+    The lookup has the methods of `OffsetLookup` alone and answers from `logs`, so that an initializer which needs more
+    than that fails. Which offset is the right one is for tests of your own; `offsets` helps to write them.
+    """
+
+    @abstractmethod
+    def make_initializer(self) -> OffsetInitializer:
+        """A new offset initializer."""
+
+    def logs(self) -> Mapping[TopicPartition, tuple[int, int]]:
+        """The cluster: for each partition its earliest offset and the offset after its last record."""
+        return {
+            TopicPartition("orders", 0): (0, 100),
+            TopicPartition("orders", 1): (40, 90),
+            TopicPartition("orders", 2): (0, 0),
+            TopicPartition("payments", 0): (7, 7),
+            TopicPartition("payments", 11): (2**40, 2**40 + 1),
+        }
+
+    def make_plugin(self) -> OffsetInitializer:
+        """The offset initializer, for the tests of its options."""
+        return self.make_initializer()
+
+    def offsets(self, initializer: OffsetInitializer | None = None) -> Mapping[TopicPartition, int]:
+        """What the initializer answers for all partitions of `logs`."""
+        logs = self.logs()
+        lookup: OffsetLookup = LogLookup(logs)
+        return (initializer or self.make_initializer()).offsets(list(logs), lookup)
+
+    def test_is_an_offset_initializer(self) -> None:
+        assert isinstance(self.make_initializer(), OffsetInitializer)
+
+    def test_every_partition_gets_an_offset(self) -> None:
+        assert set(self.offsets()) == set(self.logs())
+
+    def test_offsets_are_plain_numbers_from_zero(self) -> None:
+        for partition, offset in self.offsets().items():
+            assert type(offset) is int, f"{partition}: offsets stand in the checkpoint as JSON numbers"
+            assert offset >= 0, f"{partition}: offsets below 0 mean something else to every client"
+
+    def test_no_partitions(self) -> None:
+        assert dict(self.make_initializer().offsets([], LogLookup(self.logs()))) == {}
+
+    def test_one_partition_of_many(self) -> None:
+        for partition in self.logs():
+            chosen = self.make_initializer().offsets([partition], LogLookup(self.logs()))
+            assert set(chosen) == {partition}
+
+    @pytest.mark.parametrize("collection", [list, tuple, set, frozenset, dict.fromkeys])
+    def test_any_collection_of_partitions(self, collection: type) -> None:
+        logs = self.logs()
+        partitions = collection(logs)
+        assert self.make_initializer().offsets(partitions, LogLookup(logs)) == self.offsets()
+        assert partitions == collection(logs), "the collection belongs to the caller"
+
+    def test_all_partitions_are_looked_up_at_once(self) -> None:
+        logs = self.logs()
+        lookup = LogLookup(logs)
+        self.make_initializer().offsets(list(logs), lookup)
+        assert all(count == 1 for count in lookup.requests.values()), "each look-up is a request to the cluster"
+
+    def test_the_same_cluster_gives_the_same_offsets(self) -> None:
+        initializer = self.make_initializer()
+        assert self.offsets(initializer) == self.offsets(initializer) == self.offsets()
+
+    def test_pickled_options_give_the_same_offsets(self) -> None:
+        remade = self.remake_plugin()
+        assert isinstance(remade, OffsetInitializer)
+        assert self.offsets(remade) == self.offsets()

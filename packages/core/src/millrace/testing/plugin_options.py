@@ -1,0 +1,48 @@
+"""What the conformance suites of all plugins with options have in common."""
+# ruff: noqa: D102, S101 - tests are made of assertions, and their names say what the contract asks
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from abc import ABC, abstractmethod
+
+from millrace.contracts import Plugin
+from millrace.options import options_of
+from millrace.options.parse import OptionParser
+
+
+class PluginOptionsSuite(ABC):
+    """Tests of a plugin's options: the driver parses them, executors receive them pickled."""
+
+    @abstractmethod
+    def make_plugin(self) -> Plugin:
+        """A new plugin with valid options."""
+
+    def remake_plugin(self) -> Plugin:
+        """The plugin as an executor makes it: its class, with options that were pickled."""
+        plugin = self.make_plugin()
+        return type(plugin)(pickle.loads(pickle.dumps(plugin.options)))  # noqa: S301 - pickled in the same line
+
+    def test_options_are_a_frozen_dataclass(self) -> None:
+        options = type(self.make_plugin()).Options
+        assert dataclasses.is_dataclass(options), f"{options} must be a dataclass"
+        assert options.__dataclass_params__.frozen, f"{options} must be frozen: @dataclass(frozen=True)"  # type: ignore[attr-defined]
+
+    def test_every_option_has_a_public_name(self) -> None:
+        options = type(self.make_plugin()).Options
+        fields = {field.name for field in dataclasses.fields(options)}
+        assert set(options_of(options)) == fields, "declare every field of Options with millrace.options.option"
+
+    def test_driver_can_parse_the_options(self) -> None:
+        options = type(self.make_plugin()).Options
+        parsed = OptionParser("plugin", {}).take(options)
+        some_required = any(field.default is dataclasses.MISSING for field in dataclasses.fields(options))
+        assert some_required or parsed == options()
+
+    def test_plugin_keeps_its_options(self) -> None:
+        plugin = self.make_plugin()
+        assert isinstance(plugin.options, type(plugin).Options)
+
+    def test_options_survive_pickling(self) -> None:
+        assert self.remake_plugin().options == self.make_plugin().options

@@ -1,0 +1,82 @@
+"""Text to values by the rules of Java's own parsers, which are the rules of the reference formats."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+_BLANKS = "".join(map(chr, range(0x21)))
+_INTEGER = re.compile(r"[+-]?\d+")
+_DOUBLE = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))([fFdD]?)")
+_HEX_DOUBLE = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)([fFdD]?)")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_LONGEST_INTEGER = 40  # far more digits than 64 bits hold, far fewer than int() takes long for
+
+
+def trim(text: str) -> str:
+    """Remove leading and trailing characters up to U+0020, as Java's ``trim`` does."""
+    return text.strip(_BLANKS)
+
+
+def parse_boolean(text: str) -> bool:
+    """True for ``true`` in any case, False for all else."""
+    return trim(text).lower() == "true"
+
+
+def parse_integer(text: str, bits: int) -> int:
+    """A signed integer of ``bits`` bits; ValueError when the text is none, or too large."""
+    text = trim(text)
+    if not _INTEGER.fullmatch(text):
+        raise ValueError("not an integer")
+    digits = text.lstrip("+-").lstrip("0")
+    if len(digits) > _LONGEST_INTEGER or not -(1 << bits - 1) <= (value := int(text)) < 1 << bits - 1:
+        raise ValueError(f"beyond {bits} bits")
+    return value
+
+
+def truncate_number(text: str, bits: int) -> int:
+    """The integer part of a JSON number; ValueError when the number is beyond ``bits`` bits."""
+    try:
+        number = Decimal(text)
+    except ArithmeticError:
+        raise ValueError(f"beyond {bits} bits") from None
+    if not -(1 << bits - 1) <= number <= (1 << bits - 1) - 1:
+        raise ValueError(f"beyond {bits} bits")
+    return int(number)
+
+
+def parse_double(text: str) -> float:
+    """A 64-bit float, hexadecimal notation, ``NaN`` and ``Infinity`` included; beyond the range it is infinite."""
+    text = trim(text)
+    if match := _DOUBLE.fullmatch(text):
+        return float(match[1])
+    if match := _HEX_DOUBLE.fullmatch(text):
+        try:
+            return float.fromhex(match[1])
+        except OverflowError:
+            return float("-inf" if text.startswith("-") else "inf")
+    raise ValueError("not a number")
+
+
+def parse_decimal(text: str) -> Decimal:
+    """A decimal number of any size, exactly."""
+    text = trim(text)
+    if not _DECIMAL.fullmatch(text):
+        raise ValueError("not a number")
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        raise ValueError("its exponent is too large") from None
+
+
+def fit_decimal(number: Decimal, precision: int, scale: int) -> Decimal:
+    """Round a decimal half up to ``scale`` digits after the point; ValueError when it needs more than ``precision``."""
+    try:
+        return number.quantize(Decimal((0, (1,), -scale)), ROUND_HALF_UP, Context(prec=precision))
+    except ArithmeticError:
+        raise ValueError(f"more than {precision - scale} digits before the point") from None
+
+
+def decimal_text(number: Decimal, plain: bool) -> str:
+    """A decimal as Java's ``BigDecimal`` writes it, in scientific notation where that does, or always plain."""
+    return format(number, "f") if plain else str(number)

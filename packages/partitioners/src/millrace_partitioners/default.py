@@ -1,0 +1,18 @@
+"""The partitioner ``default``: the choice is the client's."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from millrace.contracts import Partitioner, Payloads
+
+
+class DefaultPartitioner(Partitioner):
+    """Leaves every record to the client.
+
+    The client partitions as the Java client does: a record with a key by murmur2 of its key, records without a key
+    together to one partition at a time (sticky).
+    """
+
+    def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:  # noqa: ARG002
+        """Null for every record: see `Partitioner.partition`."""
+        return pa.nulls(len(values), pa.int32())
