@@ -16,7 +16,7 @@ from millrace.embedded.plan import NodePlan, Seat, make_plan
 from millrace.embedded.process import GuardedProcess
 from millrace.embedded.program import Program, Settings
 from millrace.embedded.progress import Progress, StderrProgress
-from millrace.embedded.readiness import PortTakenError, await_ready
+from millrace.embedded.readiness import PortTakenError, await_ready, log_tail
 from millrace.errors import MachineError
 
 # A clean end takes Kafka under a second, unless the rest of its cluster is gone
@@ -103,6 +103,11 @@ class KafkaBroker:
         return self._process.pid if self._process else None
 
     @property
+    def is_running(self) -> bool:
+        """Whether the broker's process is there."""
+        return self._process is not None and self._process.pid is not None and self._process.exit_code() is None
+
+    @property
     def guard_pid(self) -> int | None:
         """The id of the process that ends the broker when this one dies; none while there is no broker."""
         return self._process.guard_pid if self._process else None
@@ -117,6 +122,10 @@ class KafkaBroker:
             KeyError: There is no listener of that name.
         """
         return {found.name: found.address for found in self._planned().listeners}[listener]
+
+    def log_tail(self) -> str:
+        """The lines of its log that most likely say what went wrong."""
+        return log_tail(self._planned())
 
     def start(self) -> None:
         """Start the broker and wait until it serves clients; nothing happens when it runs already.
@@ -181,7 +190,7 @@ class KafkaBroker:
 
     def launch(self) -> None:
         """Start the broker's process without waiting for it to serve clients."""
-        if self.pid:
+        if self.is_running:
             return
         program = Program.find(self._settings)
         if self._process is None:

@@ -26,6 +26,9 @@ _FIXED = {
     "share.coordinator.state.topic.num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
     "auto.create.topics.enable": "false",
+    # A broker that was killed may come back when its last session is over, which is 9 seconds by default
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
     # Records with old timestamps would be deleted minutes after they were written
     "log.retention.ms": "-1",
     # The default takes 128 MB of a small heap

@@ -40,7 +40,9 @@ def fetch(version: str, folder: Path, java: Java, progress: Progress) -> None:
     command = [str(java.path), *_proxy_flags(), "-jar", str(_ivy_jar()), *_settings(), "-ivy", str(wanted)]
     command += ["-confs", "default", "-cache", str(folder / ".ivy" / "cache")]
     command += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as ivy:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as ivy:
         said = _follow(ivy.stdout or (), version, progress)
     if ivy.returncode != 0 or not list(folder.glob("kafka_*.jar")):
         raise MachineError(_failure(version, said))
@@ -61,7 +63,9 @@ def _follow(lines: Iterable[str], version: str, progress: Progress) -> list[str]
 
 
 def _failure(version: str, said: list[str]) -> str:
-    marks = re.compile(r"UNRESOLVED|FAILED|tried|^https?://|Exception|timed out|Server access|parseable|not found", re.I)
+    marks = re.compile(
+        r"UNRESOLVED|FAILED|tried|^https?://|Exception|timed out|Server access|parseable|not found", re.I
+    )
     reasons = list(dict.fromkeys(line for line in said if marks.search(line)))[:8] or said[-8:]
     settings = os.environ.get(SETTINGS_VARIABLE)
     tried = f"the settings of {settings}" if settings else "Maven Central (repo1.maven.org)"

@@ -72,7 +72,9 @@ def format_data(data: Path, template: Path, cluster_id: str, node_id: int) -> No
     if meta.exists():
         owner = _node_of(meta)
         if owner != str(node_id):
-            raise MachineError(f"{data} holds the data of Kafka node {owner}, not of node {node_id}; give another data_dir")
+            raise MachineError(
+                f"{data} holds the data of Kafka node {owner}, not of node {node_id}; give another data_dir"
+            )
         return
     data.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(template, data / TEMPLATE)

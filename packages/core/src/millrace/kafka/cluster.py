@@ -67,6 +67,7 @@ class Cluster:
         try:
             metadata = self._admin.list_topics(timeout=REQUEST_TIMEOUT_S)
         except KafkaException as error:
+            self._admin.poll(0)
             raise UnreachableError(self._unreachable()) from error
         return {name: len(topic.partitions) for name, topic in metadata.topics.items() if topic.error is None}
 

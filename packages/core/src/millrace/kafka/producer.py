@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from confluent_kafka import KafkaError, Message, Producer
 
@@ -10,7 +11,7 @@ from millrace.kafka.errors import configuration_errors
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
-_DEFAULTS = {
+_DEFAULTS: dict[str, Any] = {
     # Java's partitioner for records with a key; librdkafka's own default is another one
     "partitioner": "murmur2_random",
     "linger.ms": "5",
@@ -21,7 +22,7 @@ _DEFAULTS = {
     "compression.type": "lz4",
     "socket.nagle.disable": "true",
     # A report of each delivery would cost more than sending the record; failures are what must be known
-    "delivery.report.only.error": "true",
+    "delivery.report.only.error": True,
 }
 
 _IDEMPOTENT = {"enable.idempotence": "true"}
@@ -34,7 +35,7 @@ class WatchedProducer:
         settings: Properties for the client.
     """
 
-    def __init__(self, settings: dict[str, str]) -> None:
+    def __init__(self, settings: dict[str, Any]) -> None:
         self.watch = Watch()
         self._failed = 0
         self._first: tuple[str, KafkaError] | None = None

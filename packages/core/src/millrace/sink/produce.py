@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,10 @@ from millrace.kafka.cluster import REQUEST_TIMEOUT_S
 from millrace.kafka.errors import client_errors
 from millrace.kafka.producer import WatchedProducer
 from millrace.sink.records import Records
+
+CLIENT_DECIDES = -1
+QUEUE_WAIT_S = 0.02
+FLUSH_STEP_S = 1.0
 
 PARTITIONS_HOLD_S = 60.0
 """How long a topic's partition count is used before it is looked up again."""
@@ -34,7 +39,11 @@ class Output:
         producer.take_failures()
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has."""
+        """How many partitions a topic has.
+
+        Raises:
+            UnknownTopicError: There is no such topic.
+        """
         count, looked_at = self._counts.get(topic, (0, 0.0))
         if not count or time.monotonic() - looked_at > PARTITIONS_HOLD_S:
             with client_errors(f"looking up topic {topic!r}"):
@@ -46,11 +55,71 @@ class Output:
         return count
 
     def send(self, records: Records, partitions: pa.Int32Array | None) -> None:
-        """Hand records to the producer; waits while its queue is full."""
-        if records.headers is None:
-            self._send_batch(records, partitions)
-        else:
-            self._send_each(records, partitions)
+        """Hand records to the producer, waiting while its queue is full.
+
+        Args:
+            records: What to write.
+            partitions: The partition of each record, null where the client decides; None when it decides for all.
+
+        Raises:
+            DeliveryError: Records handed over earlier could not be delivered.
+            MessageError: A record is larger than the client accepts.
+        """
+        with client_errors(f"writing to topic {records.topic!r}"):
+            if records.keys is None and records.headers is None and partitions is None:
+                self._send_values(records.topic, records.values.to_list())
+            else:
+                self._send_full(records, partitions)
         self.records += len(records)
         self._client.poll(0)
         self._check()
+
+    def finish(self) -> None:
+        """Wait until the brokers have acknowledged every record.
+
+        Raises:
+            DeliveryError: Some could not be delivered within the client's ``delivery.timeout.ms``.
+        """
+        while self._client.flush(FLUSH_STEP_S):
+            self._check()
+        self._check()
+
+    def _send_values(self, topic: str, values: Sequence[bytes | None]) -> None:
+        produce = self._client.produce
+        for value in values:
+            try:
+                produce(topic, value)
+            except BufferError:
+                self._wait_and_produce(topic, value=value)
+
+    def _send_full(self, records: Records, partitions: pa.Int32Array | None) -> None:
+        topic, count = records.topic, len(records)
+        keys = records.keys.to_list() if records.keys else repeat(None, count)
+        headers = records.headers or repeat(None, count)
+        chosen = repeat(CLIENT_DECIDES, count) if partitions is None else partitions.fill_null(CLIENT_DECIDES).to_pylist()
+        produce = self._client.produce
+        for value, key, partition, header in zip(records.values.to_list(), keys, chosen, headers, strict=True):
+            record = {"value": value, "key": key, "partition": partition, "headers": header or []}
+            try:
+                produce(topic, **record)
+            except BufferError:
+                self._wait_and_produce(topic, **record)
+
+    def _wait_and_produce(self, topic: str, **record: Any) -> None:
+        while True:
+            self._client.poll(QUEUE_WAIT_S)
+            self._check()
+            try:
+                return self._client.produce(topic, **record)
+            except BufferError:
+                continue
+
+    def _check(self) -> None:
+        failed, first = self._producer.take_failures()
+        if failed:
+            said = self._producer.watch.said()
+            raise DeliveryError(
+                f"{failed} of {self.records} records handed to the client so far were not delivered; the first of them, "
+                f"{first}{f' ({said})' if said else ''}. The task fails, and Spark writes its rows again when it is "
+                f"tried again"
+            )

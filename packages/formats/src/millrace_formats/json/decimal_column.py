@@ -1,0 +1,44 @@
+"""A column of decimals from the raw text of JSON numbers and strings, never through a float."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace_formats.json.shapes import NULL
+from millrace_formats.time_columns import cast_where_possible
+
+_NEWLINE = ord("\n")
+
+
+def decimals_from_raw(values: list[Any], type_: pa.Decimal128Type, reject: Callable[[np.ndarray], None]) -> pa.Array:
+    """Parse raw JSON values.
+
+    Args:
+        values: ``msgspec.Raw`` of a number, a string, ``null`` or anything else; None counts as null.
+        type_: The decimal type.
+        reject: Is told the positions of values that are neither null nor a decimal that fits unrounded.
+    """
+    texts = _texts([NULL if value is None else value for value in values])
+    nulls = pc.equal(texts, "null")
+    texts = pc.if_else(nulls, pa.scalar(None, pa.string()), texts)
+    if pc.any(pc.starts_with(texts, '"')).as_py():
+        texts = pc.utf8_trim(texts, '"')
+    return cast_where_possible(texts, type_, reject)
+
+
+def _texts(values: list[Any]) -> pa.StringArray:
+    joined = np.frombuffer(b"\n".join(values), np.uint8)
+    breaks = np.flatnonzero(joined == _NEWLINE)
+    if len(breaks) != len(values) - 1:  # an object or array with line breaks, or no values
+        return pa.array([bytes(value).decode() for value in values], pa.string())
+    offsets = np.empty(len(values) + 1, np.int32)
+    offsets[0] = 0
+    offsets[1:-1] = breaks - np.arange(len(breaks))
+    data = np.delete(joined, breaks)
+    offsets[-1] = len(data)
+    return pa.Array.from_buffers(pa.string(), len(values), [None, pa.py_buffer(offsets), pa.py_buffer(data)])

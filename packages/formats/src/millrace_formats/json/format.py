@@ -1,0 +1,30 @@
+"""The json format: what it can carry, and its decoder and encoder."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from millrace.contracts import Decoder, Encoder, Format
+from millrace_formats.json.decoder import JsonDecoder
+from millrace_formats.json.encoder import JsonEncoder
+from millrace_formats.json.options import JsonOptions
+from millrace_formats.sql_types import check_schema, nested_problem
+
+
+class JsonFormat(Format):
+    """One JSON object a message, one field a column, matched by its exact name.
+
+    Carries all of SQL's types, nested to any depth, except intervals. Conversions are those of the reference, see
+    `millrace_formats.json.exact`.
+    """
+
+    Options = JsonOptions
+    options: JsonOptions
+
+    def decoder(self, schema: pa.Schema) -> Decoder:
+        check_schema("json", schema, nested_problem)
+        return JsonDecoder(schema, self.options)
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        check_schema("json", schema, nested_problem)
+        return JsonEncoder(schema, self.options)

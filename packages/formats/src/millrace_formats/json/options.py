@@ -1,0 +1,48 @@
+"""The options of the json format, with the names and defaults of the reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from millrace.options import option
+
+
+@dataclass(frozen=True)
+class JsonOptions:
+    """The options of json."""
+
+    fail_on_missing_field: bool = option(
+        "fail-on-missing-field", default=False, doc="Whether a message that lacks a column's field is an error."
+    )
+    ignore_parse_errors: bool = option(
+        "ignore-parse-errors", default=False, doc="Read a field that cannot be converted as NULL; skip non-JSON messages."
+    )
+    timestamp_format: Literal["SQL", "ISO-8601"] = option(
+        "timestamp-format.standard",
+        default="SQL",
+        doc="How timestamps are written: SQL with a space between date and time, ISO-8601 with a T.",
+    )
+    map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = option(
+        "map-null-key.mode", default="FAIL", doc="What becomes of a map entry whose key is NULL when it is written."
+    )
+    map_null_key_literal: str = option(
+        "map-null-key.literal", default="null", doc="The key written for a NULL key when the mode is LITERAL."
+    )
+    decimal_as_plain_number: bool = option(
+        "encode.decimal-as-plain-number", default=False, doc="Never write decimals in scientific notation."
+    )
+    ignore_null_fields: bool = option(
+        "encode.ignore-null-fields", default=False, doc="Leave out fields that are NULL when writing."
+    )
+
+    def __post_init__(self) -> None:
+        if self.fail_on_missing_field and self.ignore_parse_errors:
+            raise ValueError(
+                "fail-on-missing-field and ignore-parse-errors exclude each other: set at most one of them to true"
+            )
+
+    @property
+    def iso(self) -> bool:
+        """Whether timestamps are written with a ``T``."""
+        return self.timestamp_format == "ISO-8601"
