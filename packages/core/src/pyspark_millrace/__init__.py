@@ -70,5 +70,6 @@ class DefaultSource(DataSource):
 
     def _configuration(self) -> Configuration:
         from millrace.configuration.build import configure
+        from millrace.spark.options import connector_options
 
-        return configure(self.options)
+        return configure(connector_options(self.options))

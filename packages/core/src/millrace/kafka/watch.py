@@ -11,6 +11,9 @@ from confluent_kafka import KafkaError
 logger = logging.getLogger("millrace.kafka")
 """The log of all Kafka clients; librdkafka would otherwise write to standard error."""
 
+# Without a handler of the user's, Python would print warnings to standard error
+logger.addHandler(logging.NullHandler())
+
 
 class Watch:
     """Remembers the newest errors that a client reported while nobody was calling it."""

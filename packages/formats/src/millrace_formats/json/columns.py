@@ -27,7 +27,7 @@ Build = Callable[[list[Any], Reject], pa.Array]
 
 def struct_columns(fields: list[pa.Field], iso: bool) -> Callable[[list[Any], Reject], list[pa.Array]]:
     """A builder of the fields' columns from a list of instances of the struct's shape."""
-    parts = [(_getter(index), column_builder(field.type, iso)) for index, field in enumerate(fields)]
+    parts = [(_getter(index), column_builder(field, iso)) for index, field in enumerate(fields)]
 
     def build(rows: list[Any], reject: Reject) -> list[pa.Array]:
         return [column(values(rows), reject) for values, column in parts]
@@ -35,8 +35,9 @@ def struct_columns(fields: list[pa.Field], iso: bool) -> Callable[[list[Any], Re
     return build
 
 
-def column_builder(type_: pa.DataType, iso: bool) -> Build:
-    """A builder of a column of a type; ``iso`` is how timestamps are written."""
+def column_builder(field: pa.Field, iso: bool) -> Build:
+    """A builder of the column of a field, element or map value; ``iso`` is how timestamps are written."""
+    type_ = field.type
     if pt.is_struct(type_):
         return _struct_builder(type_, iso)
     if pt.is_map(type_):
@@ -44,7 +45,7 @@ def column_builder(type_: pa.DataType, iso: bool) -> Build:
     if pt.is_list(type_):
         return _list_builder(type_, iso)
     if pt.is_decimal128(type_):
-        return lambda values, reject: decimals_from_raw(values, type_, reject)
+        return lambda values, reject: decimals_from_raw(values, field, reject)
     if pt.is_timestamp(type_):
         return lambda values, reject: parse_timestamps(pa.array(values, pa.string()), type_, iso, reject)
     if pt.is_date32(type_):
@@ -90,7 +91,7 @@ def _struct_array(
 
 
 def _list_builder(type_: pa.DataType, iso: bool) -> Build:
-    elements = column_builder(type_.value_type, iso)
+    elements = column_builder(type_.value_field, iso)
 
     def build(values: list[Any], reject: Reject) -> pa.Array:
         offsets, nulls = _offsets(values)
@@ -101,7 +102,7 @@ def _list_builder(type_: pa.DataType, iso: bool) -> Build:
 
 
 def _map_builder(type_: pa.DataType, iso: bool) -> Build:
-    items = column_builder(type_.item_type, iso)
+    items = column_builder(type_.item_field, iso)
 
     def build(values: list[Any], reject: Reject) -> pa.Array:
         offsets, nulls = _offsets(values)

@@ -15,20 +15,30 @@ from millrace_formats.time_columns import cast_where_possible
 _NEWLINE = ord("\n")
 
 
-def decimals_from_raw(values: list[Any], type_: pa.Decimal128Type, reject: Callable[[np.ndarray], None]) -> pa.Array:
+def decimals_from_raw(values: list[Any], field: pa.Field, reject: Callable[[np.ndarray], None]) -> pa.Array:
     """Parse raw JSON values.
 
     Args:
-        values: ``msgspec.Raw`` of a number, a string, ``null`` or anything else; None counts as null.
-        type_: The decimal type.
-        reject: Is told the positions of values that are neither null nor a decimal that fits unrounded.
+        values: ``msgspec.Raw`` of a number, a string, ``null`` or anything else; None where an outer struct is null.
+        field: The column.
+        reject: Is told the positions of values that are neither a decimal that fits unrounded nor, where the column may
+            be null, ``null``.
     """
     texts = _texts([NULL if value is None else value for value in values])
     nulls = pc.equal(texts, "null")
+    if not field.nullable:
+        _reject_nulls(values, nulls, reject)
     texts = pc.if_else(nulls, pa.scalar(None, pa.string()), texts)
     if pc.any(pc.starts_with(texts, '"')).as_py():
         texts = pc.utf8_trim(texts, '"')
-    return cast_where_possible(texts, type_, reject)
+    return cast_where_possible(texts, field.type, reject)
+
+
+def _reject_nulls(values: list[Any], nulls: pa.BooleanArray, reject: Callable[[np.ndarray], None]) -> None:
+    places = np.flatnonzero(nulls.to_numpy(zero_copy_only=False))
+    unwanted = [place for place in places.tolist() if values[place] is not None]
+    if unwanted:
+        reject(np.array(unwanted))
 
 
 def _texts(values: list[Any]) -> pa.StringArray:

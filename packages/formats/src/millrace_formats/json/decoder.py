@@ -40,8 +40,7 @@ class JsonDecoder(Decoder):
     def decode(self, payloads: Payloads) -> Decoded:
         items = payloads.to_list()
         if self._fast is None:
-            fast, found, others = self._schema.empty_table().to_batches(), np.empty(0, np.int32), range(len(items))
-            return self._complete(items, _empty(self._schema), found, others)
+            return self._complete(items, _empty(self._schema), np.empty(0, np.int32), range(len(items)))
         fast, found = self._fast.read(items)
         if found is None:
             return Decoded(fast)
@@ -94,9 +93,10 @@ class _FastReader:
         """
         structs, left = self._structs(items)
         left |= _not_utf8(items, left)
-        found = _others(len(items), left) if left else None
+        found = None
         if left:
-            structs = [struct for struct in structs if struct is not None]
+            found = _others(len(items), left)
+            structs = [structs[index] for index in found.tolist()]
         rejected: list[np.ndarray] = []
         batch = pa.RecordBatch.from_arrays(self._columns(structs, rejected.append), schema=self._schema)
         if rejected:

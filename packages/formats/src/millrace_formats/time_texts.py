@@ -1,0 +1,49 @@
+"""Columns of dates, times and timestamps as text, as the reference writes them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
+
+
+def date_texts(column: pa.Date32Array) -> pa.StringArray:
+    """Dates as ``yyyy-MM-dd``; ValueError naming the row when a year is outside 0001 to 9999."""
+    _check_range(column.view(pa.int32()), FIRST_DAY, LAST_DAY)
+    return column.cast(pa.string())
+
+
+def time_texts(column: pa.Time64Array) -> pa.StringArray:
+    """Times as ``HH:mm:ss[.fraction]``."""
+    return _without_zeros(column.cast(pa.string()))
+
+
+def timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
+    """Timestamps as ``yyyy-MM-dd HH:mm:ss[.fraction]``, with as many digits as needed.
+
+    Args:
+        column: Microseconds; with a time zone they are written in UTC and end in ``Z``.
+        iso: Whether ``T`` stands between date and time instead of a space.
+
+    Raises:
+        ValueError: A year is outside 0001 to 9999; the message names the row.
+    """
+    numbers = column.view(pa.int64())
+    _check_range(numbers, FIRST_MICROSECOND, LAST_MICROSECOND)
+    texts = _without_zeros(numbers.view(pa.timestamp("us")).cast(pa.string()))
+    if iso:
+        texts = pc.utf8_replace_slice(texts, 10, 11, "T")
+    return texts if column.type.tz is None else pc.binary_join_element_wise(texts, "Z", "")
+
+
+def _without_zeros(texts: pa.StringArray) -> pa.StringArray:
+    return pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
+
+
+def _check_range(numbers: pa.Array, low: int, high: int) -> None:
+    bounds = pc.min_max(numbers)
+    if bounds["min"].as_py() is None or (bounds["min"].as_py() >= low and bounds["max"].as_py() <= high):
+        return
+    row = pc.index(pc.or_(pc.less(numbers, low), pc.greater(numbers, high)), True).as_py()  # noqa: FBT003
+    raise ValueError(f"row {row}: outside the years 0001 to 9999")
