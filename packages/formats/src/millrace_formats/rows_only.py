@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
 from millrace.errors import MessageError
 
 
@@ -21,7 +20,7 @@ def check_rows(format_name: str, schema: pa.Schema, rows: pa.RecordBatch, row_ki
         MessageError: Names the row, and the column or the row kind.
     """
     if row_kinds is not None:
-        index = pc.index(pc.fill_null(pc.equal(row_kinds, "+I"), False), False).as_py()  # noqa: FBT003
+        index = pc.index(pc.fill_null(pc.equal(row_kinds, "+I"), False), False).as_py()
         if index >= 0:
             raise MessageError(
                 f"row {index} has the row kind {row_kinds[index].as_py()}: format {format_name} writes insertions (+I) "
@@ -29,5 +28,5 @@ def check_rows(format_name: str, schema: pa.Schema, rows: pa.RecordBatch, row_ki
             )
     for field, column in zip(schema, rows.columns, strict=True):
         if not field.nullable and column.null_count:
-            index = pc.index(column.is_null(), True).as_py()  # noqa: FBT003
+            index = pc.index(column.is_null(), True).as_py()
             raise MessageError(f"column {field.name}, row {index}: NULL in a NOT NULL column")

@@ -92,10 +92,9 @@ def to_utc(local: int, zone: str) -> int:
     info = zone_info(zone)
     if info is dt.UTC:
         return local
-    naive = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=local)  # noqa: DTZ001 - the zone is set next
+    naive = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=local)
     offset = naive.replace(tzinfo=info).utcoffset()
-    assert offset is not None
-    return check_range(local - offset // dt.timedelta(microseconds=1))
+    return check_range(local - (offset or dt.timedelta()) // dt.timedelta(microseconds=1))
 
 
 @cache

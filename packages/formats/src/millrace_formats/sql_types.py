@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pyarrow.types as pt
-
 from millrace.errors import SchemaError
 
 _SIMPLE = {

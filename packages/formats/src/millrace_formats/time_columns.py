@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ def parse_dates(texts: pa.StringArray, reject: Reject) -> pa.Date32Array:
     days = dates.view(pa.int32())
     early = pc.less(days, FIRST_DAY)
     if pc.any(early).as_py():
-        reject(np.flatnonzero(early.fill_null(False).to_numpy(zero_copy_only=False)))  # noqa: FBT003
+        reject(np.flatnonzero(early.fill_null(False).to_numpy(zero_copy_only=False)))
     return dates
 
 
@@ -97,7 +98,7 @@ class _Form:
         return (utc | offset) & self._fits(body) & self._digit(body - 1)
 
     def _fits(self, body: np.ndarray) -> np.ndarray:
-        fraction = (body > _SECONDS + 1) & (body <= _MICROSECONDS) & (self._at(_SECONDS) == ord("."))
+        fraction: np.ndarray = (body > _SECONDS + 1) & (body <= _MICROSECONDS) & (self._at(_SECONDS) == ord("."))
         for distance in (3, 5, 6):  # where Arrow would see the sign of an offset
             character = self._at(body - distance)
             fraction &= (character != ord("+")) & (character != ord("-"))
@@ -118,7 +119,7 @@ def _in_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:
     low, high = bounds["min"].as_py(), bounds["max"].as_py()
     if low is not None and (low < FIRST_MICROSECOND or high > LAST_MICROSECOND):
         outside = pc.or_(pc.less(numbers, FIRST_MICROSECOND), pc.greater(numbers, LAST_MICROSECOND))
-        reject(np.flatnonzero(outside.fill_null(False).to_numpy(zero_copy_only=False)))  # noqa: FBT003
+        reject(np.flatnonzero(outside.fill_null(False).to_numpy(zero_copy_only=False)))
     return times
 
 
@@ -130,12 +131,10 @@ def _mixed(texts: pa.StringArray, local: np.ndarray, type_: pa.TimestampType, re
 
 
 def _in_zone(local: pa.TimestampArray, zone: str, reject: Reject) -> pa.TimestampArray:
-    from datetime import UTC  # noqa: PLC0415
-
     if zone_info(zone) is UTC:
         return local.view(pa.int64()).view(_UTC)
     instants = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
     skipped = pc.not_equal(pc.local_timestamp(instants), local)
     if pc.any(skipped).as_py():
-        reject(np.flatnonzero(skipped.fill_null(False).to_numpy(zero_copy_only=False)))  # noqa: FBT003
+        reject(np.flatnonzero(skipped.fill_null(False).to_numpy(zero_copy_only=False)))
     return _in_range(instants.cast(_UTC), reject)

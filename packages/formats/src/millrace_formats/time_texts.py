@@ -45,5 +45,5 @@ def _check_range(numbers: pa.Array, low: int, high: int) -> None:
     bounds = pc.min_max(numbers)
     if bounds["min"].as_py() is None or (bounds["min"].as_py() >= low and bounds["max"].as_py() <= high):
         return
-    row = pc.index(pc.or_(pc.less(numbers, low), pc.greater(numbers, high)), True).as_py()  # noqa: FBT003
+    row = pc.index(pc.or_(pc.less(numbers, low), pc.greater(numbers, high)), True).as_py()
     raise ValueError(f"row {row}: outside the years 0001 to 9999")

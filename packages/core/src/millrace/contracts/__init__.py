@@ -2,7 +2,7 @@
 
 from millrace.contracts.catalog import Catalog
 from millrace.contracts.format import BadMessage, Decoded, Decoder, Encoder, Format
-from millrace.contracts.header_filter import HEADERS, HeaderFilter
+from millrace.contracts.header_filter import HEADERS, HeaderFilter, is_headers
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
@@ -25,4 +25,5 @@ __all__ = [
     "Plugin",
     "RecordPartitioner",
     "TopicPartition",
+    "is_headers",
 ]

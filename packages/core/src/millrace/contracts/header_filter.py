@@ -10,6 +10,13 @@ HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa
 """The Arrow type of records' headers: in order, repeats included; a record without headers has an empty list."""
 
 
+def is_headers(kind: pa.DataType) -> bool:
+    """Whether a type is `HEADERS`, whatever may be null in it."""
+    if not (pa.types.is_list(kind) and pa.types.is_struct(kind.value_type)):
+        return False
+    return [(field.name, field.type) for field in kind.value_type] == [("key", pa.string()), ("value", pa.binary())]
+
+
 class HeaderFilter(ABC):
     """A filter of one expression in one language.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace.contracts import HEADERS, Payloads
+from millrace.contracts import Payloads, is_headers
 from millrace.errors import MessageError, SchemaError
 from millrace.sink.records import Headers, Records
 
@@ -23,7 +23,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[pa.DataType], bool]]] = {
     "value": (_TEXT_OR_BYTES, _is_text_or_bytes),
     "topic": ("STRING", pa.types.is_string),
     "partition": ("INT", pa.types.is_int32),
-    "headers": ("ARRAY<STRUCT<key: STRING, value: BINARY>>", lambda kind: kind.equals(HEADERS)),
+    "headers": ("ARRAY<STRUCT<key: STRING, value: BINARY>>", is_headers),
 }
 
 

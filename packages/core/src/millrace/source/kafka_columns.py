@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow as pa
 from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
+from millrace.contracts import HEADERS, is_headers
 from millrace.errors import SchemaError
 from millrace.source.fetch import Messages
 from millrace.source.header_filter import headers_of
 
 _TIMESTAMP_TYPE = {TIMESTAMP_NOT_AVAILABLE: -1, TIMESTAMP_LOG_APPEND_TIME: 1}
 _CREATE_TIME = 0
-
-_HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 
 _TYPES = {
     "key": pa.binary(),
@@ -25,7 +24,7 @@ _TYPES = {
     "offset": pa.int64(),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestampType": pa.int32(),
-    "headers": _HEADERS,
+    "headers": HEADERS,
 }
 
 
@@ -47,13 +46,14 @@ def check_kafka_schema(schema: pa.Schema) -> None:
                 f"column {field.name!r}: without the option 'format' the columns are {', '.join(_TYPES)}. Choose from "
                 f"these, or give a format, such as 'json'"
             )
-        if field.type != expected:
+        if field.type != expected and not (expected == HEADERS and is_headers(field.type)):
             raise SchemaError(f"column {field.name!r} is {expected} without the option 'format', not {field.type}")
 
 
 def kafka_columns(messages: Messages, schema: pa.Schema) -> pa.RecordBatch:
     """Those columns of the messages that a schema asks for."""
-    return pa.RecordBatch.from_arrays([_COLUMNS[field.name](messages) for field in schema], schema=schema)
+    columns = [_COLUMNS[field.name](messages).cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _payloads(get: Callable[[Message], bytes | None]) -> Callable[[Messages], pa.Array]:

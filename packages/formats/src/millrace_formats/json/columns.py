@@ -16,6 +16,7 @@ import pyarrow.types as pt
 
 from millrace_formats.json.decimal_column import decimals_from_raw
 from millrace_formats.json.shapes import attribute
+from millrace_formats.sql_times import parse_time
 from millrace_formats.time_columns import parse_dates, parse_timestamps
 
 Reject = Callable[[np.ndarray], None]
@@ -127,8 +128,6 @@ def _outer(reject: Reject, offsets: np.ndarray) -> Reject:
 
 
 def _times(values: list[Any], type_: pa.DataType, reject: Reject) -> pa.Array:
-    from millrace_formats.sql_times import parse_time  # noqa: PLC0415
-
     divisor = 1 if type_.unit == "ns" else 1000
     result: list[int | None] = []
     for position, value in enumerate(values):

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 import pyarrow as pa
-
 from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
+
 from millrace_formats.interleave import interleave
 from millrace_formats.json.columns import struct_columns
 from millrace_formats.json.exact import BadMessageError, ExactReader
@@ -38,6 +38,7 @@ class JsonDecoder(Decoder):
         self._fast = _FastReader.of(schema, options)
 
     def decode(self, payloads: Payloads) -> Decoded:
+        """Decode a batch: most messages at once, the others one by one."""
         items = payloads.to_list()
         if self._fast is None:
             return self._complete(items, _empty(self._schema), np.empty(0, np.int32), range(len(items)))
@@ -110,7 +111,7 @@ class _FastReader:
         """The message's structs, None for the ones that msgspec refused, and the indexes of those."""
         structs: list[Any] = []
         left: set[int] = set()
-        pending = iter(items)
+        pending: Any = iter(items)
         while True:
             try:
                 # extend keeps what came before the error, so that a bad message costs no second reading of the others

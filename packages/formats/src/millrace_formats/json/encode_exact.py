@@ -73,9 +73,7 @@ def _struct_writer(fields: list[pa.Field], options: JsonOptions) -> Write:
     keep_nulls = not options.ignore_null_fields
 
     def write(value: dict[str, Any]) -> str:
-        parts = [
-            label + field(value[name]) for name, label, field in writers if keep_nulls or value[name] is not None
-        ]
+        parts = [label + field(value[name]) for name, label, field in writers if keep_nulls or value[name] is not None]
         return "{" + ",".join(parts) + "}"
 
     return write

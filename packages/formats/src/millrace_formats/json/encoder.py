@@ -6,8 +6,8 @@ import io
 
 import numpy as np
 import pyarrow as pa
-
 from millrace.contracts import Encoder, Payloads
+
 from millrace_formats.json.encode_exact import ExactWriter
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.printable import Printer
@@ -38,6 +38,7 @@ class JsonEncoder(Encoder):
         self._exact = ExactWriter(schema, options)
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
+        """Encode a batch, one object a row; a null field is written as null unless null fields are left out."""
         check_rows("json", self._schema, rows, row_kinds)
         printable = self._printer.printable(rows)
         if printable.exact is True or not rows.num_columns:
@@ -49,7 +50,7 @@ class JsonEncoder(Encoder):
         return Payloads(lines)
 
     def _lines(self, rows: pa.RecordBatch) -> list[bytes]:
-        from arro3.io import write_ndjson  # noqa: PLC0415 - readers do not need it
+        from arro3.io import write_ndjson
 
         if not rows.num_rows:
             return []

@@ -53,7 +53,8 @@ class BadMessageError(Exception):
 
     def within(self, step: str) -> BadMessageError:
         """The same, seen from one level further out."""
-        self.path = step + (self.path if not self.path or self.path.startswith("[") else f".{self.path}")
+        joint = "." if step and self.path and not self.path.startswith("[") else ""
+        self.path = f"{step}{joint}{self.path}"
         return self
 
     def __str__(self) -> str:
@@ -88,22 +89,21 @@ class ExactReader:
         if payload is None or not payload.strip(_BLANKS):
             return None
         try:
-            tree = parse(payload)
-            if tree is None:
-                return None
-            if not isinstance(tree, dict):
-                raise BadMessageError(f"expected a JSON object, found {shown(tree)}")
-            return tuple(self._convert(tree).values())
-        except MissingValueError:
-            raise
-        except BadMessageError:
-            if self._ignore:
-                return None
-            raise
+            return self._row(parse(payload))
         except RecursionError:
-            if self._ignore:
-                return None
-            raise BadMessageError("nested too deeply") from None
+            if not self._ignore:
+                raise BadMessageError("nested too deeply") from None
+        except BadMessageError as error:
+            if not self._ignore or isinstance(error, MissingValueError):
+                raise
+        return None
+
+    def _row(self, tree: Any) -> tuple[Any, ...] | None:
+        if tree is None:
+            return None
+        if not isinstance(tree, dict):
+            raise BadMessageError(f"expected a JSON object, found {shown(tree)}")
+        return tuple(self._convert(tree).values())
 
 
 def parse(payload: bytes) -> Any:
@@ -272,7 +272,7 @@ def _scalar_text(value: Any) -> str:
 
 def _only_text(value: Any) -> str:
     if not isinstance(value, str) or isinstance(value, Number):
-        raise ValueError("it is not a string")
+        raise ValueError("it is not a string")  # noqa: TRY004 - the value is wrong, not the program
     return value
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
-
 from millrace.contracts import Decoder, Encoder, Format
+
 from millrace_formats.json.decoder import JsonDecoder
 from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.options import JsonOptions
@@ -22,9 +22,11 @@ class JsonFormat(Format):
     options: JsonOptions
 
     def decoder(self, schema: pa.Schema) -> Decoder:
+        """A decoder to rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("json", schema, nested_problem)
         return JsonDecoder(schema, self.options)
 
     def encoder(self, schema: pa.Schema) -> Encoder:
+        """An encoder of rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("json", schema, nested_problem)
         return JsonEncoder(schema, self.options)

@@ -16,7 +16,9 @@ class JsonOptions:
         "fail-on-missing-field", default=False, doc="Whether a message that lacks a column's field is an error."
     )
     ignore_parse_errors: bool = option(
-        "ignore-parse-errors", default=False, doc="Read a field that cannot be converted as NULL; skip non-JSON messages."
+        "ignore-parse-errors",
+        default=False,
+        doc="Read a field that cannot be converted as NULL; skip non-JSON messages.",
     )
     timestamp_format: Literal["SQL", "ISO-8601"] = option(
         "timestamp-format.standard",

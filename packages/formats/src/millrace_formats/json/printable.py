@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
-
 from millrace.errors import MessageError
+
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.time_texts import date_texts, time_texts, timestamp_texts
 
@@ -60,7 +61,6 @@ class Printer:
 class _Care:
     rows: int
     exact: np.ndarray | Literal[True] | None = None
-    parts: list[np.ndarray] = field(default_factory=list)
 
     def add(self, values: pa.BooleanArray, top: bool) -> None:
         """Note values that need the exact writer; inside arrays, maps and structs they make it the whole batch."""
@@ -69,7 +69,7 @@ class _Care:
         if not top:
             self.exact = True
             return
-        marked = values.fill_null(False).to_numpy(zero_copy_only=False)  # noqa: FBT003
+        marked = values.fill_null(False).to_numpy(zero_copy_only=False)
         self.exact = marked if self.exact is None else self.exact | marked
 
 
@@ -140,8 +140,6 @@ class _Column:
 
 
 def _tiny(type_: pa.Decimal128Type) -> pa.Scalar:
-    from decimal import Decimal  # noqa: PLC0415
-
     return pa.scalar(Decimal((0, (1,), -_PLAIN_SCALE)), pa.decimal128(type_.scale + 1, type_.scale))
 
 

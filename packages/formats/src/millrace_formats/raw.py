@@ -1,0 +1,212 @@
+"""The raw format: the payload is the value of one column."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from millrace.contracts import BadMessage, Decoded, Decoder, Encoder, Format, Payloads
+from millrace.errors import SchemaError
+from millrace.options import option
+
+from millrace_formats.rows_only import check_rows
+from millrace_formats.sql_types import sql_name
+
+_NUMBERS = {
+    pa.int8(): "i1",
+    pa.int16(): "i2",
+    pa.int32(): "i4",
+    pa.int64(): "i8",
+    pa.float32(): "f4",
+    pa.float64(): "f8",
+}
+
+
+@dataclass(frozen=True)
+class RawOptions:
+    """The options of raw."""
+
+    charset: str = option("charset", default="UTF-8", doc="The character set of a STRING column.")
+    endianness: Literal["big-endian", "little-endian"] = option(
+        "endianness", default="big-endian", doc="The order of the bytes of a number."
+    )
+
+    def __post_init__(self) -> None:
+        try:
+            "".encode(self.charset)
+        except LookupError:
+            raise ValueError(
+                f"charset {self.charset!r} is not known: give one such as UTF-8, ISO-8859-1 or GBK"
+            ) from None
+
+
+class RawFormat(Format):
+    """The payload as one column: STRING, BINARY, BOOLEAN (one byte), or a number in its binary form.
+
+    A null payload is NULL and NULL is a null payload; an empty one is an empty STRING or BINARY. In text, bytes that
+    the charset does not have are read as U+FFFD, and characters that it does not have are written as ``?``.
+    """
+
+    Options = RawOptions
+    options: RawOptions
+
+    def default_schema(self) -> pa.Schema:
+        """One column ``value``, BINARY."""
+        return pa.schema([pa.field("value", pa.binary())])
+
+    def decoder(self, schema: pa.Schema) -> Decoder:
+        """A decoder to one column; SchemaError when there are more, or its type is not supported."""
+        return _RawDecoder(schema, _codec(schema, self.options))
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        """An encoder of one column; SchemaError when there are more, or its type is not supported."""
+        return _RawEncoder(schema, _codec(schema, self.options))
+
+
+class _Values(NamedTuple):
+    """A column, and which of its places hold a payload that could not be read, with the reasons."""
+
+    column: pa.Array
+    bad: dict[int, str]
+
+
+class _Codec(NamedTuple):
+    read: Callable[[Payloads], _Values]
+    write: Callable[[pa.Array], Payloads]
+
+
+def _codec(schema: pa.Schema, options: RawOptions) -> _Codec:
+    if len(schema) != 1:
+        names = ", ".join(schema.names) or "none"
+        raise SchemaError(f"format raw carries exactly one column, not {len(schema)} ({names})")
+    type_ = schema.field(0).type
+    if type_ == pa.binary():
+        return _Codec(lambda payloads: _Values(payloads.to_array(), {}), Payloads)
+    if type_ == pa.string():
+        return _text_codec(options.charset)
+    if type_ == pa.bool_():
+        return _Codec(_read_booleans, _write_booleans)
+    if type_ in _NUMBERS:
+        order = ">" if options.endianness == "big-endian" else "<"
+        return _number_codec(type_, np.dtype(order + _NUMBERS[type_]))
+    raise SchemaError(
+        f"format raw cannot carry column {schema.names[0]} of type {sql_name(type_)}: it carries STRING, BINARY, "
+        "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT or DOUBLE"
+    )
+
+
+class _RawDecoder(Decoder):
+    def __init__(self, schema: pa.Schema, codec: _Codec) -> None:
+        self._schema = schema
+        self._codec = codec
+
+    def decode(self, payloads: Payloads) -> Decoded:
+        column, bad = self._codec.read(payloads)
+        if not self._schema.field(0).nullable and column.null_count > len(bad):
+            nulls = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist()
+            reason = f"field {self._schema.names[0]}: NULL in a NOT NULL column"
+            bad = {index: bad.get(index, reason) for index in nulls}
+        if not bad:
+            return Decoded(pa.RecordBatch.from_arrays([column], schema=self._schema))
+        kept = np.ones(len(column), bool)
+        kept[list(bad)] = False
+        return Decoded(
+            pa.RecordBatch.from_arrays([column.filter(pa.array(kept))], schema=self._schema),
+            pa.array(np.flatnonzero(kept).astype(np.int32)),
+            errors=tuple(BadMessage(index, bad[index]) for index in sorted(bad)),
+        )
+
+
+class _RawEncoder(Encoder):
+    def __init__(self, schema: pa.Schema, codec: _Codec) -> None:
+        self._schema = schema
+        self._codec = codec
+
+    def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
+        check_rows("raw", self._schema, rows, row_kinds)
+        return self._codec.write(rows.column(0))
+
+
+def _text_codec(charset: str) -> _Codec:
+    name = codecs.lookup(charset).name
+    if name == "utf-8":
+        return _Codec(_read_utf8, lambda column: Payloads(column.cast(pa.binary())))
+    decode, encode = _big_endian(name)
+
+    def read(payloads: Payloads) -> _Values:
+        texts = [None if item is None else decode(item) for item in payloads.to_list()]
+        return _Values(pa.array(texts, pa.string()), {})
+
+    def write(column: pa.Array) -> Payloads:
+        return Payloads([None if text is None else encode(text) for text in column.to_pylist()])
+
+    return _Codec(read, write)
+
+
+def _big_endian(name: str) -> tuple[Callable[[bytes], str], Callable[[str], bytes]]:
+    """The codec of a charset, where Java's UTF-16 and UTF-32 without a mark are big-endian and Python's are not."""
+    marks = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}.get(name)
+    if marks is None:
+        return lambda data: _clean(data.decode(name, "replace")), lambda text: text.encode(name, "replace")
+    written = marks[0] if name == "utf-16" else b""
+    return (
+        lambda data: _clean(data.decode(name if data.startswith(marks) else f"{name}-be", "replace")),
+        lambda text: written + text.encode(f"{name}-be", "replace"),
+    )
+
+
+def _clean(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _read_utf8(payloads: Payloads) -> _Values:
+    try:
+        return _Values(payloads.to_array().cast(pa.string()), {})
+    except pa.ArrowInvalid:
+        texts = [None if item is None else item.decode("utf-8", "replace") for item in payloads.to_list()]
+        return _Values(pa.array(texts, pa.string()), {})
+
+
+def _read_booleans(payloads: Payloads) -> _Values:
+    values, bad = _read_fixed(payloads.to_list(), np.dtype("u1"), "BOOLEAN")
+    return _Values(values.cast(pa.bool_()), bad)
+
+
+def _write_booleans(column: pa.Array) -> Payloads:
+    return Payloads([None if value is None else b"\1" if value else b"\0" for value in column.to_pylist()])
+
+
+def _number_codec(type_: pa.DataType, dtype: np.dtype) -> _Codec:
+    def read(payloads: Payloads) -> _Values:
+        return _read_fixed(payloads.to_list(), dtype, sql_name(type_))
+
+    def write(column: pa.Array) -> Payloads:
+        numbers = np.asarray(column.fill_null(0).to_numpy(zero_copy_only=False)).astype(dtype)
+        data, width = numbers.tobytes(), dtype.itemsize
+        items: list[bytes | None] = [data[at : at + width] for at in range(0, len(data), width)]
+        if column.null_count:
+            for index in np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist():
+                items[index] = None
+        return Payloads(items)
+
+    return _Codec(read, write)
+
+
+def _read_fixed(items: Sequence[bytes | None], dtype: np.dtype, name: str) -> _Values:
+    width = dtype.itemsize
+    sound = [item is not None and len(item) == width for item in items]
+    if all(sound):
+        numbers = np.frombuffer(b"".join(items), dtype)  # type: ignore[arg-type]
+        return _Values(pa.array(numbers.astype(dtype.newbyteorder("="))), {})
+    filled = [item if ok else bytes(width) for item, ok in zip(items, sound, strict=True)]
+    numbers = np.frombuffer(b"".join(filled), dtype)  # type: ignore[arg-type]
+    bad = {
+        index: f"{len(item)} bytes, a {name} has {width}"
+        for index, (item, ok) in enumerate(zip(items, sound, strict=True))
+        if not ok and item is not None
+    }
+    return _Values(pa.array(numbers.astype(dtype.newbyteorder("=")), mask=~np.array(sound)), bad)

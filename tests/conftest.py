@@ -1,0 +1,66 @@
+"""One broker and one Spark session for all tests that need them, and topics that are deleted after each test."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from millrace.embedded import KafkaBroker
+
+# The same examples in every run; fuzzing is a job of its own
+settings.register_profile("suite", derandomize=True, deadline=None, max_examples=100)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[KafkaBroker]:
+    """A real Apache Kafka, for the whole session."""
+    from millrace.embedded import KafkaBroker
+
+    with KafkaBroker() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local Spark session that tries a failed task again, for the whole session."""
+    import millrace
+
+    session = millrace.local_session("millrace tests", cores=2, config={"spark.master": "local[2,6]"})
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def make_topic(broker: KafkaBroker, request: pytest.FixtureRequest) -> Iterator[Callable[..., str]]:
+    """Makes topics with names of their own; they are deleted after the test."""
+    from confluent_kafka.admin import AdminClient
+
+    made: list[str] = []
+    numbers = itertools.count()
+
+    def make(partitions: int = 1, config: dict[str, str] | None = None) -> str:
+        name = f"{request.node.originalname.replace('_', '-')}-{next(numbers)}-{os.urandom(3).hex()}"
+        broker.create_topic(name, partitions, config)
+        made.append(name)
+        return name
+
+    yield make
+    if made:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        for future in admin.delete_topics(made).values():
+            future.result()
+
+
+@pytest.fixture
+def connection(broker: KafkaBroker) -> dict[str, Any]:
+    """The option that says where the broker is."""
+    return {"properties.bootstrap.servers": broker.bootstrap_servers}

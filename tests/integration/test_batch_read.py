@@ -1,0 +1,158 @@
+"""Batch reads through Spark from the real broker."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from confluent_kafka import Producer
+from support.kafka import produce
+
+EARLY = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
+
+
+def read(spark, connection, **options):
+    named = {name.replace("__", "-").replace("_", "."): value for name, value in options.items() if name != "schema"}
+    reader = spark.read.format("millrace").options(**connection, **named)
+    return (reader.schema(options["schema"]) if "schema" in options else reader).load()
+
+
+def test_without_a_format_rows_have_the_columns_of_sparks_own_connector(spark, connection, broker, make_topic):
+    topic = make_topic()
+    produce(
+        broker.bootstrap_servers,
+        topic,
+        [{"key": b"k", "value": b"v", "timestamp": int(EARLY.timestamp() * 1000)}, {"key": None, "value": None}],
+    )
+
+    rows = read(spark, connection, topic=topic).orderBy("offset").collect()
+
+    assert rows[0].asDict() == {
+        "key": bytearray(b"k"),
+        "value": bytearray(b"v"),
+        "topic": topic,
+        "partition": 0,
+        "offset": 0,
+        "timestamp": EARLY.replace(tzinfo=None),
+        "timestampType": 0,
+    }
+    assert (rows[1].key, rows[1].value, rows[1].offset) == (None, None, 1)
+
+
+def test_headers_come_in_order_with_repeats_when_asked_for(spark, connection, broker, make_topic):
+    topic = make_topic()
+    headers = [("a", b"1"), ("b", None), ("a", b"2")]
+    produce(broker.bootstrap_servers, topic, [{"value": b"v", "headers": headers}, {"value": b"w"}])
+
+    rows = read(spark, connection, topic=topic, includeHeaders="true").orderBy("offset").collect()
+
+    assert [(header.key, header.value) for header in rows[0].headers] == headers
+    assert rows[1].headers == []
+
+
+def test_any_choice_of_the_columns_can_be_asked_for_by_a_schema(spark, connection, broker, make_topic):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b"v"}])
+
+    assert read(spark, connection, topic=topic, schema="offset BIGINT, value BINARY").collect() == [
+        (0, bytearray(b"v"))
+    ]
+
+
+def test_every_record_of_several_topics_and_partitions_is_read_once(spark, connection, broker, make_topic):
+    topics = [make_topic(3), make_topic(2)]
+    for index, topic in enumerate(topics):
+        produce(
+            broker.bootstrap_servers, topic, [{"value": f"{index}-{number}".encode()} for number in range(25_000)]
+        )
+
+    values = read(spark, connection, topic=";".join(topics), schema="value BINARY").selectExpr("string(value) v")
+
+    assert values.count() == 50_000
+    assert values.distinct().count() == 50_000
+
+
+def test_an_empty_topic_gives_no_rows(spark, connection, make_topic):
+    assert read(spark, connection, topic=make_topic(3)).collect() == []
+
+
+def test_latest_offset_starts_behind_everything(spark, connection, broker, make_topic):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b"v"}])
+    options = {"topic": topic, "scan.startup.mode": "latest-offset", "scan.bounded.mode": "latest-offset"}
+
+    assert spark.read.format("millrace").options(**connection, **options).load().collect() == []
+
+
+@pytest.mark.parametrize("aborted_last", [False, True])
+def test_aborted_records_and_transaction_markers_are_no_rows(spark, connection, broker, make_topic, aborted_last):
+    topic = make_topic()
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": f"{topic}-{aborted_last}"})
+    producer.init_transactions(30)
+    expected = []
+    for number in range(6):
+        producer.begin_transaction()
+        for item in range(10):
+            producer.produce(topic, f"{number}-{item}".encode())
+        if number % 2 == int(aborted_last):
+            producer.abort_transaction()
+        else:
+            producer.commit_transaction()
+            expected += [f"{number}-{item}" for item in range(10)]
+
+    rows = read(spark, connection, topic=topic, schema="offset BIGINT, value BINARY").orderBy("offset").collect()
+
+    assert [bytes(row.value).decode() for row in rows] == expected
+
+
+def test_reading_uncommitted_shows_the_records_of_aborted_transactions(spark, connection, broker, make_topic):
+    topic = make_topic()
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(topic, b"aborted")
+    producer.flush()
+    producer.abort_transaction()
+
+    options = {"properties.isolation.level": "read_uncommitted", "topic": topic}
+    rows = spark.read.format("millrace").options(**connection, **options).load().collect()
+
+    assert [bytes(row.value) for row in rows] == [b"aborted"]
+
+
+def test_records_that_were_compacted_away_leave_no_gap_to_wait_for(spark, connection, broker, make_topic):
+    compacting = {"cleanup.policy": "compact", "segment.ms": "100", "min.cleanable.dirty.ratio": "0.01"}
+    topic = make_topic(1, {**compacting, "max.compaction.lag.ms": "100", "segment.bytes": "1048576"})
+    produce(broker.bootstrap_servers, topic, [{"key": b"k", "value": f"{n}".encode()} for n in range(1_000)])
+
+    rows = read(spark, connection, topic=topic).collect()
+
+    assert [bytes(row.value) for row in rows][-1] == b"999"
+
+
+def test_records_are_kept_by_their_headers(spark, connection, broker, make_topic):
+    topic = make_topic(2)
+    produce(
+        broker.bootstrap_servers,
+        topic,
+        [
+            {"value": b"toy", "headers": [("depart", b"toy")]},
+            {"value": b"book", "headers": [("depart", b"book"), ("env", b"prod")]},
+            {"value": b"test", "headers": [("depart", b"book"), ("env", b"test")]},
+            {"value": b"none"},
+        ],
+    )
+    options = {"topic": topic, "scan.header-filter": "depart:toy|depart:book&!env:test"}
+
+    rows = spark.read.format("millrace").options(**connection, **options).load().collect()
+
+    assert sorted(bytes(row.value) for row in rows) == [b"book", b"toy"]
+
+
+def test_large_messages_are_read_in_batches_of_bounded_size(spark, connection, broker, make_topic):
+    topic = make_topic(1)
+    produce(broker.bootstrap_servers, topic, [{"value": bytes([n]) * 500_000} for n in range(60)])
+
+    rows = read(spark, connection, topic=topic, schema="value BINARY").selectExpr("length(value) n").collect()
+
+    assert [row.n for row in rows] == [500_000] * 60
