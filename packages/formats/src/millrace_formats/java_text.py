@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import math
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
+
+import numpy as np
 
 _BLANKS = "".join(map(chr, range(0x21)))
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -80,3 +85,24 @@ def fit_decimal(number: Decimal, precision: int, scale: int) -> Decimal:
 def decimal_text(number: Decimal, plain: bool) -> str:
     """A decimal as Java's ``BigDecimal`` writes it, in scientific notation where that does, or always plain."""
     return format(number, "f") if plain else str(number)
+
+
+def parse_base64(text: str) -> bytes:
+    """Bytes from base64 with its padding, line breaks and blanks allowed; ValueError for any other text."""
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("expected base64 text") from None
+
+
+def double_text(number: float | np.float32) -> str:
+    """A float as Java writes it: ``1.0``, ``1.0E7``, ``NaN``."""
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    value = Decimal(str(number))
+    if not value or -3 <= value.adjusted() < 7:
+        text = format(value, "f")
+        return text if "." in text else f"{text}.0"
+    sign, digits, _ = value.as_tuple()
+    text = "".join(map(str, digits)).rstrip("0")
+    return f"{'-' if sign else ''}{text[0]}.{text[1:] or '0'}E{value.adjusted()}"

@@ -95,18 +95,21 @@ class _Form:
         sign = self._at(self._length - _OFFSET)
         offset = ((sign == ord("+")) | (sign == ord("-"))) & (self._at(self._length - 3) == ord(":"))
         body = self._length - np.where(utc, 1, _OFFSET)
-        return (utc | offset) & self._fits(body) & self._digit(body - 1)
+        usual: np.ndarray = (utc | offset) & self._fits(body) & self._digit(body - 1)
+        return usual
 
     def _fits(self, body: np.ndarray) -> np.ndarray:
         fraction: np.ndarray = (body > _SECONDS + 1) & (body <= _MICROSECONDS) & (self._at(_SECONDS) == ord("."))
         for distance in (3, 5, 6):  # where Arrow would see the sign of an offset
             character = self._at(body - distance)
             fraction &= (character != ord("+")) & (character != ord("-"))
-        return self._head & ((body == _SECONDS) | fraction)
+        fits: np.ndarray = self._head & ((body == _SECONDS) | fraction)
+        return fits
 
     def _digit(self, position: np.ndarray) -> np.ndarray:
         character = self._at(position)
-        return (character >= ord("0")) & (character <= ord("9"))
+        digit: np.ndarray = (character >= ord("0")) & (character <= ord("9"))
+        return digit
 
     def _at(self, position: np.ndarray | int) -> np.ndarray:
         # beyond a text's end this is another's character: its length is checked as well

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from millrace.embedded.background import BackgroundBroker
 
 NOT_RUNNING = 3
@@ -35,12 +33,11 @@ def start(port: int | None, data_dir: Path | None, foreground: bool) -> None:
 
     Without --data-dir its data are temporary. A broker that runs in the background already is left as it is.
     """
-    with _plain_errors():
-        chosen = _choose(port)
-        if foreground:
-            _run_here(chosen, data_dir)
-        else:
-            _run_in_background(chosen, data_dir)
+    chosen = _choose(port)
+    if foreground:
+        _run_here(chosen, data_dir)
+    else:
+        _run_in_background(chosen, data_dir)
 
 
 @broker.command()
@@ -60,8 +57,7 @@ def stop() -> None:
     """Stop the broker in the background; temporary data are deleted."""
     from millrace.embedded import background
 
-    with _plain_errors():
-        stopped = background.stop()
+    stopped = background.stop()
     if stopped is None:
         click.echo("not running")
         return
@@ -82,6 +78,7 @@ def _run_in_background(port: int, data_dir: Path | None) -> None:
 
 def _run_here(port: int, data_dir: Path | None) -> None:
     from millrace.embedded import KafkaBroker, Listener
+    from millrace.errors import MachineError
 
     # So that a service manager's stop takes the same way as Ctrl-C
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -94,7 +91,7 @@ def _run_here(port: int, data_dir: Path | None) -> None:
         click.echo("Ctrl-C stops it")
         while here.is_running:
             time.sleep(0.5)
-        raise click.ClickException(f"the broker has ended by itself. {here.log_tail()}")
+        raise MachineError(f"the broker has ended by itself. {here.log_tail()}")
     click.echo("stopped")
 
 
@@ -113,13 +110,3 @@ def _choose(port: int | None) -> int:
     if port is not None:
         return port
     return _USUAL_PORT if is_free(_USUAL_PORT) else 0
-
-
-@contextlib.contextmanager
-def _plain_errors() -> Iterator[None]:
-    from millrace.errors import MillraceError
-
-    try:
-        yield
-    except MillraceError as error:
-        raise click.ClickException(str(error)) from error

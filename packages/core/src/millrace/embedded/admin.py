@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
 _POLL_SECONDS = 0.02
+_ANSWER_SECONDS = 5.0
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
@@ -82,6 +83,6 @@ def _metadata(address: str) -> ClusterMetadata | None:
 
     # A new client each time: one that lives on would ask whichever broker it has found by then
     try:
-        return admin_client(address).list_topics(timeout=5)
+        return admin_client(address).list_topics(timeout=_ANSWER_SECONDS)
     except KafkaException:
         return None

@@ -18,6 +18,7 @@ from millrace.embedded.folders import locked, state_folder
 from millrace.embedded.identity import identity
 from millrace.embedded.listener import Listener
 from millrace.embedded.plan import make_plan
+from millrace.embedded.preparation import find_program
 from millrace.embedded.program import Program, Settings
 from millrace.embedded.readiness import await_ready
 from millrace.errors import MachineError
@@ -84,7 +85,7 @@ def start(settings: Settings, port: int = 0, data_dir: Path | None = None) -> tu
             return noted, False
         if noted:
             _forget(noted)
-        program = Program.find(settings)
+        program = find_program(settings)
         folder = data_dir.absolute() if data_dir else Path(tempfile.mkdtemp(prefix="millrace-kafka-"))
         try:
             return _launch(program, folder, port, temporary=data_dir is None), True

@@ -13,8 +13,9 @@ from millrace.embedded import admin
 from millrace.embedded.install import DEFAULT_VERSION
 from millrace.embedded.listener import Listener
 from millrace.embedded.plan import NodePlan, Seat, make_plan
+from millrace.embedded.preparation import find_program
 from millrace.embedded.process import GuardedProcess
-from millrace.embedded.program import Program, Settings
+from millrace.embedded.program import Settings
 from millrace.embedded.progress import Progress, StderrProgress
 from millrace.embedded.readiness import PortTakenError, await_ready, log_tail
 from millrace.errors import MachineError
@@ -192,7 +193,7 @@ class KafkaBroker:
         """Start the broker's process without waiting for it to serve clients."""
         if self.is_running:
             return
-        program = Program.find(self._settings)
+        program = find_program(self._settings)
         if self._process is None:
             self._folder = self._given_dir or Path(tempfile.mkdtemp(prefix="millrace-kafka-"))
             self._process = GuardedProcess(None if self._given_dir else self._folder)

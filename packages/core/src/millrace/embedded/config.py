@@ -1,9 +1,7 @@
-"""Writes a broker's configuration: ``server.properties``, the log's, and Java's command line."""
+"""Writes a broker's configuration: ``server.properties``, and the one of its log."""
 
 from __future__ import annotations
 
-from millrace.embedded.install import Install
-from millrace.embedded.java import Java
 from millrace.embedded.plan import NodePlan
 
 _LOG4J = """status=error
@@ -74,30 +72,9 @@ def write_files(plan: NodePlan) -> None:
     (plan.folder / "log4j2.properties").write_text(_LOG4J)
 
 
-def command(plan: NodePlan, install: Install, java: Java, heap: str, java_options: tuple[str, ...]) -> list[str]:
-    """The command that runs the broker.
-
-    Args:
-        plan: The broker; its files are written.
-        install: The Kafka to run.
-        java: The Java to run it with.
-        heap: Java's largest heap, such as ``"512m"``.
-        java_options: Further options of Java, which come last.
-    """
-    return [
-        str(java.path),
-        f"-Xmx{heap}",
-        # Starts half a second sooner than the default collector
-        "-XX:+UseSerialGC",
-        "-Djava.awt.headless=true",
-        f"-Dlog4j2.configurationFile={plan.folder / 'log4j2.properties'}",
-        f"-Dmillrace.log={plan.log_file}",
-        *java_options,
-        "-cp",
-        install.class_path,
-        "kafka.Kafka",
-        str(plan.folder / "server.properties"),
-    ]
+def logging_options(plan: NodePlan) -> list[str]:
+    """The options of Java that make the broker log as `write_files` has configured it."""
+    return [f"-Dlog4j2.configurationFile={plan.folder / 'log4j2.properties'}", f"-Dmillrace.log={plan.log_file}"]
 
 
 def _escape(value: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from millrace.embedded import ivy, storage
+from millrace.embedded.checksum import sha256
 from millrace.embedded.folders import cache_folder, locked
 from millrace.embedded.java import Java
 from millrace.embedded.progress import Progress
@@ -78,14 +78,9 @@ def faults(folder: Path) -> list[str]:
 
 def _fault(path: Path, digest: str) -> str | None:
     try:
-        return None if _sha256(path) == digest else f"{path.name} has changed"
+        return None if sha256(path) == digest else f"{path.name} has changed"
     except OSError:
         return f"{path.name} is missing"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _fetch(install: Install, java: Java, progress: Progress) -> None:
@@ -95,7 +90,7 @@ def _fetch(install: Install, java: Java, progress: Progress) -> None:
         ivy.fetch(install.version, new, java, progress)
         shutil.rmtree(new / ".ivy")
         storage.make_template(java, Install(install.version, new).class_path, new)
-        checksums = {path.name: _sha256(path) for path in sorted(new.iterdir())}
+        checksums = {path.name: sha256(path) for path in sorted(new.iterdir())}
         (new / MANIFEST).write_text(json.dumps({"kafka": install.version, "sha256": checksums}, indent=1))
         new.chmod(0o755)
         shutil.rmtree(install.folder, ignore_errors=True)

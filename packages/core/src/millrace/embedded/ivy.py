@@ -64,7 +64,7 @@ def _follow(lines: Iterable[str], version: str, progress: Progress) -> list[str]
 
 def _failure(version: str, said: list[str]) -> str:
     marks = re.compile(
-        r"UNRESOLVED|FAILED|tried|^https?://|Exception|timed out|Server access|parseable|not found", re.I
+        r"UNRESOLVED|FAILED|tried|^https?://|Exception|timed out|Server access|parseable|not found", re.IGNORECASE
     )
     reasons = list(dict.fromkeys(line for line in said if marks.search(line)))[:8] or said[-8:]
     settings = os.environ.get(SETTINGS_VARIABLE)

@@ -35,10 +35,12 @@ class Java:
     Args:
         path: The `java` program.
         version: Its major version, such as 17.
+        build: All that it says of its version.
     """
 
     path: Path
     version: int
+    build: str
 
 
 def find_java() -> Java:
@@ -50,12 +52,13 @@ def find_java() -> Java:
     if sys.platform == "win32":
         raise MachineError("the embedded Kafka broker runs on Linux and macOS; on Windows use it inside WSL")
     path, origin = _locate()
-    version = _version_of(path, origin)
+    said = _ask_version(path, origin)
+    version = _major_version(said, path, origin)
     if version < OLDEST:
         raise MachineError(
             f"Java {OLDEST} or newer is needed to run Kafka, but {path} ({origin}) is Java {version}. {install_hint()}"
         )
-    return Java(path, version)
+    return Java(path, version, said)
 
 
 def install_hint() -> str:
@@ -86,12 +89,15 @@ def _locate() -> tuple[Path, str]:
     return Path(found), "from PATH"
 
 
-def _version_of(path: Path, origin: str) -> int:
+def _ask_version(path: Path, origin: str) -> str:
     try:
         answer = subprocess.run([str(path), "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MachineError(f"{path} ({origin}) does not run: {error}. {install_hint()}") from error
-    said = answer.stderr + answer.stdout
+    return answer.stderr + answer.stdout
+
+
+def _major_version(said: str, path: Path, origin: str) -> int:
     # Java 8 calls itself 1.8
     version = re.search(r'version "(?:1\.)?(\d+)', said)
     if not version:

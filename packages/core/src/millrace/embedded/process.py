@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace.embedded import guard
+from millrace.embedded.identity import identity
 from millrace.errors import MachineError
 
 
@@ -30,8 +32,10 @@ class GuardedProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
+            bufsize=0,
         )
         self.pid: int | None = None
+        self._identity: str | None = None
         if discard:
             self._ask(do="discard", folder=str(discard))
 
@@ -47,6 +51,7 @@ class GuardedProcess:
             MachineError: The system could not start it.
         """
         self.pid = int(self._ask(do="start", command=command, console=str(console))["pid"])
+        self._identity = identity(self.pid)
 
     def exit_code(self) -> int | None:
         """The code that Java ended with; none while it runs."""
@@ -69,6 +74,7 @@ class GuardedProcess:
                 if pipe:
                     pipe.close()
             self._guard.wait()
+            self._end_orphan()
         self.pid = None
 
     def _ask(self, **request: Any) -> dict[str, Any]:
@@ -89,5 +95,11 @@ class GuardedProcess:
         except OSError:
             answer = b""
         if not answer:
+            self._end_orphan()
             raise MachineError("the process that guards the Kafka broker has ended; the broker has ended with it")
         return dict(json.loads(answer))
+
+    def _end_orphan(self) -> None:
+        # The guard has ended Java, unless someone has killed the guard
+        if self.pid and self._identity and identity(self.pid) == self._identity:
+            os.kill(self.pid, signal.SIGKILL)

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
+from typing import TypeVar
 
-from confluent_kafka import IsolationLevel, KafkaException
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError, UnreachableError
-from millrace.kafka.errors import client_errors, configuration_errors
+from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
 REQUEST_TIMEOUT_S = 8.0
-"""How long a request waits for an answer; errors reach the user within 10 seconds."""
+"""How long the first request waits for an answer; errors reach the user within 10 seconds."""
+
+PATIENCE_S = 60.0
+"""How long later requests wait: brokers that have answered before are restarting, and come back."""
+
+RETRY_PAUSE_S = 0.2
+
+T = TypeVar("T")
 
 
 class Cluster:
@@ -37,6 +46,7 @@ class Cluster:
             else IsolationLevel.READ_COMMITTED
         )
         self._watch = Watch()
+        self._has_answered = False
         with configuration_errors():
             self._admin = AdminClient({**client, **self._watch.settings()})
 
@@ -63,35 +73,49 @@ class Cluster:
         return self._offsets(partitions, OffsetSpec.latest())
 
     def _topics(self) -> dict[str, int]:
-        self._watch.clear()
-        try:
-            metadata = self._admin.list_topics(timeout=REQUEST_TIMEOUT_S)
-        except KafkaException as error:
-            self._admin.poll(0)
-            raise UnreachableError(self._unreachable()) from error
+        metadata = self._ask(lambda: self._admin.list_topics(timeout=REQUEST_TIMEOUT_S), "looking up topics")
         return {name: len(topic.partitions) for name, topic in metadata.topics.items() if topic.error is None}
 
     def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
         if not partitions:
             return {}
         request = {ClientPartition(*partition): spec for partition in partitions}
-        futures = self._admin.list_offsets(
-            request, isolation_level=self._isolation, request_timeout=REQUEST_TIMEOUT_S
-        )
-        found = {}
-        for partition, future in futures.items():
-            name = TopicPartition(partition.topic, partition.partition)
-            with client_errors(f"looking up the offsets of {name}"):
-                found[name] = future.result().offset
-        return found
+        found = self._ask(lambda: self._list_offsets(request), "looking up offsets")
+        return {TopicPartition(key.topic, key.partition): offset for key, offset in found.items()}
 
-    def _unreachable(self) -> str:
-        said = self._watch.said()
-        detail = f": {said}" if said else ""
+    def _list_offsets(self, request: dict[ClientPartition, OffsetSpec]) -> dict[ClientPartition, int]:
+        futures = self._admin.list_offsets(request, isolation_level=self._isolation, request_timeout=REQUEST_TIMEOUT_S)
+        return {partition: future.result().offset for partition, future in futures.items()}
+
+    def _ask(self, request: Callable[[], T], doing: str) -> T:
+        """The answer to a request, tried again as long as the failure may pass."""
+        started = time.monotonic()
+        self._watch.clear()
+        while True:
+            try:
+                answer = request()
+            except KafkaException as error:
+                self._admin.poll(0)
+                self._check_patience(kafka_error(error), time.monotonic() - started, doing)
+                time.sleep(RETRY_PAUSE_S)
+            else:
+                self._has_answered = True
+                return answer
+
+    def _check_patience(self, error: KafkaError, waited_s: float, doing: str) -> None:
+        if not may_pass(error):
+            with client_errors(doing):
+                raise KafkaException(error)
+        patience = PATIENCE_S if self._has_answered else REQUEST_TIMEOUT_S - RETRY_PAUSE_S
+        if waited_s >= patience:
+            raise UnreachableError(self._unreachable(waited_s, doing, error))
+
+    def _unreachable(self, waited_s: float, doing: str, error: KafkaError) -> str:
+        said = self._watch.said() or error.str()
         return (
-            f"no Kafka broker answered within {REQUEST_TIMEOUT_S:.0f} s at {self._servers} "
-            f"(option 'properties.bootstrap.servers'){detail}. Check the address and port, that the broker is running, "
-            f"and that 'properties.security.protocol' is what its listener expects"
+            f"no Kafka broker answered within {waited_s:.0f} s at {self._servers} (option "
+            f"'properties.bootstrap.servers') when {doing}: {said}. Check the address and port, that the broker is "
+            f"running, and that 'properties.security.protocol' is what its listener expects"
         )
 
     def _missing(self, missing: list[str], known: dict[str, int]) -> str:

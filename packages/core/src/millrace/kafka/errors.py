@@ -12,6 +12,22 @@ from millrace.errors import ClientError, OptionsError, UnknownTopicError
 _CONFIGURATION = {KafkaError._INVALID_ARG, KafkaError._CONFLICT}
 _NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
+_MAY_PASS = {
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._RESOLVE,
+    KafkaError._TIMED_OUT,
+    KafkaError._TIMED_OUT_QUEUE,
+    KafkaError._TRANSPORT,
+    KafkaError._WAIT_COORD,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+}
+
+
+def may_pass(error: KafkaError) -> bool:
+    """Whether a failure is one of a broker that is starting, stopping or handing over its partitions."""
+    return error.retriable() or error.code() in _MAY_PASS
+
 
 def kafka_error(error: KafkaException | KafkaError) -> KafkaError:
     """The KafkaError inside an exception."""

@@ -37,25 +37,26 @@ class OptionParser:
         self._problems: dict[str, None] = {}
 
     def take(self, cls: type[T], *prefixes: str) -> T | None:
-        """Parse the options that a dataclass declares; None when something was wrong with them.
+        """Parse the options that a dataclass declares.
+
+        What is wrong is reported and left out, so that what depends on the rest can be checked too.
 
         Args:
             cls: A frozen dataclass with fields made by `option`.
-            prefixes: What stands before the options' names; of several, the first that is given wins.
+            prefixes: What may stand before the options' names, each meaning the same.
+
+        Returns:
+            The dataclass, without the options that are wrong; None when it cannot be made without them.
         """
-        infos = options_of(cls)
+        prefixes = prefixes or ("",)
         given: dict[str, Any] = {}
         shown: dict[str, tuple[str, str]] = {}
-        before = len(self._problems)
-        for field, info in infos.items():
-            found = self._take_one(info, prefixes or ("",))
-            if found is None:
-                continue
-            shown[field] = found
-            given[field] = self._text_to_value(info, *found)
-        if len(self._problems) > before:
-            return None
-        return self._build(cls, given, shown, {field: info.name for field, info in infos.items()})
+        for field, info in options_of(cls).items():
+            found = self._take_one(info, prefixes)
+            if found is not None:
+                shown[field] = found
+                self._add_value(given, field, info, *found)
+        return self._build(cls, given, shown, prefixes[-1])
 
     def take_prefixed(self, prefix: str) -> dict[str, str]:
         """Take all options whose names start with ``prefix``; names come without it."""
@@ -93,31 +94,30 @@ class OptionParser:
             self.report(f"{spelled} mean the same option but differ; give one of them")
         return given[0] if given else None
 
-    def _text_to_value(self, info: OptionInfo, name: str, text: str) -> Any:
-        if info.parse is None:
-            return text
+    def _add_value(self, given: dict[str, Any], field: str, info: OptionInfo, name: str, text: str) -> None:
         try:
-            return info.parse(text)
+            given[field] = text if info.parse is None else info.parse(text)
         except ValueError as error:
             self.report(f"option {self._spelled(name)!r}: {error}; got {show(name, text)}")
-            return None
 
-    def _build(
-        self, cls: type[T], given: dict[str, Any], shown: dict[str, tuple[str, str]], names: dict[str, str]
-    ) -> T | None:
+    def _build(self, cls: type[T], given: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> T | None:
         try:
             return _adapter(cls).validate_python(given)
-        except ValidationError as errors:
-            for error in errors.errors(include_url=False):
-                self.report(self._sentence(dict(error), shown, names))
-        return None
+        except ValidationError as failure:
+            wrong = {str(error["loc"][0]) for error in failure.errors() if error["loc"]} & given.keys()
+            for error in failure.errors(include_url=False):
+                self.report(self._sentence(cls, dict(error), shown, prefix))
+        if not wrong:
+            return None
+        return self._build(cls, {field: given[field] for field in given.keys() - wrong}, shown, prefix)
 
-    def _sentence(self, error: dict[str, Any], shown: dict[str, tuple[str, str]], names: dict[str, str]) -> str:
+    def _sentence(self, cls: type, error: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> str:
         if not error["loc"]:
-            return str(error["ctx"]["error"]) if "ctx" in error else str(error["msg"])
+            text = str(error.get("ctx", {}).get("error", error["msg"]))
+            return f"options '{prefix}*': {text}" if prefix else text
         field = str(error["loc"][0])
         if error["type"] == "missing":
-            return f"option {names[field]!r} is required"
+            return f"option {prefix + options_of(cls)[field].name!r} is required"
         name, text = shown[field]
         return f"option {self._spelled(name)!r}: {_expected(error, text)}; got {show(name, text)}"
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pyspark.sql.datasource import DataSourceStreamArrowWriter
 
 from millrace.configuration import SinkConfig
-from millrace.errors import OptionsError
 from millrace.spark.errors import user_errors
 from millrace.spark.schema import arrow_schema
 from millrace.spark.writing import Written, check_write, write_task
@@ -24,13 +23,12 @@ class StreamWriter(DataSourceStreamArrowWriter):
     Args:
         config: How to write.
         schema: The rows' columns.
-        overwrite: Whether the query's output mode is complete, which a log cannot be.
+        overwrite: Whether the query's output mode is complete. A topic is a log, so that every micro-batch appends
+            the complete result anew, as with Spark's own connector.
     """
 
-    def __init__(self, config: SinkConfig, schema: StructType, overwrite: bool) -> None:
+    def __init__(self, config: SinkConfig, schema: StructType, overwrite: bool) -> None:  # noqa: ARG002 - Spark's signature
         with user_errors():
-            if overwrite:
-                raise OptionsError("sink", ("output mode complete is not possible: a topic cannot be overwritten",))
             self._config = config
             self._schema = arrow_schema(schema)
             check_write(config, self._schema)

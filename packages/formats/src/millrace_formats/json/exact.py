@@ -18,8 +18,6 @@ as in the reference, control characters may stand in strings, and a byte order m
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +26,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from millrace_formats import java_text, sql_times
+from millrace_formats.bad_message import BadMessageError, MissingValueError
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.sql_types import INTEGER_BITS, sql_name
 
@@ -43,29 +42,7 @@ class Number(str):
     __slots__ = ()
 
 
-class BadMessageError(Exception):
-    """A message that cannot be decoded, with the path of the field to blame."""
-
-    def __init__(self, reason: str, path: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.path = path
-
-    def within(self, step: str) -> BadMessageError:
-        """The same, seen from one level further out."""
-        joint = "." if step and self.path and not self.path.startswith("[") else ""
-        self.path = f"{step}{joint}{self.path}"
-        return self
-
-    def __str__(self) -> str:
-        return f"field {self.path}: {self.reason}" if self.path else self.reason
-
-
-class MissingValueError(BadMessageError):
-    """A NULL in a NOT NULL column, which ignoring parse errors cannot cure."""
-
-
-class ExactReader:
+class JsonExactReader:
     """Reads messages one at a time.
 
     Args:
@@ -181,7 +158,7 @@ def _field_converter(field: pa.Field, options: JsonOptions, step: str | None = N
                 raise error.within(name) from None
             result = None
         if result is None and not nullable:
-            raise MissingValueError("NULL in a NOT NULL column", name)
+            raise MissingValueError(name)
         return result
 
     return checked
@@ -305,18 +282,11 @@ def _has_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _to_binary(value: Any) -> bytes:
-    try:
-        return base64.b64decode("".join(_only_text(value).split()), validate=True)
-    except (binascii.Error, ValueError):
-        raise ValueError("expected base64 text") from None
-
-
 _CONVERSIONS: dict[pa.DataType, Convert] = {
     pa.bool_(): _to_boolean,
     pa.float32(): _to_double,
     pa.float64(): _to_double,
     pa.string(): _to_string,
-    pa.binary(): _to_binary,
+    pa.binary(): lambda value: java_text.parse_base64(_only_text(value)),
     pa.date32(): lambda value: sql_times.parse_date(_only_text(value)),
 }

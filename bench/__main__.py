@@ -1,0 +1,72 @@
+"""The command: ``python -m bench``, from the folder above."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bench import report
+from bench.cases import CASES
+from bench.environment import environment
+from bench.measure import Bench
+from bench.session import start_session
+from bench.topics import Topics
+from millrace.embedded import KafkaBroker
+
+RECORDS = 2_000_000
+RUNS = 5
+PAGE = Path(__file__).with_name("RESULTS.md")
+
+
+def main() -> None:
+    """Measure, print the table, write the page."""
+    arguments = _arguments()
+    # Deleted topics would otherwise fill the disk for another minute
+    with KafkaBroker(heap="768m", properties={"log.segment.delete.delay.ms": "1000"}) as broker:
+        spark = start_session()
+        try:
+            bench = Bench(
+                spark,
+                broker.bootstrap_servers,
+                Topics(broker, arguments.records),
+                records=arguments.records,
+                runs=arguments.runs,
+                warm_ups=arguments.warm_ups,
+                batches=arguments.batches,
+            )
+            results = [result for name in arguments.only or CASES for result in CASES[name](bench)]
+        finally:
+            spark.stop()
+        report.show(results)
+        text = report.page(results, environment(broker), bench)
+    output = _output(arguments)
+    if output:
+        output.write_text(text)
+        print(f"written to {output}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measure millrace beside Spark's own connector"
+    )
+    parser.add_argument("--records", type=int, default=RECORDS, help=f"records in a topic ({RECORDS:,})")
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"measured runs of each connector ({RUNS})")
+    parser.add_argument("--warm-ups", type=int, default=2, help="runs of each before those (2)")
+    parser.add_argument("--batches", type=int, default=60, help="micro-batches in a run (60)")
+    parser.add_argument("--only", action="append", choices=list(CASES), help="measure this alone; may be repeated")
+    parser.add_argument(
+        "--output", type=Path, help="the page; bench/RESULTS.md by default when all is measured in full"
+    )
+    return parser.parse_args()
+
+
+def _output(arguments: argparse.Namespace) -> Path | None:
+    if arguments.output:
+        return Path(arguments.output)
+    # A quick look must not replace what a full run found
+    is_full = not arguments.only and arguments.records >= RECORDS and arguments.runs >= RUNS
+    return PAGE if is_full else None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""How long a small micro-batch takes from one topic to another, at 400 records a second."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.measure import MILLRACE, SPARK, Bench, Result, alternate
+
+WORK = "micro-batch at 400 records/s"
+PARTITIONS = 4
+RATE = 400
+SETTLING = 20
+"""Micro-batches before those that count."""
+
+STUCK_S = 60.0
+
+_PRODUCER = Path(__file__).parents[1] / "steady_producer.py"
+_OPTIONS = {
+    SPARK: ("kafka", "kafka.bootstrap.servers", "subscribe"),
+    MILLRACE: ("millrace", "properties.bootstrap.servers", "topic"),
+}
+
+
+def run(bench: Bench) -> list[Result]:
+    """Measure it."""
+    with bench.topics.empty(PARTITIONS) as source, bench.topics.empty(PARTITIONS) as target, _steady(bench, source):
+        series = alternate(
+            bench, WORK, {name: lambda name=name: _median_ms(bench, name, source, target) for name in _OPTIONS}
+        )
+    return [Result(WORK, "ms", series[MILLRACE], series[SPARK], target=1.1, at_most=True)]
+
+
+def _median_ms(bench: Bench, name: str, source: str, target: str) -> float:
+    connector, servers, subscribe = _OPTIONS[name]
+    rows = bench.spark.readStream.format(connector).option(servers, bench.servers).option(subscribe, source).load()
+    values = rows.selectExpr("key", "value")
+    with tempfile.TemporaryDirectory() as checkpoint:
+        writer = values.writeStream.format(connector).option(servers, bench.servers).option("topic", target)
+        query = writer.option("checkpointLocation", checkpoint).trigger(processingTime="0 seconds").start()
+        try:
+            return _median_of(_await_batches(query, bench.batches + SETTLING)[SETTLING:])
+        finally:
+            query.stop()
+
+
+def _await_batches(query: Any, count: int) -> list[Any]:
+    """The progress of the first batches with records in them."""
+    heard_at, last = time.monotonic(), None
+    while True:
+        progress = query.lastProgress
+        if progress and progress["batchId"] != last:
+            heard_at, last = time.monotonic(), progress["batchId"]
+        if last is not None and last >= count:
+            found = [batch for batch in query.recentProgress if batch["numInputRows"]]
+            if len(found) >= count:
+                return found[:count]
+        if query.exception() or time.monotonic() - heard_at > STUCK_S:
+            raise RuntimeError(f"the query made {last} of {count} micro-batches: {query.exception()}")
+        time.sleep(0.5)
+
+
+def _median_of(batches: list[Any]) -> float:
+    steps = sorted({step for batch in batches for step in batch["durationMs"]})
+    medians = {step: statistics.median(batch["durationMs"].get(step, 0) for batch in batches) for step in steps}
+    rows = statistics.median(batch["numInputRows"] for batch in batches)
+    print(
+        f"    {rows:.0f} records each; " + ", ".join(f"{step} {ms:.0f} ms" for step, ms in medians.items()), flush=True
+    )
+    return medians["triggerExecution"]
+
+
+@contextmanager
+def _steady(bench: Bench, topic: str) -> Iterator[None]:
+    command = [sys.executable, str(_PRODUCER), bench.servers, topic, str(PARTITIONS), str(RATE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as producer:
+        try:
+            yield
+        finally:
+            # The end of its input ends it
+            producer.communicate(timeout=30)

@@ -1,0 +1,129 @@
+"""Runs both connectors in turn and keeps what was measured."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bench.topics import Topics
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPARK = "Spark's own"
+MILLRACE = "millrace"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a case measures with.
+
+    Attributes:
+        spark: The session of both connectors.
+        servers: The broker.
+        topics: Its topics.
+        records: How many records a read or a write has.
+        runs: How often each connector is measured.
+        warm_ups: How often each runs before that.
+        batches: Micro-batches in a run.
+    """
+
+    spark: SparkSession
+    servers: str
+    topics: Topics
+    records: int
+    runs: int
+    warm_ups: int
+    batches: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """What the runs of one connector gave."""
+
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The middle one."""
+        return statistics.median(self.values)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table.
+
+    Attributes:
+        work: What was measured.
+        unit: Of the values.
+        millrace: Its runs.
+        spark: The runs of Spark's own connector; None where there is nothing to compare with.
+        target: What is aimed at: a ratio to Spark's own connector, or a value where there is none.
+        at_most: Whether the target is a limit rather than a goal.
+    """
+
+    work: str
+    unit: str
+    millrace: Series
+    spark: Series | None
+    target: float
+    at_most: bool = False
+
+    @property
+    def ratio(self) -> float | None:
+        """The median of millrace over that of Spark's own connector."""
+        return self.millrace.median / self.spark.median if self.spark else None
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the target is reached; a limit without a ratio holds for every run."""
+        reached = max(self.millrace.values) if self.ratio is None else self.ratio
+        return reached <= self.target if self.at_most else reached >= self.target
+
+
+def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], float]]) -> dict[str, Series]:
+    """Run the connectors in turn, so that a machine that slows down does so for both.
+
+    Args:
+        bench: Says how often.
+        work: What is measured, for the progress lines.
+        contestants: What to run, by name; answers what it measured.
+    """
+    values: dict[str, list[float]] = {name: [] for name in contestants}
+    order = list(contestants)
+    for run in range(-bench.warm_ups, bench.runs):
+        for name in order:
+            value = contestants[name]()
+            print(f"  {work}, {f'run {run + 1}' if run >= 0 else 'warm-up'}, {name}: {value:,.1f}", flush=True)
+            if run >= 0:
+                values[name].append(value)
+        order.reverse()
+    return {name: Series(tuple(found)) for name, found in values.items()}
+
+
+def records_per_second(records: int, work: Callable[[], Any]) -> float:
+    """Do work and say how fast it went."""
+    started = time.perf_counter()
+    work()
+    return records / (time.perf_counter() - started)
+
+
+class SameAnswer:
+    """Makes sure that all runs of both connectors read the same."""
+
+    def __init__(self) -> None:
+        self._first: Any = None
+
+    def check(self, answer: Any) -> None:
+        """Compare an answer with the first one.
+
+        Raises:
+            RuntimeError: They differ, so that their durations mean nothing.
+        """
+        if self._first is None:
+            self._first = answer
+        if answer != self._first:
+            raise RuntimeError(f"two reads of one topic differ: {self._first} and {answer}")

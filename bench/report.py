@@ -1,0 +1,74 @@
+"""Shows the results: a table in the terminal, and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from bench.measure import SPARK, Bench, Result, Series
+
+_HEAD = ("work", "unit", f"{SPARK}: median (min to max)", "millrace: median (min to max)", "ratio", "target", "met")
+
+
+def show(results: Sequence[Result]) -> None:
+    """Print the table; with rich where that is installed."""
+    rows = [_cells(result) for result in results]
+    try:
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError:
+        print("\n".join(_markdown(rows)))
+        return
+    table = Table(*_HEAD)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench) -> str:
+    """The page ``RESULTS.md``."""
+    lines = [
+        "# Bench results",
+        "",
+        f"Written by `tox -e bench` on {datetime.now(UTC):%Y-%m-%d}. {bench.records:,} JSON records of about 120 bytes; "
+        f"both connectors in one Spark session with the same settings, on one broker, by turns; {bench.warm_ups} "
+        f"warm-ups and {bench.runs} runs of each. A run of micro-batches is the median of {bench.batches}. Both "
+        "connectors have their default options. A ratio is millrace's median over that of Spark's own connector: more is "
+        "better for records/s, less for ms. Memory is the resident memory of the largest Python worker.",
+        "",
+        *_markdown([_cells(result) for result in results]),
+        "",
+        "| measured on | |",
+        "|---|---|",
+        *(f"| {name} | {value} |" for name, value in environment.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _markdown(rows: Iterable[Sequence[str]]) -> list[str]:
+    return [_line(_HEAD), _line(["---"] * len(_HEAD)), *map(_line, rows)]
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(result: Result) -> tuple[str, ...]:
+    bound = "at most" if result.at_most else "at least"
+    target = f"{result.target:.1f}" if result.spark else f"{result.target:.0f} {result.unit}"
+    return (
+        result.work,
+        result.unit,
+        _series(result.spark),
+        _series(result.millrace),
+        "" if result.ratio is None else f"{result.ratio:.2f}",
+        f"{bound} {target}",
+        "yes" if result.is_met else "no",
+    )
+
+
+def _series(series: Series | None) -> str:
+    if series is None:
+        return ""
+    return f"{series.median:,.0f} ({min(series.values):,.0f} to {max(series.values):,.0f})"

@@ -1,0 +1,29 @@
+"""The one Spark session in which both connectors are measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import millrace
+from bench.connector_jars import connector_jars
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CORES = 2
+KEPT_PROGRESS = 1000
+"""Micro-batches of which a query remembers how long they took."""
+
+
+def start_session() -> SparkSession:
+    """A session with millrace's settings and the jars of Spark's own Kafka connector."""
+    return millrace.local_session(
+        "millrace bench",
+        cores=CORES,
+        config={
+            "spark.jars": ",".join(map(str, connector_jars())),
+            "spark.driver.memory": "2g",
+            "spark.log.level": "OFF",
+            "spark.sql.streaming.numRecentProgressUpdates": str(KEPT_PROGRESS),
+        },
+    )

@@ -1,0 +1,37 @@
+"""A program that writes records at a steady rate until its standard input ends.
+
+It is a process of its own, so that it does not take turns with the code that measures.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+from confluent_kafka import Producer
+
+_STEP_S = 0.01
+
+
+def main(servers: str, topic: str, partitions: int, rate: int) -> None:
+    """Write ``rate`` records a second, to all partitions in turn."""
+    stop = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+    producer = Producer({"bootstrap.servers": servers, "linger.ms": 1})
+    started, sent = time.monotonic(), 0
+    while not stop.wait(_STEP_S):
+        due = int((time.monotonic() - started) * rate)
+        for index in range(sent, due):
+            producer.produce(
+                topic,
+                b'{"id": %d, "user": "user-%06d", "amount": 1.5}' % (index, index % 1000),
+                partition=index % partitions,
+            )
+        sent = max(sent, due)
+        producer.poll(0)
+    producer.flush(5)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

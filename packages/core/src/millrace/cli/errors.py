@@ -1,0 +1,28 @@
+"""How errors look on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from millrace.errors import MillraceError
+
+
+class CommandError(click.ClickException):
+    """Ends the command with exit code 1 and one message on standard error."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write the message."""
+        click.echo(f"millrace: {self.message}", file=file, err=file is None)
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Let a MillraceError end the command with its message alone, without a traceback."""
+    try:
+        yield
+    except MillraceError as error:
+        raise CommandError(str(error)) from error

@@ -1,0 +1,48 @@
+"""Revenue by country: a Spark query from one Kafka topic to another, complete and ready to copy."""
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql.streaming import StreamingQuery
+
+import millrace
+
+BOOTSTRAP_SERVERS = "127.0.0.1:9092"  # where your Kafka is; `millrace broker start` runs one on this machine
+ORDERS_TOPIC = "orders"
+REVENUE_TOPIC = "revenue"
+
+ORDERS = "id BIGINT, customer STRING, country STRING, product STRING, amount DOUBLE, quantity INT, ts TIMESTAMP"
+
+
+def start_pipeline(spark: SparkSession, bootstrap_servers: str, checkpoint: str) -> StreamingQuery:
+    """Start the query that turns orders into revenue by country and window of 5 seconds."""
+    orders = (
+        spark.readStream.format("millrace")
+        .schema(ORDERS)
+        .option("properties.bootstrap.servers", bootstrap_servers)
+        .option("topic", ORDERS_TOPIC)
+        .option("format", "json")
+        .option("scan.startup.mode", "earliest-offset")
+        .option("scan.max-records-per-batch", 20_000)
+        .load()
+    )
+    revenue = (
+        orders.where("quantity > 0")  # returned goods have a negative quantity
+        .withWatermark("ts", "1 second")
+        .groupBy(F.window("ts", "5 seconds"), "country")
+        .agg(F.count("*").alias("orders"), F.round(F.sum(F.expr("amount * quantity")), 2).alias("revenue"))
+        .select("window.start", "window.end", "country", "orders", "revenue")
+    )
+    return (
+        revenue.writeStream.format("millrace")
+        .option("properties.bootstrap.servers", bootstrap_servers)
+        .option("topic", REVENUE_TOPIC)
+        .option("format", "json")
+        .option("checkpointLocation", checkpoint)
+        .outputMode("append")  # a window is written once, when it is over
+        .trigger(processingTime="500 milliseconds")
+        .start()
+    )
+
+
+if __name__ == "__main__":
+    start_pipeline(millrace.local_session(), BOOTSTRAP_SERVERS, "checkpoint").awaitTermination()

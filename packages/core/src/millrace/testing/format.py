@@ -1,0 +1,237 @@
+"""The conformance suite for formats."""
+# ruff: noqa: D102, S101 - tests are made of assertions, and their names say what the contract asks
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import pyarrow as pa
+
+from millrace.contracts import Decoded, Decoder, Format, Payloads
+from millrace.testing.plugin_options import PluginOptionsSuite
+
+_ROW_KINDS = {"+I", "-U", "+U", "-D"}
+
+
+class FormatSuite(PluginOptionsSuite):
+    """Tests that a format keeps its contract.
+
+    Subclass it in a test module, with a name that pytest collects, and override `make_format`, `schema` and `rows`;
+    override `bad` too, so that the tests can put payloads that are errors between others::
+
+        class TestShout(FormatSuite):
+            bad = (b"\\xff",)
+
+            def make_format(self):
+                return ShoutFormat()
+
+            def schema(self):
+                return pa.schema([("text", pa.string())])
+
+            def rows(self):
+                return pa.record_batch([["A", "B", None]], schema=self.schema())
+
+    Which row a payload gives, and which payload a row, is for tests of your own; these ask that rows come back as they
+    were written, that each row stays with its message whatever stands beside it, and that no bytes raise.
+    """
+
+    bad: ClassVar[Sequence[bytes]] = ()
+    """Payloads that are errors."""
+
+    null_gives_a_row: ClassVar[bool] = False
+    """Whether a null payload gives a row, as for a format whose one column can be NULL."""
+
+    empty_gives_a_row: ClassVar[bool] = False
+    """Whether an empty payload gives a row."""
+
+    @abstractmethod
+    def make_format(self) -> Format:
+        """A new format."""
+
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """Columns that the format carries."""
+
+    @abstractmethod
+    def rows(self) -> pa.RecordBatch:
+        """Rows of `schema`, at least two, that are read as they are written."""
+
+    def make_plugin(self) -> Format:
+        """The format, for the tests of its options."""
+        return self.make_format()
+
+    def test_is_a_format(self) -> None:
+        assert isinstance(self.make_format(), Format)
+
+    def test_default_schema_can_be_decoded(self) -> None:
+        schema = self.make_format().default_schema()
+        if schema is not None:
+            decoded = self.make_format().decoder(schema).decode(Payloads([]))
+            check_decoded(decoded, schema, 0)
+
+    def test_rows_are_read_as_they_are_written(self) -> None:
+        decoded = self._decode(self._payloads())
+        assert not decoded.errors
+        assert decoded.rows.to_pylist() == self.rows().to_pylist()
+        assert indexes(decoded) == list(range(self.rows().num_rows))
+
+    def test_each_row_is_a_payload(self) -> None:
+        rows, encoder = self.rows(), self.make_format().encoder(self.schema())
+        alone = [list(encoder.encode(rows.slice(index, 1)).to_list()) for index in range(rows.num_rows)]
+        assert alone == [[payload] for payload in self._payloads()]
+
+    def test_insertions_are_written_with_row_kinds_too(self) -> None:
+        kinds = pa.array(["+I"] * self.rows().num_rows, pa.string())
+        encoded = self.make_format().encoder(self.schema()).encode(self.rows(), kinds)
+        assert list(encoded.to_list()) == self._payloads()
+
+    def test_no_rows(self) -> None:
+        encoded = self.make_format().encoder(self.schema()).encode(self.rows().slice(0, 0))
+        assert list(encoded.to_list()) == []
+
+    def test_no_messages(self) -> None:
+        assert self._decode([]).rows.num_rows == 0
+
+    def test_null_payloads(self) -> None:
+        self._check_between_others(None, gives_a_row=self.null_gives_a_row)
+
+    def test_empty_payloads(self) -> None:
+        if b"" in self.bad:
+            return
+        self._check_between_others(b"", gives_a_row=self.empty_gives_a_row)
+
+    def test_bad_payloads_are_errors_and_shift_no_row(self) -> None:
+        good = self._payloads()
+        for bad in self.bad:
+            for place in range(len(good) + 1):
+                decoded = self._decode([*good[:place], bad, *good[place:]])
+                assert [error.index for error in decoded.errors] == [place], f"expected an error for {bad!r}"
+                assert decoded.rows.to_pylist() == self.rows().to_pylist()
+                assert indexes(decoded) == [index for index in range(len(good) + 1) if index != place]
+
+    def test_many_bad_payloads(self) -> None:
+        good = self._payloads()
+        messages = [*good, *self.bad] * 50
+        decoded = self._decode(messages)
+        period = len(good) + len(self.bad)
+        assert [error.index for error in decoded.errors] == [i for i in range(len(messages)) if i % period >= len(good)]
+        assert decoded.rows.to_pylist() == self.rows().to_pylist() * 50
+
+    def test_garbage_never_raises(self) -> None:
+        for messages in garbage(self._payloads()):
+            self._decode(messages)
+
+    def test_garbage_changes_no_other_row(self) -> None:
+        good = self._payloads()
+        for messages in garbage(good):
+            mixed = [*good, *messages, *good]
+            decoded = self._decode(mixed)
+            own = {index: row for index, row in zip(indexes(decoded), decoded.rows.to_pylist(), strict=True)}
+            first = [own.get(index) for index in range(len(good))]
+            last = [own.get(index) for index in range(len(mixed) - len(good), len(mixed))]
+            assert first == last == self.rows().to_pylist()
+
+    def test_both_forms_of_payloads_give_the_same_rows(self) -> None:
+        messages: list[bytes | None] = [*self._payloads(), None, b"", *self.bad]
+        decoder = self.make_format().decoder(self.schema())
+        as_list, as_array = decoder.decode(Payloads(messages)), decoder.decode(Payloads(pa.array(messages, pa.binary())))
+        assert as_list.rows.to_pylist() == as_array.rows.to_pylist()
+        assert as_list.errors == as_array.errors
+
+    def test_payloads_are_left_as_they_were(self) -> None:
+        messages = [*self._payloads(), None, b"", *self.bad]
+        kept = list(messages)
+        self._decode(messages)
+        assert messages == kept
+
+    def test_decoder_keeps_nothing_from_batch_to_batch(self) -> None:
+        decoder = self.make_format().decoder(self.schema())
+        expected = self._decode(self._payloads(), decoder).rows
+        for messages in garbage(self._payloads()):
+            self._decode(messages, decoder)
+        assert self._decode(self._payloads(), decoder).rows.to_pylist() == expected.to_pylist()
+
+    def test_an_executor_reads_and_writes_the_same(self) -> None:
+        remade = self.remake_plugin()
+        assert isinstance(remade, Format)
+        encoded = list(remade.encoder(self.schema()).encode(self.rows()).to_list())
+        assert encoded == self._payloads()
+        assert self._decode(encoded, remade.decoder(self.schema())).rows.to_pylist() == self.rows().to_pylist()
+
+    def _payloads(self) -> list[bytes | None]:
+        return list(self.make_format().encoder(self.schema()).encode(self.rows()).to_list())
+
+    def _decode(self, messages: Sequence[bytes | None], decoder: Decoder | None = None) -> Decoded:
+        decoder = self.make_format().decoder(self.schema()) if decoder is None else decoder
+        decoded = decoder.decode(Payloads(messages))
+        check_decoded(decoded, self.schema(), len(messages))
+        return decoded
+
+    def _check_between_others(self, payload: bytes | None, gives_a_row: bool) -> None:
+        good, rows = self._payloads(), self.rows().to_pylist()
+        for place in range(len(good) + 1):
+            decoded = self._decode([*good[:place], payload, *good[place:]])
+            assert not decoded.errors
+            found = decoded.rows.to_pylist()
+            if gives_a_row:
+                del found[place]
+            assert found == rows
+            expected = [index for index in range(len(good) + 1) if gives_a_row or index != place]
+            assert indexes(decoded) == expected
+
+
+def check_decoded(decoded: Decoded, schema: pa.Schema, message_count: int) -> None:
+    """Check the form of what a decoder answered for a batch of ``message_count`` messages."""
+    assert decoded.rows.schema.equals(schema, check_metadata=True), f"expected the schema {schema}"
+    decoded.rows.validate(full=True)
+    of_rows = indexes(decoded)
+    assert len(of_rows) == decoded.rows.num_rows
+    assert of_rows == sorted(of_rows), "message_index must never decrease"
+    assert all(0 <= index < message_count for index in of_rows)
+    if decoded.message_index is None:
+        assert decoded.rows.num_rows == message_count, "without message_index each message gives one row"
+    else:
+        assert decoded.message_index.type == pa.int32()
+    of_errors = [error.index for error in decoded.errors]
+    assert of_errors == sorted(set(of_errors)), "errors must be in order, one a message"
+    assert all(0 <= index < message_count for index in of_errors)
+    assert not set(of_errors) & set(of_rows), "a message is an error or has rows"
+    assert all(error.reason for error in decoded.errors), "an error must have a reason"
+    if decoded.row_kinds is not None:
+        assert len(decoded.row_kinds) == decoded.rows.num_rows
+        assert set(decoded.row_kinds.to_pylist()) <= _ROW_KINDS
+
+
+def indexes(decoded: Decoded) -> list[int]:
+    """For each row the index of its message."""
+    if decoded.message_index is None:
+        return list(range(decoded.rows.num_rows))
+    found: list[int] = decoded.message_index.to_pylist()
+    return found
+
+
+def garbage(payloads: Sequence[bytes | None]) -> list[list[bytes]]:
+    """Batches of bytes that a format was not made for: random ones, and payloads that were damaged."""
+    chance = random.Random(20_260_101)  # noqa: S311 - the same garbage every time
+    known = [payload for payload in payloads if payload]
+    batches = [
+        [bytes([value]) for value in range(256)],
+        [chance.randbytes(chance.randrange(1, 60)) for _ in range(200)],
+        [b"[" * 100_000, b"{" * 100_000, b'{"a":' * 100_000, b'"' * 99_999, b"\x00" * 10_000, b"," * 10_000],
+    ]
+    for payload in known:
+        batches.append([payload[:cut] for cut in range(1, len(payload))])
+        batches.append([_damaged(payload, chance) for _ in range(100)])
+        batches.append([payload + other for other in known] + [payload + b"\n" + other for other in known])
+    return batches
+
+
+def _damaged(payload: bytes, chance: random.Random) -> bytes:
+    data = bytearray(payload)
+    for _ in range(chance.randrange(1, 4)):
+        place = chance.randrange(len(data))
+        data[place : place + chance.randrange(2)] = chance.choice([b"", b'"', b"\n", b"\x00", b"\xff", b",", b"-", b"9"])
+    return bytes(data) or b"\x00"

@@ -1,0 +1,170 @@
+"""What a person reads when something is wrong: each text, through Spark and the real broker."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from support.kafka import produce
+
+
+def load(spark, options, schema=None):
+    reader = spark.read.format("millrace").options(**options)
+    return (reader.schema(schema) if schema else reader).load()
+
+
+def message_of(action) -> str:
+    """The text of the error that an action on the driver ends with, checked to be free of stacks."""
+    with pytest.raises(AnalysisException) as raised:
+        action()
+    text = str(raised.value)
+    assert "Traceback" not in text
+    assert not re.search(r"^\s*at org\.apache", text, re.MULTILINE)
+    return text
+
+
+def test_unreachable_servers_are_told_within_ten_seconds(spark):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{unused.getsockname()[1]}"
+    started = time.monotonic()
+
+    text = message_of(lambda: load(spark, {"properties.bootstrap.servers": address, "topic": "orders"}).count())
+
+    assert time.monotonic() - started < 10
+    assert f"s at {address} (option 'properties.bootstrap.servers')" in text
+    assert "Connection refused" in text
+
+
+def test_an_unknown_topic_is_told_with_the_closest_one(spark, connection, make_topic):
+    topic = make_topic()
+
+    text = message_of(lambda: load(spark, {**connection, "topic": f"{topic}x"}).count())
+
+    assert f"no topic '{topic}x' at" in text
+    assert f"Did you mean '{topic}'?" in text
+
+
+def test_writing_to_an_unknown_topic_is_refused_before_a_task_starts(spark, connection):
+    rows = spark.range(1).selectExpr("'v' AS value")
+
+    text = message_of(
+        lambda: rows.write.format("millrace").options(**connection, topic="nowhere").mode("append").save()
+    )
+
+    assert "no topic 'nowhere' at" in text
+
+
+def test_a_misspelled_option_is_told_with_the_right_one(spark, connection):
+    text = message_of(lambda: load(spark, {**connection, "topik": "orders"}))
+
+    assert "unknown option 'topik'; did you mean 'topic'?" in text
+
+
+def test_all_wrong_options_are_told_at_once(spark, connection):
+    options = {
+        "topic": "orders",
+        "format": "jsno",
+        "scan.startup.mode": "earliest",
+        "scan.max-records-per-batch": "many",
+        "sink.delivery-guarantee": "at-most-once",
+    }
+
+    text = message_of(lambda: load(spark, {**connection, **options}))
+
+    assert "wrong millrace options, 4 problems:" in text
+    assert "option 'value.format': unknown format 'jsno'; installed: csv, json, raw. Did you mean 'json'?" in text
+    assert "option 'scan.startup.mode': unknown offset initializer 'earliest'" in text
+    assert "option 'scan.max-records-per-batch': expected a whole number; got 'many'" in text
+    assert "option 'sink.delivery-guarantee': expected one of none, at-least-once (did you mean 'at-least-once'?)" in text
+
+
+def test_options_that_exclude_each_other_are_refused(spark, connection):
+    exclusive = {"format": "json", "json.fail-on-missing-field": "true", "json.ignore-parse-errors": "true"}
+
+    text = message_of(lambda: load(spark, {**connection, "topic": "orders", **exclusive}, "id INT").count())
+
+    assert "fail-on-missing-field" in text
+    assert "ignore-parse-errors" in text
+
+
+def test_a_missing_address_is_told(spark):
+    text = message_of(lambda: load(spark, {"topic": "orders"}))
+
+    assert "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'" in text
+
+
+def test_a_mode_that_is_not_supported_yet_is_refused(spark, connection):
+    text = message_of(lambda: load(spark, {**connection, "topic": "orders", "scan.startup.mode": "timestamp"}))
+
+    assert "unknown offset initializer 'timestamp'; installed: earliest-offset, latest-offset" in text
+
+
+def test_a_wrong_client_property_is_told(spark, connection, make_topic):
+    options = {**connection, "topic": make_topic(), "properties.fetch.min.bites": "1"}
+
+    text = message_of(lambda: load(spark, options).count())
+
+    assert "No such configuration property" in text
+    assert "fetch.min.bites" in text
+
+
+def test_a_typed_format_without_columns_says_how_to_give_them(spark, connection):
+    text = message_of(lambda: load(spark, {**connection, "topic": "orders", "format": "json"}))
+
+    assert "format 'json' needs to know the columns: give them with .schema(" in text
+
+
+def test_a_column_type_that_a_format_cannot_carry_is_named(spark, connection, make_topic):
+    options = {**connection, "topic": make_topic(), "format": "json"}
+
+    text = message_of(lambda: load(spark, options, "id INT, took INTERVAL DAY TO SECOND").count())
+
+    assert "took" in text
+
+
+def test_a_malformed_message_is_told_with_its_place_and_its_beginning(spark, connection, broker, make_topic):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b'{"id": 1}'}, {"value": b'{"id": 2'}, {"value": b'{"id": 3}'}])
+
+    with pytest.raises(PySparkException) as raised:
+        load(spark, {**connection, "topic": topic, "format": "json"}, "id INT").collect()
+
+    text = str(raised.value)
+    assert f"malformed message in topic '{topic}', partition 0, offset 1:" in text
+    assert "It begins with '{\"id\": 2'" in text
+
+
+def test_a_wrong_header_filter_shows_where(spark, connection):
+    text = message_of(lambda: load(spark, {**connection, "topic": "orders", "scan.header-filter": "env:test|"}))
+
+    assert "option 'scan.header-filter'" in text
+    assert "^" in text
+
+
+def test_secrets_are_not_shown(spark, connection):
+    secret = {"properties.sasl.password": "hunter2", "properties.sasl.jaas.config": "password='hunter2'", "topik": "x"}
+
+    assert "hunter2" not in message_of(lambda: load(spark, {**connection, **secret}))
+
+
+def test_a_partition_out_of_range_names_the_partitioner(spark, connection, make_topic):
+    rows = spark.range(1).selectExpr("CAST(5 AS INT) AS partition", "'v' AS value")
+
+    with pytest.raises(PySparkException) as raised:
+        rows.write.format("millrace").options(**connection, topic=make_topic(2)).mode("append").save()
+
+    assert "column 'partition' gave partition 5 of topic" in str(raised.value)
+
+
+def test_overwriting_a_topic_is_refused(spark, connection, make_topic):
+    rows = spark.range(1).selectExpr("'v' AS value")
+
+    text = message_of(
+        lambda: rows.write.format("millrace").options(**connection, topic=make_topic()).mode("overwrite").save()
+    )
+
+    assert "a topic cannot be overwritten" in text

@@ -1,0 +1,187 @@
+"""Streaming queries through Spark on the real broker."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewPartitions
+from support.kafka import consume, produce
+from support.waiting import wait_until
+
+
+@pytest.fixture
+def run(spark, connection, tmp_path):
+    """Starts queries from one topic to another; all are stopped after the test."""
+    queries = []
+
+    def start(source: str, target: str, trigger=None, checkpoint="checkpoint", **options):
+        rows = (
+            spark.readStream.format("millrace")
+            .options(**connection, topic=source)
+            .options(**{"scan.startup.mode": "earliest-offset", **options})
+            .load()
+        )
+        writer = rows.select("key", "value").writeStream.format("millrace").options(**connection, topic=target)
+        query = (
+            writer.option("checkpointLocation", str(tmp_path / checkpoint)).trigger(**trigger or {"availableNow": True})
+        ).start()
+        queries.append(query)
+        return query
+
+    yield start
+    for query in queries:
+        query.stop()
+
+
+def numbered(count: int, first: int = 0) -> list[dict[str, bytes]]:
+    return [{"key": str(n).encode(), "value": str(n).encode()} for n in range(first, first + count)]
+
+
+def values(broker, topic: str) -> list[int]:
+    return sorted(int(message.value()) for message in consume(broker.bootstrap_servers, topic))
+
+
+def test_a_stream_goes_on_from_its_checkpoint(run, broker, make_topic):
+    source, target = make_topic(3), make_topic(2)
+    produce(broker.bootstrap_servers, source, numbered(500))
+    run(source, target).awaitTermination(60)
+    produce(broker.bootstrap_servers, source, numbered(500, first=500))
+
+    run(source, target).awaitTermination(60)
+
+    assert values(broker, target) == list(range(1_000))
+
+
+def test_a_micro_batch_takes_no_more_records_than_allowed(run, broker, make_topic):
+    source, target = make_topic(3), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(1_000))
+
+    query = run(source, target, **{"scan.max-records-per-batch": "300"})
+    assert query.awaitTermination(60)
+
+    assert [progress.numInputRows for progress in query.recentProgress if progress.numInputRows] == [300, 300, 300, 100]
+    assert values(broker, target) == list(range(1_000))
+
+
+def test_a_micro_batch_takes_about_the_bytes_allowed(run, broker, make_topic):
+    source, target = make_topic(2), make_topic()
+    produce(broker.bootstrap_servers, source, [{"value": b"x" * 1_000} for _ in range(400)])
+
+    query = run(source, target, **{"scan.max-bytes-per-batch": "100000"})
+    assert query.awaitTermination(60)
+
+    assert [progress.numInputRows for progress in query.recentProgress if progress.numInputRows] == [100] * 4
+
+
+def test_available_now_leaves_what_comes_later(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(10))
+    query = run(source, target, **{"scan.max-records-per-batch": "1"})
+    wait_until(lambda: query.recentProgress, "the first micro-batch")
+
+    produce(broker.bootstrap_servers, source, numbered(10, first=10))
+    assert query.awaitTermination(60)
+
+    assert values(broker, target) == list(range(10))
+
+
+def test_a_stream_starts_at_the_latest_offsets_by_default(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(10))
+    query = run(source, target, trigger={"processingTime": "100 milliseconds"}, **{"scan.startup.mode": "latest-offset"})
+    wait_until(lambda: query.lastProgress is not None, "the query to have started")
+
+    produce(broker.bootstrap_servers, source, numbered(5, first=10))
+
+    wait_until(lambda: values(broker, target) == list(range(10, 15)), "the new records")
+
+
+def test_a_bounded_stream_stops_where_its_topics_ended_at_the_start(run, broker, make_topic):
+    source, target = make_topic(2), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(20))
+    bounded = {"scan.bounded.mode": "latest-offset"}
+    run(source, target, **bounded).awaitTermination(60)
+
+    produce(broker.bootstrap_servers, source, numbered(20, first=20))
+    run(source, target, **bounded).awaitTermination(60)
+
+    assert values(broker, target) == list(range(20))
+
+
+def test_partitions_added_while_running_are_read_from_their_beginning(run, broker, make_topic):
+    source, target = make_topic(1), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(10))
+    query = run(
+        source,
+        target,
+        trigger={"processingTime": "100 milliseconds"},
+        **{"scan.topic-partition-discovery.interval": "200 ms"},
+    )
+    wait_until(lambda: len(values(broker, target)) == 10, "the first records")
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    for future in admin.create_partitions([NewPartitions(source, 3)]).values():
+        future.result()
+    wait_until(lambda: len(admin.list_topics(source, 5).topics[source].partitions) == 3, "the new partitions")
+    produce(broker.bootstrap_servers, source, [{**record, "partition": 2} for record in numbered(10, first=10)])
+
+    wait_until(lambda: values(broker, target) == list(range(20)), "the records of the new partition")
+    assert query.isActive
+
+
+def test_progress_shows_how_far_the_topic_goes(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(10))
+
+    query = run(source, target, **{"scan.max-records-per-batch": "4"})
+    assert query.awaitTermination(60)
+
+    first = query.recentProgress[0].sources[0]
+    assert json.loads(first.endOffset) == {"v": 1, "topics": {source: {"0": 4}}}
+    assert json.loads(first.latestOffset) == {"v": 1, "topics": {source: {"0": 10}}}
+
+
+def test_typed_rows_stream_through_an_aggregation(spark, connection, broker, make_topic, tmp_path):
+    source, target = make_topic(2), make_topic()
+    orders = [{"id": n, "country": "de" if n % 3 else "fr", "amount": 1.5} for n in range(3_000)]
+    produce(broker.bootstrap_servers, source, [{"value": json.dumps(order).encode()} for order in orders])
+    rows = (
+        spark.readStream.format("millrace")
+        .schema("id BIGINT, country STRING, amount DOUBLE")
+        .options(**connection, topic=source, format="json")
+        .options(**{"scan.startup.mode": "earliest-offset"})
+        .load()
+    )
+
+    query = (
+        rows.groupBy("country")
+        .agg({"amount": "sum", "id": "count"})
+        .toDF("country", "revenue", "orders")
+        .writeStream.format("millrace")
+        .outputMode("complete")
+        .options(**connection, topic=target, format="json", checkpointLocation=str(tmp_path))
+        .trigger(availableNow=True)
+        .start()
+    )
+    assert query.awaitTermination(60)
+
+    totals = [json.loads(message.value()) for message in consume(broker.bootstrap_servers, target)]
+    assert sorted(totals, key=lambda total: total["country"]) == [
+        {"country": "de", "revenue": 3_000.0, "orders": 2_000},
+        {"country": "fr", "revenue": 1_500.0, "orders": 1_000},
+    ]
+
+
+def test_order_within_a_partition_is_kept(run, broker, make_topic):
+    source, target = make_topic(3), make_topic(1)
+    records = [{"value": str(n).encode(), "partition": n % 3} for n in range(9_000)]
+    produce(broker.bootstrap_servers, source, records)
+
+    run(source, target, **{"scan.max-records-per-batch": "1000"}).awaitTermination(60)
+
+    written = [int(message.value()) for message in consume(broker.bootstrap_servers, target)]
+    by_partition = {partition: [n for n in written if n % 3 == partition] for partition in range(3)}
+    assert all(numbers == sorted(numbers) for numbers in by_partition.values())
+    assert Counter(written) == Counter(range(9_000))

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError
+
+import pytest
+from millrace.configuration import Configuration
+from millrace.configuration.build import configure
+from millrace.contracts import NoOptions
+from millrace.errors import OptionsError
+from millrace.options.connector import SinkOptions, SourceOptions
+
+SERVERS = {"properties.bootstrap.servers": "h:9092"}
+
+
+def configured(options: dict[str, str] | None = None) -> Configuration:
+    return configure({**SERVERS, **(options or {})})
+
+
+def problems(options: dict[str, str], *, servers: bool = True) -> list[str]:
+    with pytest.raises(OptionsError) as error:
+        configure({**(SERVERS if servers else {}), **options})
+    return list(error.value.problems)
+
+
+def test_without_further_options_everything_has_its_default() -> None:
+    made = configured()
+    assert made.source.options == SourceOptions()
+    assert made.sink.options == SinkOptions()
+    assert dict(made.source.client) == {"bootstrap.servers": "h:9092"}
+    assert (made.source.value_format, made.source.startup, made.source.bounded, made.source.header_filter) == (None,) * 4
+    assert made.sink.partitioner.name == "default"
+
+
+def test_source_and_sink_share_client_topic_and_format() -> None:
+    made = configured({"topic": "a", "format": "raw"})
+    assert made.source.client is made.sink.client
+    assert made.source.options.topics == made.sink.options.topics == ("a",)
+    assert made.source.value_format == made.sink.value_format
+
+
+def test_names_are_compared_without_case() -> None:
+    assert configure({"Properties.Bootstrap.Servers": "h:1", "TOPIC": "A"}).source.options.topics == ("A",)
+
+
+def test_values_that_are_no_text_are_taken_as_their_text() -> None:
+    raw = {**SERVERS, "includeHeaders": True, "scan.max-records-per-batch": 5}
+    options = configure(raw).source.options  # type: ignore[arg-type]
+    assert (options.include_headers, options.max_records_per_batch) == (True, 5)
+
+
+def test_a_configuration_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        configured().source.options = SourceOptions()  # type: ignore[misc]
+
+
+def test_the_same_options_in_any_order_are_parsed_once() -> None:
+    assert configure({**SERVERS, "topic": "a"}) is configure({"topic": "a", **SERVERS})
+
+
+def test_other_options_give_another_configuration() -> None:
+    assert configured({"topic": "a"}) != configured({"topic": "b"})
+
+
+def test_a_wrong_configuration_is_refused_every_time() -> None:
+    assert problems({"topicc": "a"}) == problems({"topicc": "a"})
+
+
+@pytest.mark.parametrize("name", ["json.ignore-parse-errors", "value.json.ignore-parse-errors", "VALUE.JSON.Ignore-Parse-Errors"])
+def test_options_of_the_format_stand_behind_its_name(name: str) -> None:
+    ref = configured({"format": "json", name: "true"}).source.value_format
+    assert ref is not None
+    assert ref.options.ignore_parse_errors is True
+
+
+def test_options_of_a_format_that_is_not_used_are_unknown() -> None:
+    assert problems({"format": "raw", "json.ignore-parse-errors": "true"}) == [
+        "unknown option 'json.ignore-parse-errors'"
+    ]
+
+
+def test_a_misspelled_option_of_the_format_is_told_with_the_nearest() -> None:
+    assert problems({"format": "json", "json.ignore-parse-error": "true"}) == [
+        "unknown option 'json.ignore-parse-error'; did you mean 'json.ignore-parse-errors'?"
+    ]
+
+
+def test_a_wrong_value_of_the_formats_option_is_told_with_its_whole_name() -> None:
+    assert problems({"format": "json", "json.ignore-parse-errors": "maybe"}) == [
+        "option 'json.ignore-parse-errors': expected true or false; got 'maybe'"
+    ]
+
+
+def test_the_two_prefixes_of_a_format_may_not_differ() -> None:
+    assert problems(
+        {"format": "json", "json.ignore-parse-errors": "true", "value.json.ignore-parse-errors": "false"}
+    ) == ["'value.json.ignore-parse-errors' and 'json.ignore-parse-errors' mean the same option but differ; give one of them"]
+
+
+def test_the_two_names_of_the_format_may_agree() -> None:
+    ref = configured({"format": "raw", "value.format": "raw"}).source.value_format
+    assert ref is not None
+    assert ref.name == "raw"
+
+
+def test_the_two_names_of_the_format_may_not_differ() -> None:
+    assert problems({"format": "raw", "value.format": "json"}) == [
+        "'value.format' and 'format' mean the same option but differ; give one of them"
+    ]
+
+
+def test_options_of_the_format_that_exclude_each_other_are_refused() -> None:
+    given = {"format": "json", "json.ignore-parse-errors": "true", "json.fail-on-missing-field": "true"}
+    (problem,) = problems(given)
+    assert "fail-on-missing-field and ignore-parse-errors exclude each other" in problem
+
+
+@pytest.mark.parametrize("name", ["jsn", "JSON", "Json"])
+def test_an_unknown_format_is_one_problem_however_many_options_it_has(name: str) -> None:
+    (problem,) = problems({"format": name, f"{name}.a": "1", f"value.{name}.b": "2"})
+    assert problem.startswith(f"option 'value.format': unknown format {name!r}; installed: ")
+
+
+def test_a_wrong_option_beside_the_format_does_not_make_the_formats_options_unknown() -> None:
+    assert problems({"topic": ";", "format": "json", "json.ignore-parse-errors": "true"}) == [
+        "option 'topic': expected topic names separated by ';'; got ';'"
+    ]
+
+
+def test_an_unknown_partitioner_is_told() -> None:
+    (problem,) = problems({"sink.partitioner": "round-robbin", "sink.partitioner.seed": "1"})
+    assert problem == (
+        "option 'sink.partitioner': unknown partitioner 'round-robbin'; installed: default, fixed, round-robin. Did you "
+        "mean 'round-robin'?"
+    )
+
+
+def test_a_partitioner_may_be_given_as_a_class() -> None:
+    ref = configured({"sink.partitioner": "millrace_partitioners.fixed:FixedPartitioner"}).sink.partitioner
+    assert type(ref.create()).__name__ == "FixedPartitioner"
+    assert ref.options == NoOptions()
+
+
+def test_a_class_that_is_missing_is_told() -> None:
+    assert problems({"sink.partitioner": "no.such:Thing"}) == [
+        "option 'sink.partitioner': partitioner 'no.such:Thing' cannot be loaded from 'no.such:Thing': "
+        "ModuleNotFoundError: No module named 'no'"
+    ]
+
+
+@pytest.mark.parametrize(("side", "attribute"), [("startup", "startup"), ("bounded", "bounded")])
+def test_offset_initializers_are_looked_up(side: str, attribute: str) -> None:
+    ref = getattr(configured({f"scan.{side}.mode": "latest-offset"}).source, attribute)
+    assert (ref.kind, ref.name) == ("offset initializer", "latest-offset")
+
+
+@pytest.mark.parametrize("side", ["startup", "bounded"])
+def test_an_unknown_offset_initializer_is_told(side: str) -> None:
+    (problem,) = problems({f"scan.{side}.mode": "earliest"})
+    assert problem == (
+        f"option 'scan.{side}.mode': unknown offset initializer 'earliest'; installed: earliest-offset, latest-offset. "
+        f"Did you mean 'earliest-offset'?"
+    )
+
+
+def test_an_unknown_startup_mode_does_not_swallow_the_option_that_names_it() -> None:
+    (problem,) = problems({"scan.startup.mode": "yesterday", "scan.startup.timestamp-millis": "1"})
+    assert problem.startswith("option 'scan.startup.mode': unknown offset initializer 'yesterday'")
+
+
+def test_a_header_filter_is_parsed() -> None:
+    ref = configured({"scan.header-filter": "depart:toy"}).source.header_filter
+    assert ref is not None
+    assert (ref.name, ref.options) == ("expression", "depart:toy")
+
+
+def test_a_mistake_in_the_header_filter_is_shown_with_a_caret() -> None:
+    (problem,) = problems({"scan.header-filter": "depart:toy&&env:test"})
+    first, text, caret = problem.splitlines()
+    assert first.startswith("option 'scan.header-filter': header filter, character 12: expected a header key")
+    assert text.strip() == "depart:toy&&env:test"
+    assert caret.index("^") - text.index("depart") == len("depart:toy&")
+
+
+def test_an_unknown_filter_language_is_told() -> None:
+    assert problems({"scan.header-filter": "x", "scan.filter.language": "sql"}) == [
+        "option 'scan.filter.language': unknown header filter 'sql'; installed: expression"
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"properties.bootstrap.servers": ""}, {"properties.bootstrap.servers": " "}])
+def test_the_servers_are_required(options: dict[str, str]) -> None:
+    assert problems(options, servers=False) == [
+        "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'"
+    ]
+
+
+def test_misspelled_servers_are_told_with_the_right_name() -> None:
+    assert problems({"properties.bootstrap.server": "h:1", "property.bootstrap.servers": "h:1"}, servers=False) == [
+        "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'",
+        "unknown option 'property.bootstrap.servers'; did you mean 'properties.bootstrap.servers'?",
+    ]
+
+
+def test_all_problems_are_told_at_once() -> None:
+    assert problems(
+        {
+            "topicc": "a",
+            "scan.max-records-per-batch": "0",
+            "sink.delivery-guarantee": "twice",
+            "format": "xml",
+            "scan.header-filter": ":",
+            "scan.startup.mode": "yesterday",
+            "sink.partitioner": "rnd",
+            "properties.enable.auto.commit": "true",
+        }
+    ).__len__() == 8
+
+
+SECRETS = {
+    "properties.sasl.password": "hush",
+    "properties.sasl.username": "hush",
+    "properties.ssl.key.pem": "hush",
+    "properties.ssl.key.password": "hush",
+}
+
+
+def test_secrets_are_in_no_text_of_a_configuration() -> None:
+    assert "hush" not in repr(configured(SECRETS))
+    assert configured(SECRETS).source.client["sasl.password"] == "hush"
+
+
+def test_secrets_are_in_no_error() -> None:
+    refused = {"properties.sasl.jaas.config": "hush", "properties.ssl.truststore.password": "hush", "passwort": "hush"}
+    found = problems({**SECRETS, **refused, "topic": ";"})
+    assert len(found) == 4
+    assert "hush" not in "".join(found)
+
+
+def test_a_configuration_survives_pickling() -> None:
+    made = configured({**SECRETS, "topic": "a", "format": "json", "scan.header-filter": "a:b"})
+    for side in (made.source, made.sink):
+        copy = pickle.loads(pickle.dumps(side))
+        assert (copy, hash(copy)) == (side, hash(side))

@@ -1,0 +1,115 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from millrace.embedded.admin import wait_until
+from millrace.embedded.identity import identity
+from millrace.embedded.process import GuardedProcess
+from millrace.errors import MachineError
+
+DEAF = ["/bin/sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.05; done"]
+
+PARENT = """
+import sys, time, os
+from pathlib import Path
+from millrace.embedded.process import GuardedProcess
+folder = Path(sys.argv[1])
+process = GuardedProcess(folder)
+process.start(["sleep", "600"], folder / "console.log")
+if len(sys.argv) > 2 and os.fork() == 0:
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+print(process.pid, process.guard_pid, flush=True)
+time.sleep(600)
+"""
+
+
+def gone(pid: int) -> bool:
+    return wait_until(lambda: identity(pid) is None, 10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "temporary"
+    path.mkdir()
+    return path
+
+
+def test_stop_ends_a_process_that_listens(folder: Path) -> None:
+    process = GuardedProcess(folder)
+    process.start(["sleep", "600"], folder / "console.log")
+    pid = process.pid
+    assert pid
+    assert process.exit_code() is None
+    process.stop(30)
+    assert identity(pid) is None
+    assert process.exit_code() == -signal.SIGTERM
+    process.close()
+
+
+def test_stop_kills_one_that_does_not(folder: Path) -> None:
+    process = GuardedProcess(folder)
+    process.start(DEAF, folder / "console.log")
+    assert wait_until(lambda: (folder / "console.log").read_text() == "deaf\n", 10)
+    process.stop(0.1)
+    assert process.exit_code() == -signal.SIGKILL
+    process.close()
+
+
+def test_close_ends_everything_and_deletes_the_folder(folder: Path) -> None:
+    process = GuardedProcess(folder)
+    process.start(["sleep", "600"], folder / "console.log")
+    pid, guard = process.pid, process.guard_pid
+    assert pid
+    process.close()
+    assert identity(pid) is None
+    assert identity(guard) is None
+    assert not folder.exists()
+
+
+def test_a_folder_that_is_to_be_kept_is_kept(folder: Path) -> None:
+    process = GuardedProcess(None)
+    process.start(["sleep", "600"], folder / "console.log")
+    process.close()
+    assert folder.exists()
+
+
+def test_a_program_that_does_not_exist_is_an_error(folder: Path) -> None:
+    process = GuardedProcess(folder)
+    with pytest.raises(MachineError, match=r"Java could not be started: .*nowhere"):
+        process.start(["/nowhere/java"], folder / "console.log")
+    process.close()
+
+
+@pytest.mark.parametrize("with_fork", [False, True], ids=["alone", "with a fork that lives on"])
+def test_nothing_is_left_when_the_parent_is_killed(folder: Path, with_fork: bool) -> None:
+    command = [sys.executable, "-c", PARENT, str(folder), *(["fork"] if with_fork else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        forked = int(parent.stdout.readline()) if with_fork else None
+        pid, guard = map(int, parent.stdout.readline().split())
+        parent.kill()
+        parent.wait()
+        try:
+            assert gone(pid)
+            assert gone(guard)
+            assert not folder.exists()
+        finally:
+            if forked:
+                os.kill(forked, signal.SIGKILL)
+
+
+def test_a_killed_guard_takes_its_process_along(folder: Path) -> None:
+    process = GuardedProcess(folder)
+    process.start(["sleep", "600"], folder / "console.log")
+    pid = process.pid
+    assert pid
+    os.kill(process.guard_pid, signal.SIGKILL)
+    with pytest.raises(MachineError, match="the process that guards the Kafka broker has ended"):
+        process.exit_code()
+    assert gone(pid)
+    process.close()

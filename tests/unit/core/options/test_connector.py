@@ -1,0 +1,181 @@
+"""Every option of source and sink: its default, good values, wrong values. `CASES` must name them all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import pytest
+from millrace.errors import OptionsError
+from millrace.options import options_of
+from millrace.options.connector import SinkOptions, SourceOptions
+from millrace.options.parse import OptionParser
+
+WHOLE_NUMBER = "expected a whole number"
+ABOVE_ZERO = "expected greater than 0"
+DURATION = "expected a duration such as '5 min', '30 s' or '500 ms'"
+GUARANTEE = "expected one of none, at-least-once"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is expected of an option.
+
+    Attributes:
+        default: Its value when it is not given.
+        good: Values by the text that gives them.
+        wrong: What the error says was expected, by the text that is refused. Empty for names of plugins, which are
+            looked up later, and for free text.
+        aliases: Its other names.
+    """
+
+    default: Any
+    good: dict[str, Any]
+    wrong: dict[str, str]
+    aliases: tuple[str, ...] = ()
+
+
+CASES: dict[tuple[type, str], Case] = {
+    (side, "topic"): Case(
+        (),
+        {"orders": ("orders",), "orders;audit": ("orders", "audit"), " a ; b ": ("a", "b"), "a.b-c_D": ("a.b-c_D",)},
+        {
+            "": "expected topic names separated by ';'",
+            ";": "expected topic names separated by ';'",
+            "a;;b": "expected topic names separated by ';'",
+            "a;b;a": "expected each topic once, but a is repeated",
+        },
+    )
+    for side in (SourceOptions, SinkOptions)
+}
+CASES |= {
+    (side, "value.format"): Case(None, {"json": "json", "acme:Format": "acme:Format"}, {}, ("format",))
+    for side in (SourceOptions, SinkOptions)
+}
+CASES |= {
+    (SourceOptions, name): case
+    for name, case in {
+        "scan.startup.mode": Case(None, {"earliest-offset": "earliest-offset"}, {}),
+        "scan.bounded.mode": Case(None, {"latest-offset": "latest-offset"}, {}),
+        "scan.max-records-per-batch": Case(
+            None,
+            {"1": 1, "5000000000": 5_000_000_000},
+            {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
+        ),
+        "scan.max-bytes-per-batch": Case(
+            None, {"1": 1, "1048576": 1_048_576}, {"0": ABOVE_ZERO, "1 mb": WHOLE_NUMBER, "": WHOLE_NUMBER}
+        ),
+        "scan.topic-partition-discovery.interval": Case(
+            300_000,
+            {"5 min": 300_000, "30s": 30_000, "250": 250, "0": 0, "-1": -1},
+            {"": DURATION, "5 fortnights": DURATION, "soon": DURATION, "1.5 s": DURATION},
+        ),
+        "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
+        "scan.filter.language": Case("expression", {"sql": "sql"}, {}),
+        "includeHeaders": Case(
+            False, {"true": True, "TRUE": True, "false": False}, {"maybe": "expected true or false", "": "expected true"}
+        ),
+    }.items()
+}
+CASES |= {
+    (SinkOptions, name): case
+    for name, case in {
+        "sink.delivery-guarantee": Case(
+            "at-least-once",
+            {"none": "none", "at-least-once": "at-least-once"},
+            {"at-most-once": GUARANTEE, "": GUARANTEE, "exactly-once": GUARANTEE},
+        ),
+        "sink.partitioner": Case("default", {"fixed": "fixed", "acme.geo:Geo": "acme.geo:Geo"}, {}),
+    }.items()
+}
+
+DECLARED = {(side, info.name) for side in (SourceOptions, SinkOptions) for info in options_of(side).values()}
+
+
+def value_of(options: Any, name: str) -> Any:
+    (field,) = (field for field, info in options_of(type(options)).items() if info.name == name)
+    return getattr(options, field)
+
+
+def take(side: type, given: dict[str, str]) -> Any:
+    parser = OptionParser("millrace", given)
+    taken = parser.take(side)
+    parser.finish()
+    return taken
+
+
+def name_of(case: object) -> str:
+    return f"{case[0].__name__}-{case[1]}" if isinstance(case, tuple) else ""
+
+
+each_option = pytest.mark.parametrize("option", list(CASES), ids=name_of)
+
+
+def test_every_declared_option_has_a_case() -> None:
+    assert set(CASES) == DECLARED
+
+
+def test_every_field_of_the_dataclasses_is_an_option() -> None:
+    for side in (SourceOptions, SinkOptions):
+        assert set(options_of(side)) == {field.name for field in fields(side)}
+
+
+def test_no_two_options_of_a_side_share_a_name() -> None:
+    for side in (SourceOptions, SinkOptions):
+        names = [name.lower() for info in options_of(side).values() for name in (info.name, *info.aliases)]
+        assert len(names) == len(set(names))
+
+
+@each_option
+def test_the_meaning_is_said_in_sentences(option: tuple[type, str]) -> None:
+    (info,) = (info for info in options_of(option[0]).values() if info.name == option[1])
+    assert info.doc.endswith(".")
+    assert "\n" not in info.doc
+
+
+@each_option
+def test_the_default_holds_when_nothing_is_given(option: tuple[type, str]) -> None:
+    assert value_of(option[0](), option[1]) == CASES[option].default
+    assert value_of(take(option[0], {}), option[1]) == CASES[option].default
+
+
+@each_option
+def test_aliases_are_as_listed(option: tuple[type, str]) -> None:
+    (info,) = (info for info in options_of(option[0]).values() if info.name == option[1])
+    assert info.aliases == CASES[option].aliases
+
+
+@pytest.mark.parametrize(
+    ("option", "text"), [(option, text) for option, case in CASES.items() for text in case.good], ids=name_of
+)
+def test_a_good_value_is_parsed_under_every_name_in_any_case(option: tuple[type, str], text: str) -> None:
+    side, name = option
+    for spelled in (name, *CASES[option].aliases):
+        for cased in (spelled, spelled.lower(), spelled.upper()):
+            parsed = value_of(take(side, {cased: text}), name)
+            assert parsed == CASES[option].good[text]
+            assert type(parsed) is type(CASES[option].good[text])
+
+
+@pytest.mark.parametrize(
+    ("option", "text"), [(option, text) for option, case in CASES.items() for text in case.wrong], ids=name_of
+)
+def test_a_wrong_value_is_refused_with_the_options_name_what_was_expected_and_what_came(
+    option: tuple[type, str], text: str
+) -> None:
+    side, name = option
+    with pytest.raises(OptionsError) as error:
+        take(side, {name.lower(): text})
+    (problem,) = error.value.problems
+    assert problem.startswith(f"option {name!r}: {CASES[option].wrong[text]}")
+    assert problem.endswith(f"; got {text!r}")
+
+
+def test_a_nearly_right_enum_value_is_named() -> None:
+    with pytest.raises(OptionsError, match=r"none, at-least-once \(did you mean 'at-least-once'\?\); got 'at-least-one'"):
+        take(SinkOptions, {"sink.delivery-guarantee": "at-least-one"})
+
+
+def test_an_enum_value_in_other_case_is_named() -> None:
+    with pytest.raises(OptionsError, match=r"did you mean 'at-least-once'\?"):
+        take(SinkOptions, {"sink.delivery-guarantee": "AT-LEAST-ONCE"})

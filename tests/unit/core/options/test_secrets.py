@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from millrace.options.parse import show
+from millrace.options.secrets import Properties, is_secret
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "properties.sasl.password",
+        "properties.SASL.PASSWORD",
+        "properties.sasl.jaas.config",
+        "properties.sasl.username",
+        "properties.ssl.key.password",
+        "properties.ssl.key.pem",
+        "properties.ssl.keystore.key",
+        "properties.ssl.keystore.password",
+        "properties.ssl.truststore.password",
+        "properties.sasl.oauthbearer.client.secret",
+        "properties.sasl.oauthbearer.config",
+        "properties.sasl.oauthbearer.assertion.private.key.pem",
+        "properties.sasl.oauthbearer.assertion.private.key.passphrase",
+        "avro-confluent.basic-auth.user-info",
+        "avro-confluent.bearer-auth.token",
+        "properties.schema.registry.basic.auth.user.info",
+    ],
+)
+def test_what_may_hold_a_secret_is_one(name: str) -> None:
+    assert is_secret(name)
+    assert show(name, "hush") == "a value that is not shown"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "topic",
+        "format",
+        "key.format",
+        "scan.startup.mode",
+        "properties.bootstrap.servers",
+        "properties.security.protocol",
+        "properties.sasl.mechanism",
+        "properties.ssl.ca.location",
+        "properties.group.id",
+        "json.map-null-key.mode",
+    ],
+)
+def test_what_a_person_needs_to_see_is_none(name: str) -> None:
+    assert not is_secret(name)
+    assert show(name, "seen") == "'seen'"
+
+
+PROPERTIES = Properties({"bootstrap.servers": "h:1", "sasl.password": "hush", "ssl.key.pem": "hush"})
+
+
+@pytest.mark.parametrize("text", [repr(PROPERTIES), str(PROPERTIES), f"{PROPERTIES}", f"{[PROPERTIES]}"])
+def test_the_text_of_properties_shows_no_secret(text: str) -> None:
+    assert "hush" not in text
+    assert "'sasl.password': '***'" in text
+    assert "'bootstrap.servers': 'h:1'" in text
+
+
+def test_properties_are_a_mapping_of_the_real_values() -> None:
+    assert dict(PROPERTIES) == {"bootstrap.servers": "h:1", "sasl.password": "hush", "ssl.key.pem": "hush"}
+
+
+def test_properties_are_equal_and_hash_alike_by_their_values() -> None:
+    a, b = Properties({"x": "1", "y": "2"}), Properties({"y": "2", "x": "1"})
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != Properties({"x": "1", "y": "3"})
+    assert a != {"x": "1", "y": "2"}
+
+
+def test_properties_survive_pickling() -> None:
+    copy = pickle.loads(pickle.dumps(PROPERTIES))
+    assert (copy, hash(copy)) == (PROPERTIES, hash(PROPERTIES))
+
+
+def test_properties_do_not_change_with_what_they_were_made_from() -> None:
+    source = {"x": "1"}
+    properties = Properties(source)
+    source["x"] = "2"
+    assert properties["x"] == "1"
