@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pyspark
-
 from millrace.embedded.folders import cache_folder
 from millrace.embedded.java import find_java
 
@@ -60,6 +59,6 @@ def _module() -> str:
         for name, (organisation, revision) in _JARS.items()
     )
     return (
-        '<ivy-module version="2.0"><info organisation="millrace" module="bench"/>'
-        f'<configurations><conf name="default"/></configurations><dependencies>{dependencies}</dependencies></ivy-module>'
+        '<ivy-module version="2.0"><info organisation="millrace" module="bench"/><configurations><conf name="default"/>'
+        f"</configurations><dependencies>{dependencies}</dependencies></ivy-module>"
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from bench.measure import SPARK, Bench, Result, Series
+from bench.measure import MILLRACE, SPARK, Bench, Result, Series
 
-_HEAD = ("work", "unit", f"{SPARK}: median (min to max)", "millrace: median (min to max)", "ratio", "target", "met")
+_HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "target", "met")
 
 
 def show(results: Sequence[Result]) -> None:
@@ -30,11 +30,11 @@ def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench
     lines = [
         "# Bench results",
         "",
-        f"Written by `tox -e bench` on {datetime.now(UTC):%Y-%m-%d}. {bench.records:,} JSON records of about 120 bytes; "
-        f"both connectors in one Spark session with the same settings, on one broker, by turns; {bench.warm_ups} "
-        f"warm-ups and {bench.runs} runs of each. A run of micro-batches is the median of {bench.batches}. Both "
-        "connectors have their default options. A ratio is millrace's median over that of Spark's own connector: more is "
-        "better for records/s, less for ms. Memory is the resident memory of the largest Python worker.",
+        f"Written by `tox -e bench` on {datetime.now(UTC):%Y-%m-%d}. {bench.records:,} JSON records of about 120 bytes. "
+        "Both connectors run in one Spark session with the same settings, on one broker, by turns, with their default "
+        f"options; {bench.warm_ups} warm-ups and {bench.runs} runs of each. A run of micro-batches is the median of "
+        f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector: more is better for records/s, "
+        "less for ms. Memory is the resident memory of the largest Python worker.",
         "",
         *_markdown([_cells(result) for result in results]),
         "",
@@ -60,15 +60,15 @@ def _cells(result: Result) -> tuple[str, ...]:
     return (
         result.work,
         result.unit,
-        _series(result.spark),
-        _series(result.millrace),
+        *_series(result.spark),
+        *_series(result.millrace),
         "" if result.ratio is None else f"{result.ratio:.2f}",
         f"{bound} {target}",
         "yes" if result.is_met else "no",
     )
 
 
-def _series(series: Series | None) -> str:
+def _series(series: Series | None) -> tuple[str, str]:
     if series is None:
-        return ""
-    return f"{series.median:,.0f} ({min(series.values):,.0f} to {max(series.values):,.0f})"
+        return "", ""
+    return f"{series.median:,.0f}", f"{min(series.values):,.0f} to {max(series.values):,.0f}"

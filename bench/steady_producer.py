@@ -17,7 +17,7 @@ _STEP_S = 0.01
 def main(servers: str, topic: str, partitions: int, rate: int) -> None:
     """Write ``rate`` records a second, to all partitions in turn."""
     stop = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
+    threading.Thread(target=_set_at_end_of_input, args=(stop,), daemon=True).start()
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 1})
     started, sent = time.monotonic(), 0
     while not stop.wait(_STEP_S):
@@ -31,6 +31,11 @@ def main(servers: str, topic: str, partitions: int, rate: int) -> None:
         sent = max(sent, due)
         producer.poll(0)
     producer.flush(5)
+
+
+def _set_at_end_of_input(stop: threading.Event) -> None:
+    sys.stdin.read()
+    stop.set()
 
 
 if __name__ == "__main__":

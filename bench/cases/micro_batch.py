@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 import subprocess
 import sys
@@ -32,9 +33,8 @@ _OPTIONS = {
 def run(bench: Bench) -> list[Result]:
     """Measure it."""
     with bench.topics.empty(PARTITIONS) as source, bench.topics.empty(PARTITIONS) as target, _steady(bench, source):
-        series = alternate(
-            bench, WORK, {name: lambda name=name: _median_ms(bench, name, source, target) for name in _OPTIONS}
-        )
+        runs = {name: functools.partial(_median_ms, bench, name, source, target) for name in _OPTIONS}
+        series = alternate(bench, WORK, runs)
     return [Result(WORK, "ms", series[MILLRACE], series[SPARK], target=1.1, at_most=True)]
 
 
@@ -74,7 +74,7 @@ def _median_of(batches: list[Any]) -> float:
     print(
         f"    {rows:.0f} records each; " + ", ".join(f"{step} {ms:.0f} ms" for step, ms in medians.items()), flush=True
     )
-    return medians["triggerExecution"]
+    return float(medians["triggerExecution"])
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 import pyarrow as pa
-
 from millrace.contracts import Format
 from millrace.testing import FormatSuite
 from millrace_formats.csv import CsvFormat, CsvOptions
@@ -144,9 +143,7 @@ class TestCsvWithTabsAndEscapes(TestCsv):
 
     def make_format(self) -> Format:
         return CsvFormat(
-            CsvOptions(
-                field_delimiter="\\t", disable_quote_character=True, escape_character="\\", null_literal="NULL"
-            )
+            CsvOptions(field_delimiter="\\t", disable_quote_character=True, escape_character="\\", null_literal="NULL")
         )
 
 

@@ -52,11 +52,11 @@ def parse_timestamps(texts: pa.StringArray, type_: pa.TimestampType, iso: bool, 
     return _mixed(texts, local, type_, reject)
 
 
-def cast_where_possible(texts: pa.StringArray, type_: pa.DataType, reject: Reject, start: int = 0) -> pa.Array:
-    """Cast text, rejecting what Arrow does not take and making it null.
+def cast_where_possible(texts: pa.Array, type_: pa.DataType, reject: Reject, start: int = 0) -> pa.Array:
+    """Cast values, rejecting what Arrow does not take and making it null.
 
     Args:
-        texts: The text, or null.
+        texts: Text or other values, or null.
         type_: What to cast to.
         reject: Is told the positions that could not be cast.
         start: Is added to those positions.
@@ -113,7 +113,8 @@ class _Form:
 
     def _at(self, position: np.ndarray | int) -> np.ndarray:
         # beyond a text's end this is another's character: its length is checked as well
-        return self._data.take(self._start + position, mode="clip")
+        characters: np.ndarray = self._data.take(self._start + position, mode="clip")
+        return characters
 
 
 def _in_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:

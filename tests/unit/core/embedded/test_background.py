@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded import background
 from millrace.embedded.background import BackgroundBroker
 from millrace.embedded.identity import identity

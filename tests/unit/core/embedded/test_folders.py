@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded.folders import cache_folder, state_folder
 
 

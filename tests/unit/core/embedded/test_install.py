@@ -2,7 +2,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded import install, ivy, storage
 from millrace.embedded.checksum import sha256
 from millrace.embedded.install import MANIFEST, ensure_installed, faults
@@ -73,5 +72,5 @@ def test_a_fetch_that_fails_leaves_nothing_half_done(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("version", ["3.9.0", "4", "../4.1.0"])
 def test_other_versions_are_refused(version: str) -> None:
-    with pytest.raises(OptionsError, match="is no release of Kafka 4, such as '4.1.0'"):
+    with pytest.raises(OptionsError, match="is no release of Kafka 4, such as"):
         install.ensure_installed(version, JAVA, refuse)

@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded import ivy
 from millrace.embedded.java import find_java
 from millrace.errors import MachineError
@@ -40,7 +39,7 @@ def test_a_repository_without_kafka_is_one_error_with_what_was_tried_and_what_he
 
 def test_settings_that_do_not_exist_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MILLRACE_IVY_SETTINGS", "/nowhere.xml")
-    with pytest.raises(MachineError, match="MILLRACE_IVY_SETTINGS is /nowhere.xml, but there is no such file"):
+    with pytest.raises(MachineError, match=r"MILLRACE_IVY_SETTINGS is /nowhere\.xml, but there is no such file"):
         ivy.fetch("4.1.0", tmp_path, find_java(), lambda _: None)
 
 

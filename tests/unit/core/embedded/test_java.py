@@ -1,8 +1,6 @@
-import os
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded import KafkaBroker
 from millrace.embedded.java import find_java, install_hint
 from millrace.errors import MachineError
@@ -24,7 +22,7 @@ def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_no_java_at_all_says_so_and_how_to_get_it(no_java: Path) -> None:
-    with pytest.raises(MachineError, match="Java 17 or newer is needed .* no java on PATH. Install"):
+    with pytest.raises(MachineError, match=r"Java 17 or newer is needed .* no java on PATH\. Install"):
         find_java()
 
 
@@ -37,7 +35,7 @@ def test_a_broker_without_java_ends_before_anything_else_starts(
     with pytest.raises(MachineError, match="no java on PATH"):
         broker.start()
     assert broker.guard_pid is None
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

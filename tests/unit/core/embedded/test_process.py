@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded.admin import wait_until
 from millrace.embedded.identity import identity
 from millrace.embedded.process import GuardedProcess
@@ -20,10 +19,9 @@ from millrace.embedded.process import GuardedProcess
 folder = Path(sys.argv[1])
 process = GuardedProcess(folder)
 process.start(["sleep", "600"], folder / "console.log")
-if len(sys.argv) > 2 and os.fork() == 0:
-    print(os.getpid(), flush=True)
-    time.sleep(600)
-print(process.pid, process.guard_pid, flush=True)
+forked = os.fork() if sys.argv[2] == "fork" else 0
+if forked or sys.argv[2] == "alone":
+    print(process.pid, process.guard_pid, forked, flush=True)
 time.sleep(600)
 """
 
@@ -85,22 +83,21 @@ def test_a_program_that_does_not_exist_is_an_error(folder: Path) -> None:
     process.close()
 
 
-@pytest.mark.parametrize("with_fork", [False, True], ids=["alone", "with a fork that lives on"])
-def test_nothing_is_left_when_the_parent_is_killed(folder: Path, with_fork: bool) -> None:
-    command = [sys.executable, "-c", PARENT, str(folder), *(["fork"] if with_fork else [])]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout
-        forked = int(parent.stdout.readline()) if with_fork else None
-        pid, guard = map(int, parent.stdout.readline().split())
-        parent.kill()
-        parent.wait()
-        try:
-            assert gone(pid)
-            assert gone(guard)
-            assert not folder.exists()
-        finally:
-            if forked:
-                os.kill(forked, signal.SIGKILL)
+@pytest.mark.parametrize("parent", ["alone", "fork"])
+def test_nothing_is_left_when_the_parent_is_killed(folder: Path, parent: str) -> None:
+    """A fork of the parent lives on and keeps the parent's end of the guard's pipe open."""
+    command = [sys.executable, "-c", PARENT, str(folder), parent]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout
+        pid, guard, forked = map(int, running.stdout.readline().split() or [0, 0, 0])
+        running.kill()
+    try:
+        assert gone(pid)
+        assert gone(guard)
+        assert not folder.exists()
+    finally:
+        if forked:
+            os.kill(forked, signal.SIGKILL)
 
 
 def test_a_killed_guard_takes_its_process_along(folder: Path) -> None:

@@ -2,7 +2,6 @@ import socket
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded.listener import Listener
 from millrace.embedded.plan import NodePlan, make_plan
 from millrace.embedded.readiness import PortTakenError, await_ready, log_tail
@@ -40,6 +39,8 @@ def test_a_taken_port_is_told_apart(plan: NodePlan) -> None:
 def test_something_else_on_the_port_is_not_a_broker(plan: NodePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("millrace.embedded.readiness._SECONDS", 0.1)
     monkeypatch.setattr("millrace.embedded.admin._ANSWER_SECONDS", 0.1)
-    with socket.create_server((plan.internal.host, plan.internal.port)):
-        with pytest.raises(MachineError, match="was not ready after 0.1 seconds"):
-            await_ready(plan, lambda: None, frozenset([1]))
+    with (
+        socket.create_server((plan.internal.host, plan.internal.port)),
+        pytest.raises(MachineError, match=r"was not ready after 0\.1 seconds"),
+    ):
+        await_ready(plan, lambda: None, frozenset([1]))

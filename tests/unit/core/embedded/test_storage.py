@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-
 from millrace.embedded.storage import format_data, new_id
 from millrace.errors import MachineError
 

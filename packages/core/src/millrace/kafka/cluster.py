@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ from millrace.kafka.errors import client_errors, configuration_errors, kafka_err
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
-REQUEST_TIMEOUT_S = 8.0
+REQUEST_TIMEOUT_S = 5.0
 """How long the first request waits for an answer; errors reach the user within 10 seconds."""
 
 PATIENCE_S = 60.0
@@ -98,9 +99,15 @@ class Cluster:
                 self._admin.poll(0)
                 self._check_patience(kafka_error(error), time.monotonic() - started, doing)
                 time.sleep(RETRY_PAUSE_S)
+                self._forget_leaders()
             else:
                 self._has_answered = True
                 return answer
+
+    def _forget_leaders(self) -> None:
+        # The client keeps asking the leaders it knows, with the epochs it knows, until its metadata is refreshed
+        with suppress(KafkaException):
+            self._admin.list_topics(timeout=RETRY_PAUSE_S)
 
     def _check_patience(self, error: KafkaError, waited_s: float, doing: str) -> None:
         if not may_pass(error):
@@ -111,7 +118,7 @@ class Cluster:
             raise UnreachableError(self._unreachable(waited_s, doing, error))
 
     def _unreachable(self, waited_s: float, doing: str, error: KafkaError) -> str:
-        said = self._watch.said() or error.str()
+        said = "; ".join(filter(None, [error.str(), self._watch.said()]))
         return (
             f"no Kafka broker answered within {waited_s:.0f} s at {self._servers} (option "
             f"'properties.bootstrap.servers') when {doing}: {said}. Check the address and port, that the broker is "

@@ -12,6 +12,7 @@ import pyarrow.types as pt
 from millrace_formats.bad_message import BadMessageError
 from millrace_formats.csv.exact import field_conversion
 from millrace_formats.csv.options import CsvOptions
+from millrace_formats.decimal_columns import parse_decimals
 from millrace_formats.time_columns import Reject, cast_where_possible, parse_dates, parse_timestamps
 
 TextColumn = Callable[[pa.StringArray, Reject], pa.Array]
@@ -43,7 +44,7 @@ def _vectorised(type_: pa.DataType) -> TextColumn | None:
     if pt.is_floating(type_):
         return lambda texts, reject: _floats(texts, type_, reject)
     if pt.is_decimal128(type_):
-        return lambda texts, reject: cast_where_possible(texts, type_, reject)
+        return lambda texts, reject: parse_decimals(texts, type_, reject)
     if pt.is_timestamp(type_):
         return lambda texts, reject: parse_timestamps(texts, type_, False, reject)
     return _VECTORISED.get(type_)

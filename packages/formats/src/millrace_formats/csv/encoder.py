@@ -80,7 +80,7 @@ class CsvEncoder(Encoder):
 
 
 def _is_number(type_: pa.DataType) -> bool:
-    return pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_)
+    return bool(pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_))
 
 
 def _may_stand_in_number(character: str) -> bool:

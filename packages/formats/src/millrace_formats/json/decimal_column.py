@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace_formats.decimal_columns import parse_decimals
 from millrace_formats.json.shapes import NULL
-from millrace_formats.time_columns import cast_where_possible
 
 _NEWLINE = ord("\n")
 
@@ -31,7 +31,7 @@ def decimals_from_raw(values: list[Any], field: pa.Field, reject: Callable[[np.n
     texts = pc.if_else(nulls, pa.scalar(None, pa.string()), texts)
     if pc.any(pc.starts_with(texts, '"')).as_py():
         texts = pc.utf8_trim(texts, '"')
-    return cast_where_possible(texts, field.type, reject)
+    return parse_decimals(texts, field.type, reject)
 
 
 def _reject_nulls(values: list[Any], nulls: pa.BooleanArray, reject: Callable[[np.ndarray], None]) -> None:

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from millrace.errors import ClientError, OptionsError, UnreachableError
+from millrace.kafka import cluster
+from millrace.kafka.cluster import Cluster
+from millrace.options.secrets import Properties
+
+NOWHERE = Properties({"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush"})
+
+
+def test_servers_that_do_not_answer_are_named_with_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "REQUEST_TIMEOUT_S", 1.0)
+    started = time.monotonic()
+    with pytest.raises(UnreachableError) as error:
+        Cluster(NOWHERE).partition_counts(["orders"])
+    assert time.monotonic() - started < 5
+    message = str(error.value)
+    assert message.startswith(
+        "no Kafka broker answered within 1 s at 127.0.0.1:1 (option 'properties.bootstrap.servers') when looking up "
+        "topics: "
+    )
+    assert "Connection refused" in message
+    assert message.endswith(
+        "Check the address and port, that the broker is running, and that 'properties.security.protocol' is what its "
+        "listener expects"
+    )
+    assert "hush" not in message
+
+
+def refusing(code: int) -> Callable[[], None]:
+    def request() -> None:
+        raise KafkaException(KafkaError(code, "boo"))
+
+    return request
+
+
+def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
+    with pytest.raises(ClientError, match=r"^looking up topics failed: boo \(CLUSTER_AUTHORIZATION_FAILED\)$") as error:
+        Cluster(NOWHERE)._ask(refusing(KafkaError.CLUSTER_AUTHORIZATION_FAILED), "looking up topics")
+    assert not isinstance(error.value, UnreachableError)
+
+
+def test_a_failure_that_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
+    outcomes = iter([refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda: "answer"])
+    assert Cluster(NOWHERE)._ask(lambda: next(outcomes)(), "looking up topics") == "answer"
+
+
+def test_a_property_that_the_client_refuses_is_an_options_error() -> None:
+    with pytest.raises(OptionsError, match=r"No such configuration property: \"lingr\.ms\""):
+        Cluster(Properties({"bootstrap.servers": "127.0.0.1:1", "lingr.ms": "5"}))
+
+
+def test_nothing_is_asked_for_no_partitions() -> None:
+    assert Cluster(NOWHERE).begin([]) == {}
+    assert Cluster(NOWHERE).end([]) == {}
+
+
+KNOWN = {"orders": 3, "audit": 1, "__consumer_offsets": 50}
+
+
+@pytest.mark.parametrize(
+    ("missing", "known", "message"),
+    [
+        (["order"], KNOWN, "no topic 'order' at 127.0.0.1:1 (option 'topic'). Did you mean 'orders'?"),
+        (
+            ["zzz", "yyy"],
+            KNOWN,
+            "no topic 'zzz', 'yyy' at 127.0.0.1:1 (option 'topic'). Topics there: audit, orders. Create it first, or "
+            "check that this client may see it",
+        ),
+        (
+            ["zzz"],
+            {},
+            "no topic 'zzz' at 127.0.0.1:1 (option 'topic'). Topics there: none. Create it first, or check that this "
+            "client may see it",
+        ),
+        (
+            ["zzz"],
+            {f"a{number:02}": 1 for number in range(13)},
+            "no topic 'zzz' at 127.0.0.1:1 (option 'topic'). Topics there: a00, a01, a02, a03, a04, a05, a06, a07, a08, "
+            "a09 and 3 more. Create it first, or check that this client may see it",
+        ),
+    ],
+)
+def test_missing_topics_are_told_with_those_that_exist(
+    missing: list[str], known: dict[str, int], message: str
+) -> None:
+    assert Cluster(NOWHERE)._missing(missing, known) == message

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from millrace.kafka.consumer import _FIXED
+from millrace.kafka.properties import translate
+from millrace.kafka.watch import Watch
+
+SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
+
+
+def translated(name: str, value: str) -> dict[str, str]:
+    client, problems = translate({**SERVERS, name: value})
+    assert problems == []
+    return {key: client[key] for key in client if key not in SERVERS}
+
+
+def refused(name: str, value: str = "x") -> str:
+    client, problems = translate({**SERVERS, name: value})
+    assert name not in client
+    (problem,) = problems
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "client"),
+    [
+        ("buffer.memory", "33554432", {"queue.buffering.max.kbytes": "32768"}),
+        ("buffer.memory", "1", {"queue.buffering.max.kbytes": "1"}),
+        ("fetch.max.wait.ms", "200", {"fetch.wait.max.ms": "200"}),
+        ("receive.buffer.bytes", "65536", {"socket.receive.buffer.bytes": "65536"}),
+        ("send.buffer.bytes", "65536", {"socket.send.buffer.bytes": "65536"}),
+        # Java's -1 leaves the size to the system, as librdkafka's 0 does
+        ("receive.buffer.bytes", "-1", {"socket.receive.buffer.bytes": "0"}),
+        ("send.buffer.bytes", "-1", {"socket.send.buffer.bytes": "0"}),
+        ("max.in.flight.requests.per.connection", "3", {"max.in.flight": "3"}),
+        ("max.request.size", "2000000", {"message.max.bytes": "2000000"}),
+        ("ssl.endpoint.identification.algorithm", "", {"ssl.endpoint.identification.algorithm": "none"}),
+        ("ssl.endpoint.identification.algorithm", "https", {"ssl.endpoint.identification.algorithm": "https"}),
+    ],
+)
+def test_what_java_spells_otherwise_is_translated_to_what_the_client_accepts(
+    name: str, value: str, client: dict[str, str]
+) -> None:
+    assert translated(name, value) == client
+    Producer({**SERVERS, **client})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("client.id", "me"),
+        ("linger.ms", "5"),
+        ("batch.size", "16384"),
+        ("compression.type", "zstd"),
+        ("security.protocol", "PLAINTEXT"),
+        ("request.timeout.ms", "5000"),
+        ("metadata.max.age.ms", "5000"),
+        ("isolation.level", "read_uncommitted"),
+        ("queued.max.messages.kbytes", "1000"),
+    ],
+)
+def test_what_both_spell_alike_is_passed_on(name: str, value: str) -> None:
+    assert translated(name, value) == {name: value}
+    Consumer({**SERVERS, "group.id": "g", name: value})
+
+
+@pytest.mark.parametrize("name", ["buffer.memory"])
+def test_a_size_that_is_no_number_is_refused(name: str) -> None:
+    assert refused(name, "32 MB") == f"option 'properties.{name}': expected a whole number; got '32 MB'"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("key.deserializer", "millrace reads bytes and decodes them by the format"),
+        ("value.deserializer", "millrace reads bytes and decodes them by the format"),
+        ("key.serializer", "millrace encodes by the format and writes bytes"),
+        ("value.serializer", "millrace encodes by the format and writes bytes"),
+        ("enable.auto.commit", "Spark's checkpoint keeps the offsets"),
+        ("enable.partition.eof", "millrace relies on it"),
+        ("partitioner", "use the option 'sink.partitioner'"),
+        ("partitioner.class", "use the option 'sink.partitioner'"),
+        ("max.poll.records", "use the option 'scan.max-records-per-batch'"),
+        ("transactional.id", "exactly-once writing is not supported yet"),
+        ("sasl.jaas.config", "use properties.sasl.username and properties.sasl.password"),
+        ("ssl.truststore.location", "use properties.ssl.ca.location with a PEM file"),
+        ("ssl.truststore.password", "a PEM file under properties.ssl.ca.location needs no password"),
+        ("ssl.truststore.type", "use properties.ssl.ca.location with a PEM file"),
+        ("ssl.keystore.type", "use properties.ssl.keystore.location with a PKCS#12 file"),
+        ("interceptor.classes", "Java classes cannot be used"),
+        ("metric.reporters", "Java classes cannot be used"),
+        ("partition.assignment.strategy", "partitions are assigned to Spark tasks"),
+        ("client.dns.lookup", "librdkafka always uses all addresses of a name"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_what_to_do(name: str, reason: str) -> None:
+    assert refused(name, "hush") == f"option 'properties.{name}' cannot be set: {reason}"
+
+
+@pytest.mark.parametrize("name", sorted({*_FIXED, *Watch().settings(), "on_delivery", "delivery.report.only.error"}))
+def test_what_millrace_would_override_is_refused_not_ignored(name: str) -> None:
+    assert refused(name).startswith(f"option 'properties.{name}' cannot be set: ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max.block.ms",
+        "default.api.timeout.ms",
+        "exclude.internal.topics",
+        "partitioner.ignore.keys",
+        "metrics.num.samples",
+        "sasl.login.callback.handler.class",
+        "sasl.client.callback.handler.class",
+        "ssl.protocol",
+        "ssl.enabled.protocols",
+        "ssl.truststore.certificates",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+    ],
+)
+def test_what_only_java_knows_is_refused_with_what_to_do(name: str) -> None:
+    assert refused(name).startswith(f"option 'properties.{name}' cannot be set: ")
+
+
+def test_two_names_of_one_client_property_may_not_differ() -> None:
+    _, problems = translate({**SERVERS, "fetch.max.wait.ms": "1", "fetch.wait.max.ms": "2"})
+    (problem,) = problems
+    assert "fetch.max.wait.ms" in problem
+    assert "fetch.wait.max.ms" in problem
+
+
+@pytest.mark.parametrize("given", [{}, {"bootstrap.servers": ""}, {"bootstrap.servers": "  "}])
+def test_servers_are_required(given: dict[str, str]) -> None:
+    assert translate(given)[1] == ["option 'properties.bootstrap.servers' is required, such as 'localhost:9092'"]
+
+
+def test_every_problem_is_told() -> None:
+    assert len(translate({"partitioner": "x", "buffer.memory": "x", "ssl.truststore.type": "x"})[1]) == 4

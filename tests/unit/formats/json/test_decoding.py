@@ -1,0 +1,448 @@
+"""What a JSON value becomes in a column, whichever path its message takes."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from millrace.contracts import Decoded, Payloads
+from millrace_formats.json import JsonFormat, JsonOptions
+
+NTZ = pa.timestamp("us")
+INSTANT = pa.timestamp("us", "UTC")
+BERLIN = pa.timestamp("us", "Europe/Berlin")
+INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+
+
+def decode(type_: pa.DataType, *messages: bytes | None, nullable: bool = True, **options: Any) -> Decoded:
+    schema = pa.schema([pa.field("a", type_, nullable)])
+    return JsonFormat(JsonOptions(**options)).decoder(schema).decode(Payloads(messages))
+
+
+def value(type_: pa.DataType, text: str, **options: Any) -> Any:
+    """What a column reads from a JSON value's text."""
+    decoded = decode(type_, b'{"a":' + text.encode() + b"}", **options)
+    assert not decoded.errors, decoded.errors
+    return decoded.rows.column(0).to_pylist()[0]
+
+
+def reason(type_: pa.DataType, text: str, **options: Any) -> str:
+    """Why a column does not read a JSON value's text."""
+    decoded = decode(type_, b'{"a":' + text.encode() + b"}", **options)
+    assert decoded.rows.num_rows == 0
+    (error,) = decoded.errors
+    return error.reason
+
+
+def not_read(type_: pa.DataType, text: str, **options: Any) -> str:
+    """Why a column does not read a JSON value's text, after checking that it is NULL when errors are ignored."""
+    assert value(type_, text, ignore_parse_errors=True, **options) is None
+    return reason(type_, text, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("true", True),
+        ("false", False),
+        ('"true"', True),
+        ('" TRUE "', True),
+        ('"trueA"', False),
+        ('"yes"', False),
+        ("1", False),
+        ("{}", False),
+        ("null", None),
+    ],
+)
+def test_boolean(text: str, expected: bool | None) -> None:
+    assert value(pa.bool_(), text) is expected
+
+
+@pytest.mark.parametrize("type_", INTEGERS)
+@pytest.mark.parametrize(
+    ("text", "expected"), [("7", 7), ("-0", 0), ('"7"', 7), ('" +7 "', 7), ('"-007"', -7), ("null", None)]
+)
+def test_integers(type_: pa.DataType, text: str, expected: int | None) -> None:
+    assert value(type_, text) == expected
+
+
+@pytest.mark.parametrize("type_", INTEGERS)
+def test_integers_have_the_bounds_of_their_type(type_: pa.DataType) -> None:
+    bits = type_.bit_width
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+    for number in (low, high):
+        assert value(type_, str(number)) == value(type_, f'"{number}"') == number
+    for text in (str(low - 1), str(high + 1), "1" + "0" * 30, "-1" + "0" * 5000):
+        assert f"beyond {bits} bits" in not_read(type_, text)
+        assert f"beyond {bits} bits" in not_read(type_, f'"{text}"')
+
+
+@pytest.mark.parametrize("type_", [pa.int32(), pa.int64()])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("112.013", 112), ("-1.9", -1), ("1e2", 100), ("2.5E-1", 0), ("1e-999999999", 0), ("-0.0", 0)],
+)
+def test_int_and_bigint_cut_fractions_off(type_: pa.DataType, text: str, expected: int) -> None:
+    assert value(type_, text) == expected
+
+
+def test_a_fraction_beyond_the_bounds_is_an_error() -> None:
+    assert value(pa.int32(), "2147483647.0") == 2147483647
+    for text in ("2147483647.5", "-2147483648.5", "1e10", "1e999999999", "1e99999999999999999999"):
+        assert "is not a INT: beyond 32 bits" in not_read(pa.int32(), text)
+    assert value(pa.int64(), "9223372036854775807.0") == 2**63 - 1
+    assert "beyond 64 bits" in not_read(pa.int64(), "9223372036854775808.0")
+
+
+@pytest.mark.parametrize("type_", [pa.int8(), pa.int16()])
+@pytest.mark.parametrize("text", ["1.5", "1.0", "1e1"])
+def test_tinyint_and_smallint_take_no_fractions(type_: pa.DataType, text: str) -> None:
+    assert "not an integer" in not_read(type_, text)
+
+
+@pytest.mark.parametrize("type_", INTEGERS)
+@pytest.mark.parametrize("text", ["true", '""', '"1.5"', '"1_0"', '"0x1"', '"x"', "{}", "[1]"])
+def test_not_an_integer(type_: pa.DataType, text: str) -> None:
+    assert not_read(type_, text).startswith(f"field a: {text} is not a ")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("60.00", 60.0),
+        ('"60.00"', 60.0),
+        ("1", 1.0),
+        ("9007199254740993", 9007199254740992.0),
+        ("1e400", math.inf),
+        ("-1e400", -math.inf),
+        ('"Infinity"', math.inf),
+        ('"-Infinity"', -math.inf),
+        ('" 1.5d "', 1.5),
+        ('"0x1p3"', 8.0),
+        ('".5"', 0.5),
+        ("123456789012345678901234567890", 1.2345678901234568e29),
+    ],
+)
+@pytest.mark.parametrize("type_", [pa.float32(), pa.float64()])
+def test_floats(type_: pa.DataType, text: str, expected: float) -> None:
+    assert value(type_, text) == pa.scalar(expected, type_).as_py()
+
+
+def test_floats_that_are_special() -> None:
+    assert math.isnan(value(pa.float64(), '"NaN"'))
+    assert math.copysign(1, value(pa.float64(), "-0.0")) == -1
+    assert math.copysign(1, value(pa.float64(), "-0")) == 1
+    assert value(pa.float32(), "1e300") == math.inf
+    for text in ("true", '""', '"x"', '"infinity"', "{}"):
+        assert "is not a DOUBLE" in not_read(pa.float64(), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.5", "1.50"),
+        ('"1.5"', "1.50"),
+        ("1.005", "1.01"),
+        ("-1.005", "-1.01"),
+        ("1E+3", "1000.00"),
+        ("1e-999999999", "0.00"),
+        ('" 12 "', "12.00"),
+        ('"+.5"', "0.50"),
+        ("99999999.994", "99999999.99"),
+    ],
+)
+def test_decimals_are_rounded_half_up(text: str, expected: str) -> None:
+    assert value(pa.decimal128(10, 2), text) == Decimal(expected)
+
+
+def test_decimals_of_38_digits_are_exact() -> None:
+    digits = "12345678901234567890.123456789012345678"
+    assert value(pa.decimal128(38, 18), digits) == value(pa.decimal128(38, 18), f'"{digits}"') == Decimal(digits)
+
+
+@pytest.mark.parametrize(
+    "text", ["100000000", "99999999.995", "1e30", "1e999999999", '"x"', '"NaN"', "true", "[1]", '""']
+)
+def test_not_a_decimal_that_fits(text: str) -> None:
+    assert f"{text} is not a DECIMAL(10,2)" in not_read(pa.decimal128(10, 2), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"x"', "x"),
+        ('""', ""),
+        ("1.10", "1.10"),
+        ("1e2", "1e2"),
+        ("true", "true"),
+        ('{"b": 1.10, "c" : [1, "ü\\n", null, {}]}', '{"b":1.10,"c":[1,"ü\\n",null,{}]}'),
+        ('{"b":1,"b":2}', '{"b":2}'),
+        ("[ ]", "[]"),
+        ('"\\ud83d\\ude00"', "😀"),
+        ('"a\nb"', "a\nb"),
+        ('"\\u0000"', "\0"),
+        ("null", None),
+    ],
+)
+def test_string(text: str, expected: str | None) -> None:
+    assert value(pa.string(), text) == expected
+
+
+def test_a_lone_surrogate_is_read_as_a_question_mark() -> None:
+    assert value(pa.string(), '"a\\ud800b"') == "a?b"
+    assert value(pa.string(), '["\\udc00"]') == '["?"]'
+
+
+def test_binary_is_base64() -> None:
+    assert value(pa.binary(), '"AP8="') == b"\x00\xff"
+    assert value(pa.binary(), '"AP\\n8="') == b"\x00\xff"
+    for text in ('"AP8"', '"?"', "7", "{}"):
+        assert "is not a BINARY" in not_read(pa.binary(), text)
+
+
+def test_date() -> None:
+    assert value(pa.date32(), '"2024-02-29"') == date(2024, 2, 29)
+    for text in ('"2023-02-29"', '"2024-1-1"', '"0000-01-01"', '"2024-01-01 "', '"20240101"', "7", '"+2024-01-01"'):
+        assert "is not a DATE" in not_read(pa.date32(), text)
+
+
+@pytest.mark.parametrize("unit", ["us", "ns"])
+def test_time(unit: str) -> None:
+    assert value(pa.time64(unit), '"23:59:59.5"') in (time(23, 59, 59, 500000), "23:59:59.500000")
+    for text in ('"24:00:01"', '"1:00:00"', '"12:00"', "7"):
+        assert "is not a TIME" in not_read(pa.time64(unit), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-05-01 12:34:56", datetime(2024, 5, 1, 12, 34, 56)),
+        ("2024-05-01 12:34:56.7", datetime(2024, 5, 1, 12, 34, 56, 700000)),
+        ("2024-05-01 12:34:56.123456", datetime(2024, 5, 1, 12, 34, 56, 123456)),
+        ("2024-05-01 12:34:56.123456789", datetime(2024, 5, 1, 12, 34, 56, 123456)),
+        ("1969-12-31 23:59:59.999999999", datetime(1969, 12, 31, 23, 59, 59, 999999)),
+        ("2024-05-01 12:34:56.", datetime(2024, 5, 1, 12, 34, 56)),
+        ("2023-02-30 00:00:00", datetime(2023, 2, 28)),
+        ("9999-12-31 00:00:00", datetime(9999, 12, 31)),
+        ("2023-12-31 24:00:00", datetime(2024, 1, 1)),
+    ],
+)
+def test_sql_timestamps(text: str, expected: datetime) -> None:
+    assert value(NTZ, f'"{text}"') == expected
+    assert value(INSTANT, f'"{text}Z"') == expected.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-05-01T12:34:56",
+        "2024-05-01 12:34",
+        "2024-05-01",
+        "2024-05-01 12:34:56+",
+        "2024-05-01 12:34:56.1234567890",
+        "2024-05-01 12:34:60",
+        "2024-13-01 00:00:00",
+        "2024-01-32 00:00:00",
+        "0000-01-01 00:00:00",
+        "9999-12-31 24:00:00",
+        "2024-05-01 24:00:01",
+        " 2024-05-01 12:34:56",
+        "٢٠٢٤-05-01 12:34:56",
+        "",
+    ],
+)
+def test_not_a_sql_timestamp(text: str) -> None:
+    assert not_read(NTZ, f'"{text}"').startswith(f'field a: "{text}" is not a TIMESTAMP_NTZ: ')
+    assert "is not a TIMESTAMP:" in not_read(INSTANT, f'"{text}"')
+
+
+def test_a_local_timestamp_takes_no_time_zone() -> None:
+    for zone in ("Z", "+02:00"):
+        assert "is not a TIMESTAMP_NTZ" in not_read(NTZ, f'"2024-05-01 12:34:56{zone}"')
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-05-01T12:34:56.5", datetime(2024, 5, 1, 12, 34, 56, 500000)),
+        ("2024-05-01t12:34:56", datetime(2024, 5, 1, 12, 34, 56)),
+        ("2024-05-01T12:34", datetime(2024, 5, 1, 12, 34)),
+    ],
+)
+def test_iso_timestamps(text: str, expected: datetime) -> None:
+    assert value(NTZ, f'"{text}"', timestamp_format="ISO-8601") == expected
+    assert value(INSTANT, f'"{text}Z"', timestamp_format="ISO-8601") == expected.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("2024-05-01 12:34:56", "expected yyyy-MM-ddTHH:mm:ss[.fraction]"),
+        ("2024-05-01T12", "expected yyyy-MM-ddTHH:mm:ss[.fraction]"),
+        ("2023-02-29T00:00:00", "day is out of range for month"),
+        ("2024-05-01T24:00:00", "no such time of day"),
+    ],
+)
+def test_not_an_iso_timestamp(text: str, why: str) -> None:
+    assert why in not_read(NTZ, f'"{text}"', timestamp_format="ISO-8601")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-05-01 12:00:00Z", datetime(2024, 5, 1, 12)),
+        ("2024-05-01 12:00:00+02:00", datetime(2024, 5, 1, 10)),
+        ("2024-05-01 12:00:00.5-0230", datetime(2024, 5, 1, 14, 30, 0, 500000)),
+        ("2024-05-01 12:00:00+02", datetime(2024, 5, 1, 10)),
+        ("2024-05-01 12:00:00", datetime(2024, 5, 1, 10)),
+        ("2024-03-31 02:30:00", datetime(2024, 3, 31, 1, 30)),  # skipped: an hour later
+        ("2024-10-27 02:30:00", datetime(2024, 10, 27, 0, 30)),  # twice: the first
+    ],
+)
+def test_instants_and_the_time_zone_of_text_without_one(text: str, expected: datetime) -> None:
+    assert value(BERLIN, f'"{text}"').astimezone(UTC) == expected.replace(tzinfo=UTC)
+
+
+def test_instants_in_a_zone_that_is_an_offset() -> None:
+    assert value(pa.timestamp("us", "+02:00"), '"2024-05-01 12:00:00"') == datetime(2024, 5, 1, 10, tzinfo=UTC)
+
+
+def test_offsets_beyond_a_day_are_errors() -> None:
+    for zone in ("+24:00", "+01:60"):
+        assert "is not a TIMESTAMP" in not_read(INSTANT, f'"2024-05-01 12:00:00{zone}"')
+    assert "outside the years" in not_read(INSTANT, '"0001-01-01 00:00:00+00:01"')
+
+
+def test_all_kinds_of_instants_in_one_batch() -> None:
+    texts = ["2024-05-01 12:00:00Z", "2024-05-01 12:00:00", "2024-05-01 12:00:00+01:00", "2024-05-01T12:00:00", None]
+    messages = [b"{}" if text is None else f'{{"a":"{text}"}}'.encode() for text in texts]
+    decoded = decode(BERLIN, *messages)
+    assert [None if v is None else v.astimezone(UTC).hour for v in decoded.rows.column(0).to_pylist()] == [
+        12,
+        10,
+        11,
+        None,
+    ]
+    assert [error.index for error in decoded.errors] == [3]
+
+
+def test_fields_are_matched_by_their_exact_name() -> None:
+    assert decode(pa.int32(), b'{"A":1}', b'{"a ":1}', b'{"\\u0061":2}').rows.column(0).to_pylist() == [None, None, 2]
+
+
+def test_the_last_of_repeated_fields_counts() -> None:
+    messages = (b'{"a":1,"a":2}', b'{"a":"x","a":3}', b'{"a":1,"a":null}')
+    assert decode(pa.int32(), *messages).rows.column(0).to_pylist() == [2, 3, None]
+
+
+def test_absent_fields_are_null_unless_they_must_be_there() -> None:
+    assert value(pa.int32(), '1,"b":2') == 1
+    assert decode(pa.int32(), b"{}").rows.column(0).to_pylist() == [None]
+    decoded = decode(
+        pa.struct([("b", pa.int32())]), b"{}", b'{"a":{}}', b'{"a":{"b":null}}', fail_on_missing_field=True
+    )
+    assert [error.reason for error in decoded.errors] == [
+        "field a: the field is missing",
+        "field a.b: the field is missing",
+    ]
+    assert decoded.rows.column(0).to_pylist() == [{"b": None}]
+
+
+@pytest.mark.parametrize("ignore", [False, True])
+def test_null_in_a_not_null_column_is_an_error(ignore: bool) -> None:
+    for message in (b"{}", b'{"a":null}'):
+        for type_ in (pa.int32(), pa.decimal128(5, 2), pa.string(), NTZ, pa.list_(pa.int32())):
+            decoded = decode(type_, message, nullable=False, ignore_parse_errors=ignore)
+            assert [error.reason for error in decoded.errors] == ["field a: NULL in a NOT NULL column"]
+
+
+def test_not_null_within_other_types() -> None:
+    inner = pa.field("x", pa.decimal128(5, 2), nullable=False)
+    for type_, good, bad, path in (
+        (pa.struct([inner]), '{"x":1}', '{"x":null}', "a.x"),
+        (pa.list_(inner), "[1]", "[1,null]", "a[1]"),
+        (pa.map_(pa.string(), inner), '{"k":1}', '{"k":null}', 'a["k"]'),
+    ):
+        decoded = decode(type_, f'{{"a":{good}}}'.encode(), f'{{"a":{bad}}}'.encode(), b'{"a":null}')
+        assert decoded.rows.num_rows == 2
+        assert [error.reason for error in decoded.errors] == [f"field {path}: NULL in a NOT NULL column"]
+
+
+def test_errors_name_the_path_and_the_value() -> None:
+    type_ = pa.struct([("m", pa.map_(pa.string(), pa.list_(pa.struct([("d", pa.date32())]))))])
+    assert reason(type_, '{"m":{"k":[{},{"d":"x"}]}}').startswith('field a.m["k"][1].d: "x" is not a DATE')
+    assert reason(type_, '{"m":{"k":{}}}') == 'field a.m["k"]: expected an array, found {}'
+    assert reason(type_, '{"m":[]}') == "field a.m: expected an object, found []"
+    assert len(reason(pa.int32(), '"' + "x" * 10_000 + '"')) < 150
+
+
+def test_ignoring_parse_errors_keeps_all_that_can_be_read() -> None:
+    type_ = pa.struct(
+        [
+            ("i", pa.int32()),
+            ("l", pa.list_(pa.int32())),
+            ("m", pa.map_(pa.string(), NTZ)),
+            ("s", pa.struct([("i", pa.int8())])),
+        ]
+    )
+    text = '{"i":"x","l":[1,"x",3],"m":{"a":"x","b":"2024-01-01 00:00:00"},"s":{"i":300}}'
+    assert value(type_, text, ignore_parse_errors=True) == {
+        "i": None,
+        "l": [1, None, 3],
+        "m": [("a", None), ("b", datetime(2024, 1, 1))],
+        "s": {"i": None},
+    }
+
+
+BROKEN = {
+    b"{": "not JSON",
+    b'{"a":1}{"a":2}': "not JSON: Extra data",
+    b'{"a":1} x': "not JSON",
+    b"[1]": "expected a JSON object, found [1]",
+    b'"x"': 'expected a JSON object, found "x"',
+    b"7": "expected a JSON object, found 7",
+    b'{"a":NaN}': "NaN is not a JSON number",
+    b'{"a":-Infinity}': "-Infinity is not a JSON number",
+    b'{"a":01}': "not JSON",
+    b'{"a":1,}': "not JSON",
+    b'{"a":"\xff"}': "not UTF-8: byte 0xff at position 6",
+    b'{"b":"\xff"}': "not UTF-8: byte 0xff at position 6",
+    b'{"b":"\xed\xa0\x80"}': "not UTF-8",
+    b'{"b":' + b"[" * 10_000 + b"]" * 10_000 + b"}": "nested too deeply",
+    b'{"a":' * 10_000 + b"1" + b"}" * 10_000: "nested too deeply",
+    b"\x00": "not JSON",
+}
+
+
+@pytest.mark.parametrize("message", BROKEN, ids=lambda message: repr(message[:30]))
+def test_messages_that_are_no_object(message: bytes) -> None:
+    decoded = decode(pa.string(), b'{"a":"x"}', message, b'{"a":"y"}')
+    ((index, found),) = decoded.errors
+    assert index == 1
+    assert BROKEN[message] in found
+    assert decoded.rows.column(0).to_pylist() == ["x", "y"]
+    ignoring = decode(pa.string(), b'{"a":"x"}', message, b'{"a":"y"}', ignore_parse_errors=True)
+    assert ignoring.message_index.to_pylist() == [0, 2]
+    assert not ignoring.errors
+
+
+@pytest.mark.parametrize("message", [None, b"", b" \r\n\t", b"null", b" null "])
+def test_messages_that_give_no_row(message: bytes | None) -> None:
+    decoded = decode(pa.int32(), message, b'{"a":1}', message)
+    assert decoded.message_index.to_pylist() == [1]
+    assert not decoded.errors
+
+
+def test_line_breaks_and_a_byte_order_mark() -> None:
+    decoded = decode(pa.int32(), b'{\r\n "a"\n:\n1\n}\n', b'\xef\xbb\xbf{"a":2}')
+    assert decoded.rows.column(0).to_pylist() == [1, 2]
+
+
+def test_map_keys_of_other_types() -> None:
+    assert value(pa.map_(pa.int32(), pa.string()), '{"1":"x","-2":"y","01":"z"}') == [(1, "z"), (-2, "y")]
+    assert value(pa.map_(pa.date32(), pa.int32()), '{"2024-01-01":1}') == [(date(2024, 1, 1), 1)]
+    assert reason(pa.map_(pa.int32(), pa.string()), '{"x":"y"}') == 'field a["x"]: "x" is not a INT: not an integer'
