@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # The same examples in every run; fuzzing is a job of its own
 settings.register_profile("suite", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("fuzz", deadline=None, max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 

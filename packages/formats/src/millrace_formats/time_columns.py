@@ -87,7 +87,8 @@ class _Form:
 
     def local(self) -> np.ndarray:
         """Which are without a time zone."""
-        return self._fits(self._length) & self._digit(self._length - 1)
+        usual: np.ndarray = self._fits(self._length) & self._digit(self._length - 1)
+        return usual
 
     def zoned(self) -> np.ndarray:
         """Which end in ``Z`` or ``+hh:mm``, after which their body is as of a local one."""

@@ -1,0 +1,117 @@
+"""Writes docs/options.md from the options' declarations, so that the page cannot drift from the code."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import typing
+from pathlib import Path
+
+from millrace.options import OptionInfo, options_of
+from millrace.options.connector import SinkOptions, SourceOptions, TableOptions
+from millrace.plugins.kinds import FORMAT, KINDS, OFFSET_INITIALIZER, PARTITIONER
+from millrace.plugins.manager import plugin_manager
+
+PAGE = Path(__file__).with_name("options.md")
+
+HEAD = """# Options
+
+Generated from the options' declarations by `tox -e docs`.
+
+Names, defaults and values are those of the reference connectors. Names are compared without case. Source and sink take
+one set of options: each uses its own, all are checked. An unknown option is an error.
+"""
+
+CLIENT = """## Kafka client
+
+| option | type | default | meaning |
+|---|---|---|---|
+| `properties.bootstrap.servers` | string | (required) | Kafka brokers to ask first, as `host:port,host:port`. |
+| `properties.*` | string | | Any property of the Kafka client, under Kafka's Java name or librdkafka's. |
+"""
+
+PREFIXES = {
+    FORMAT: "{name}.",
+    PARTITIONER: "sink.partitioner.",
+    OFFSET_INITIALIZER: "scan.startup.",
+}
+
+
+def main() -> None:
+    """Write the page, or with --check fail when it is not up to date."""
+    page = render()
+    if "--check" not in sys.argv:
+        PAGE.write_text(page)
+    elif PAGE.read_text() != page:
+        sys.exit("docs/options.md is not what the declarations say; run: tox -e docs")
+
+
+def render() -> str:
+    """The page's text."""
+    shared = options_of(TableOptions)
+    sections = [
+        HEAD,
+        CLIENT,
+        section("Source and sink", TableOptions),
+        section("Source", SourceOptions, leave_out=shared.keys()),
+        section("Sink", SinkOptions, leave_out=shared.keys()),
+        *plugin_sections(),
+    ]
+    return "\n".join(sections)
+
+
+def plugin_sections() -> list[str]:
+    """A section for every installed plugin of ours that has options."""
+    manager = plugin_manager()
+    sections = []
+    for kind in KINDS:
+        for name in manager.names(kind):
+            entry = manager.find(kind, name)
+            options = getattr(manager.load(kind, name), "Options", None)
+            if entry.distribution.startswith("millrace-") and options and options_of(options):
+                prefix = PREFIXES[kind].format(name=name)
+                sections.append(section(f"{kind.name.capitalize()} `{name}`", options, prefix=prefix))
+    return sections
+
+
+def section(title: str, cls: type, *, prefix: str = "", leave_out: typing.Collection[str] = ()) -> str:
+    """A table of a dataclass's options."""
+    hints = typing.get_type_hints(cls)
+    defaults = {field.name: field.default for field in dataclasses.fields(cls)}
+    rows = [
+        row(prefix, info, hints[field], defaults[field])
+        for field, info in options_of(cls).items()
+        if field not in leave_out
+    ]
+    return "\n".join([f"## {title}", "", "| option | type | default | meaning |", "|---|---|---|---|", *rows, ""])
+
+
+def row(prefix: str, info: OptionInfo, hint: object, default: object) -> str:
+    """One option."""
+    names = ", ".join(f"`{prefix}{name}`" for name in (info.name, *info.aliases))
+    doc = info.doc.replace("|", "\\|")
+    return f"| {names} | {type_text(hint, info)} | {default_text(default)} | {doc} |"
+
+
+def type_text(hint: object, info: OptionInfo) -> str:
+    """What a person calls the type."""
+    if info.parse is not None:
+        return info.parse.__name__.removeprefix("parse_").removesuffix("_ms").replace("_", " ")
+    choices = [arg for arg in typing.get_args(hint) if arg is not type(None)]
+    if typing.get_origin(hint) is typing.Literal:
+        return ", ".join(f"`{choice}`" for choice in choices)
+    simple = choices[0] if choices else hint
+    return {bool: "boolean", int: "integer", str: "string"}.get(simple, "string")  # type: ignore[call-overload]
+
+
+def default_text(default: object) -> str:
+    """A default as one would write it."""
+    if default is dataclasses.MISSING:
+        return "(required)"
+    if default is None or default == ():
+        return ""
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+if __name__ == "__main__":
+    main()

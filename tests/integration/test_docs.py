@@ -1,0 +1,58 @@
+"""The code blocks of README and docs run as they stand."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient
+from support.kafka import consume, produce
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def orders(broker):
+    """The topics that the docs speak of."""
+    for topic in ("orders", "large-orders"):
+        broker.create_topic(topic, 2)
+    rows = [{"id": n, "country": "de", "amount": 60.0 * n} for n in range(4)]
+    produce(broker.bootstrap_servers, "orders", [{"value": json.dumps(row).encode()} for row in rows])
+    yield
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    for future in admin.delete_topics(["orders", "large-orders"]).values():
+        future.result()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+@pytest.mark.usefixtures("orders")
+def test_code_blocks_run(page, broker, spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"spark": spark, "__name__": "docs"}
+    for block in blocks(page):
+        exec(compile(block.replace("localhost:9092", broker.bootstrap_servers), page.name, "exec"), names)
+
+    if "large-orders" in page.read_text():
+        written = [json.loads(message.value())["id"] for message in consume(broker.bootstrap_servers, "large-orders")]
+        assert sorted(written) == [2, 3]
+
+
+def test_the_options_page_is_what_the_declarations_say():
+    checked = subprocess.run(
+        [sys.executable, ROOT / "docs/generate_options.py", "--check"], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_ci_runs_the_readmes_test_command():
+    (command,) = re.findall(r"^test_command='(.*)'$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
+    assert command in (ROOT / "README.md").read_text().splitlines()

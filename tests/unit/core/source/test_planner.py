@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import pytest
+from millrace.configuration.build import configure
+from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
+from millrace.errors import DataLossError, OptionsError
+from millrace.source import planner as planner_module
+from millrace.source.offsets import StreamOffset
+from millrace.source.planner import Planner, plan_micro_batch
+from millrace.source.splits import OffsetRange, Split
+
+A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
+
+
+class Log:
+    """Where the partitions of some topics begin and end."""
+
+    def __init__(self, bounds: dict[TopicPartition, tuple[int, int]]) -> None:
+        self.bounds = bounds
+        self.requests: list[str] = []
+
+    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
+        return {topic: sum(partition.topic == topic for partition in self.bounds) for topic in topics}
+
+    def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        if partitions:
+            self.requests.append("begin")
+        return {partition: self.bounds[partition][0] for partition in partitions}
+
+    def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        if partitions:
+            self.requests.append("end")
+        return {partition: self.bounds[partition][1] for partition in partitions}
+
+
+class Forgetful(OffsetInitializer):
+    """Leaves the last partition out."""
+
+    def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
+        return dict.fromkeys(list(partitions)[:-1], 0)
+
+
+class Magic(OffsetInitializer):
+    """Answers an offset that no log has."""
+
+    def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
+        return dict.fromkeys(partitions, -2)
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> Log:
+    log = Log({A0: (10, 100), A1: (0, 7)})
+    monkeypatch.setattr(planner_module, "Cluster", lambda client: log)
+    return log
+
+
+def plan(**options: Any) -> Planner:
+    """A planner for topic a; underscores stand for dots, and two of them for a dash."""
+    given = {name.replace("__", "-").replace("_", "."): value for name, value in options.items()}
+    return Planner(
+        configure(
+            {
+                "properties.bootstrap.servers": "h:1",
+                "topic": "a",
+                # Look at the log at every call
+                "scan.topic-partition-discovery.interval": "1 ms",
+                **given,
+            }
+        ).source
+    )
+
+
+@pytest.fixture(autouse=True)
+def _always_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("millrace.source.subscription.Subscription._is_due", lambda self: True)
+
+
+def splits(*ranges: tuple[TopicPartition, int, int]) -> list[Split]:
+    return [Split(tuple(OffsetRange(*found) for found in ranges))]
+
+
+def test_a_topic_is_required() -> None:
+    with pytest.raises(OptionsError, match=r"^wrong source options: option 'topic' is required, such as 'orders' or"):
+        Planner(configure({"properties.bootstrap.servers": "h:1"}).source)
+
+
+def test_a_batch_reads_from_the_earliest_to_the_latest_offsets(log: Log) -> None:
+    assert plan().batch_splits() == splits((A0, 10, 100), (A1, 0, 7))
+
+
+def test_a_batch_starts_where_it_is_told(log: Log) -> None:
+    assert plan(scan_startup_mode="latest-offset").batch_splits() == []
+
+
+def test_a_batch_that_stops_before_it_starts_reads_nothing(log: Log) -> None:
+    assert plan(scan_startup_mode="latest-offset", scan_bounded_mode="earliest-offset").batch_splits() == []
+
+
+def test_a_stream_starts_at_the_latest_offsets(log: Log) -> None:
+    assert plan().first_offset() == StreamOffset({A0: 100, A1: 7})
+
+
+def test_a_stream_starts_where_it_is_told(log: Log) -> None:
+    assert plan(scan_startup_mode="earliest-offset").first_offset() == StreamOffset({A0: 10, A1: 0})
+
+
+def test_a_bounded_stream_knows_from_the_first_where_it_stops(log: Log) -> None:
+    first = plan(scan_startup_mode="earliest-offset", scan_bounded_mode="latest-offset").first_offset()
+    assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7})
+
+
+def test_a_group_id_alone_does_not_ask_for_a_startup_mode_that_does_not_exist(log: Log) -> None:
+    try:
+        plan(properties_group_id="mine").first_offset()
+    except OptionsError as error:
+        assert "properties.group.id" in str(error)  # noqa: PT017 - accepting it is as good
+
+
+@pytest.mark.parametrize(("initializer", "missing"), [(Forgetful, "a-1"), (Magic, "a-0, a-1")])
+def test_an_initializer_that_gives_no_offset_is_named(
+    log: Log, monkeypatch: pytest.MonkeyPatch, initializer: type, missing: str
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "initializers_of_this_test", __import__("types").SimpleNamespace(
+        **{initializer.__name__: initializer}
+    ))
+    name = f"initializers_of_this_test:{initializer.__name__}"
+    with pytest.raises(OptionsError) as error:
+        plan(scan_startup_mode=name).first_offset()
+    assert error.value.problems == (f"offset initializer {name!r} gave no offset for {missing}",)
+
+
+def test_a_stream_may_go_to_the_end(log: Log) -> None:
+    assert plan().available(StreamOffset({A0: 50, A1: 7})) == StreamOffset({A0: 100, A1: 7})
+    assert log.requests == ["end"]
+
+
+def test_a_partition_that_was_added_joins_at_its_beginning(log: Log) -> None:
+    log.bounds[TopicPartition("a", 2)] = (3, 9)
+    available = plan().available(StreamOffset({A0: 50, A1: 7}))
+    assert available.joined == {TopicPartition("a", 2): 3}
+    assert available.next[TopicPartition("a", 2)] == 9
+
+
+def test_where_a_partition_joined_is_told_once(log: Log) -> None:
+    log.bounds[TopicPartition("a", 2)] = (3, 9)
+    planner = plan()
+    available = planner.available(StreamOffset({A0: 50, A1: 7}))
+    assert planner.available(available).joined == {}
+
+
+def test_partitions_that_are_gone_are_data_loss(log: Log) -> None:
+    with pytest.raises(DataLossError) as error:
+        plan().available(StreamOffset({A0: 50, A1: 7, TopicPartition("a", 2): 1, B0: 1}))
+    assert str(error.value) == (
+        "partitions that the checkpoint has read are gone: a-2, b-0. Their topics were made again with fewer "
+        "partitions, or option 'topic' was changed; start with a new checkpoint location"
+    )
+
+
+def test_an_end_behind_what_was_read_is_data_loss(log: Log) -> None:
+    with pytest.raises(DataLossError) as error:
+        plan().available(StreamOffset({A0: 50, A1: 8}))
+    assert str(error.value) == (
+        "a-1 ends at offset 7, but the query has read up to 8: the topic was made again or its log cut off. Start with "
+        "a new checkpoint location to read it from its beginning"
+    )
+
+
+def test_a_bounded_stream_goes_no_further_than_its_stop(log: Log) -> None:
+    stop = {A0: 60, A1: 1000}
+    available = plan().available(StreamOffset({A0: 50, A1: 0}, stop=stop))
+    assert available == StreamOffset({A0: 60, A1: 7}, stop=stop)
+
+
+def test_a_bounded_stream_that_is_past_its_stop_stays_where_it_is(log: Log) -> None:
+    stop = {A0: 20, A1: 0}
+    assert plan().available(StreamOffset({A0: 50, A1: 5}, stop=stop)).next == {A0: 50, A1: 5}
+
+
+def test_a_bounded_stream_reads_nothing_of_partitions_that_are_added_later(log: Log) -> None:
+    log.bounds[TopicPartition("a", 2)] = (3, 9)
+    available = plan().available(StreamOffset({A0: 50, A1: 7}, stop={A0: 100, A1: 7}))
+    assert plan_micro_batch(StreamOffset({A0: 50, A1: 7}), available) == splits((A0, 50, 100))
+
+
+def test_available_now_reads_nothing_that_came_later(log: Log) -> None:
+    planner = plan()
+    last = planner.end()
+    log.bounds |= {A0: (10, 500), A1: (0, 8), TopicPartition("a", 2): (3, 9)}
+    start = StreamOffset({A0: 50, A1: 7})
+    available = planner.available(start, last)
+    assert available.next == {A0: 100, A1: 7}
+    assert plan_micro_batch(start, available) == splits((A0, 50, 100))
+
+
+def test_available_now_reads_a_partition_that_joined_before_it_began(log: Log) -> None:
+    planner = plan()
+    available = planner.available(StreamOffset({A0: 100}), planner.end())
+    assert (available.next, available.joined) == ({A0: 100, A1: 7}, {A1: 0})
+
+
+def test_without_a_limit_a_micro_batch_takes_all(log: Log) -> None:
+    available = StreamOffset({A0: 100, A1: 7})
+    assert plan().limited(StreamOffset({A0: 10, A1: 0}), available, None, None) is available
+
+
+def test_a_limit_holds_over_all_partitions(log: Log) -> None:
+    start = StreamOffset({A0: 10, A1: 0})
+    limited = plan().limited(start, StreamOffset({A0: 100, A1: 7}, stop={A0: 100}), 20, None)
+    assert sum(map(len, (found for split in plan_micro_batch(start, limited) for found in split.ranges))) == 20
+    assert limited.stop == {A0: 100}
+
+
+def test_a_limit_counts_what_joined_from_where_it_joined(log: Log) -> None:
+    start = StreamOffset({A0: 100})
+    limited = plan().limited(start, StreamOffset({A0: 100, A1: 7}, joined={A1: 3}), 2, None)
+    assert limited == StreamOffset({A0: 100, A1: 5}, joined={A1: 3})
+    assert plan_micro_batch(start, limited) == splits((A1, 3, 5))
+
+
+@pytest.mark.parametrize(("max_rows", "max_bytes", "expected"), [(None, 1000, 10), (4, 1000, 4), (50, 1000, 10), (None, 5, 1)])
+def test_a_limit_in_bytes_goes_by_the_size_of_records(
+    log: Log, monkeypatch: pytest.MonkeyPatch, max_rows: int | None, max_bytes: int, expected: int
+) -> None:
+    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda client, positions: 100.0)
+    limited = plan().limited(StreamOffset({A0: 10}), StreamOffset({A0: 100}), max_rows, max_bytes)
+    assert limited.next == {A0: 10 + expected}
+
+
+def test_no_record_is_looked_at_when_there_is_none_to_read(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda *given: looked.append(given))
+    available = StreamOffset({A0: 100})
+    assert plan().limited(available, available, None, 1000).next == {A0: 100}
+    assert looked == []
+
+
+def test_only_partitions_with_something_to_read_are_looked_at(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr(
+        planner_module, "mean_record_bytes", lambda client, positions: looked.append(positions) or 1.0
+    )
+    plan().limited(StreamOffset({A0: 100, A1: 2}), StreamOffset({A0: 100, A1: 7}), None, 1000)
+    assert looked == [{A1: 2}]
+
+
+def test_a_micro_batch_starts_joined_partitions_where_they_joined() -> None:
+    end = StreamOffset({A0: 9, A1: 7}, joined={A1: 3})
+    assert plan_micro_batch(StreamOffset({A0: 5}), end) == splits((A0, 5, 9), (A1, 3, 7))
+
+
+def test_a_replayed_micro_batch_has_the_same_splits() -> None:
+    start, end = StreamOffset({A0: 5}), StreamOffset({A0: 9, A1: 7}, joined={A1: 3})
+    stored = StreamOffset.from_json(start.to_json()), StreamOffset.from_json(end.to_json())
+    assert plan_micro_batch(*stored) == plan_micro_batch(start, end)
+
+
+def test_what_was_read_wins_over_where_a_partition_once_joined() -> None:
+    assert plan_micro_batch(StreamOffset({A1: 5}), StreamOffset({A1: 7}, joined={A1: 3})) == splits((A1, 5, 7))
