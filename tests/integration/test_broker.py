@@ -26,6 +26,9 @@ print(broker.pid, broker.guard_pid, broker.data_dir, flush=True)
 time.sleep(600)
 """
 
+# Half the work at the start; these tests send a handful of records
+QUICK = ("-XX:TieredStopAtLevel=1",)
+
 JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_ann="secret";'
 
 
@@ -37,7 +40,7 @@ def produce(bootstrap_servers: str, topic: str, *values: str) -> None:
 
 
 def consume(bootstrap_servers: str, topic: str, count: int, partitions: int = 1) -> list[str]:
-    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "unused", "log_level": 0})
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "unused", "enable.auto.commit": False})
     consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
     found: list[str] = []
 
@@ -54,7 +57,8 @@ def consume(bootstrap_servers: str, topic: str, count: int, partitions: int = 1)
 def own() -> Iterator[KafkaBroker]:
     """A broker that may be stopped and killed, with a listener that asks for a password."""
     config = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": JAAS}
-    with KafkaBroker(listeners=[Listener("PLAINTEXT"), Listener("SAFE", "SASL_PLAINTEXT", config=config)]) as broker:
+    listeners = [Listener("PLAINTEXT"), Listener("SAFE", "SASL_PLAINTEXT", config=config)]
+    with KafkaBroker(listeners=listeners, java_options=QUICK) as broker:
         yield broker
 
 
@@ -100,7 +104,7 @@ def test_a_listener_can_ask_for_a_password(own: KafkaBroker) -> None:
 
 
 def test_two_brokers_run_side_by_side_and_leave_nothing(own: KafkaBroker) -> None:
-    with KafkaBroker() as other:
+    with KafkaBroker(java_options=QUICK) as other:
         other.create_topic("mine")
         assert "mine" not in AdminClient({"bootstrap.servers": own.bootstrap_servers}).list_topics(timeout=10).topics
         pid, guard, folder = other.pid, other.guard_pid, other.data_dir
@@ -132,15 +136,15 @@ def test_a_broker_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) 
 
 
 def test_a_given_data_dir_is_kept_for_the_next_broker(tmp_path: Path) -> None:
-    with KafkaBroker(data_dir=tmp_path) as broker:
+    with KafkaBroker(data_dir=tmp_path, java_options=QUICK) as broker:
         broker.create_topic("kept")
         produce(broker.bootstrap_servers, "kept", "before")
-    with KafkaBroker(data_dir=tmp_path) as broker:
+    with KafkaBroker(data_dir=tmp_path, java_options=QUICK) as broker:
         assert consume(broker.bootstrap_servers, "kept", 1) == ["before"]
 
 
 def test_a_cluster_goes_on_when_the_leader_of_a_partition_is_killed() -> None:
-    with KafkaCluster(brokers=3) as cluster:
+    with KafkaCluster(brokers=3, java_options=QUICK) as cluster:
         cluster.create_topic("copied", config={"min.insync.replicas": "2"})
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
         partition = admin.list_topics("copied", timeout=10).topics["copied"].partitions[0]

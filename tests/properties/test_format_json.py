@@ -19,7 +19,11 @@ from millrace_formats.json.encode_exact import ExactWriter
 from millrace_formats.json.exact import JsonExactReader
 from millrace_formats.json.printable import Printer
 from millrace_formats.two_paths import TwoPathDecoder
-from tests.support.arrow_rows import batches, scalar_types, types
+from unit.formats.arrow_rows import batches, scalar_types, types
+
+def _json_object(pairs: list[tuple[str, str]]) -> str:
+    return "{" + " , ".join(f'"{name}":{text}' for name, text in pairs) + "}"
+
 
 OPTIONS = st.builds(
     JsonOptions,
@@ -63,10 +67,6 @@ ANY_JSON = st.recursive(
     | st.lists(st.tuples(st.sampled_from(["a", "b", "f0", "\\u0061"]), inner), max_size=3).map(_json_object),
     max_leaves=6,
 )
-
-
-def _json_object(pairs: list[tuple[str, str]]) -> str:
-    return "{" + " , ".join(f'"{name}":{text}' for name, text in pairs) + "}"
 
 
 def texts_for(type_: pa.DataType) -> st.SearchStrategy[str]:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from millrace.errors import OptionsError
+from millrace.options import options_of
 from millrace.options.connector import SinkOptions, SourceOptions, parse_topics
 from millrace.options.duration import parse_duration_ms
 from millrace.options.parse import OptionParser
@@ -15,6 +16,12 @@ UNITS = {
     3_600_000: ["h", "hour", "hours"],
     86_400_000: ["d", "day", "days"],
 }
+NAMES = [
+    name.lower()
+    for side in (SourceOptions, SinkOptions)
+    for info in options_of(side).values()
+    for name in (info.name, *info.aliases)
+]
 units = st.sampled_from([(unit, size) for size, names in UNITS.items() for unit in names])
 spaces = st.text(" \t", max_size=2)
 topics = st.text("abz.-_09", min_size=1)
@@ -42,28 +49,27 @@ def test_a_list_of_topics_reads_back(names: list[str], space: str) -> None:
     assert parse_topics(f"{space};{space}".join(names)) == tuple(names)
 
 
-@given(st.dictionaries(st.text(max_size=12), st.text(max_size=12), max_size=4))
-def test_whatever_is_given_is_parsed_or_refused_by_one_error(given_options: dict[str, str]) -> None:
+def problems(given_options: dict[str, str]) -> tuple[str, ...]:
     parser = OptionParser("millrace", given_options)
     parser.take(SourceOptions)
     parser.take(SinkOptions)
     try:
         parser.finish()
     except OptionsError as error:
-        assert error.problems
-    else:
-        assert not given_options
+        return error.problems
+    return ()
 
 
-@given(st.sampled_from(["scan.max-records-per-batch", "scan.topic-partition-discovery.interval"]), st.text(max_size=12))
-def test_an_unreadable_value_gives_one_problem(name: str, text: str) -> None:
-    parser = OptionParser("millrace", {name: text})
-    parser.take(SourceOptions)
-    try:
-        parser.finish()
-    except OptionsError as error:
-        assert len(error.problems) == 1
-        assert f"option {name!r}" in error.problems[0]
+@given(st.dictionaries(st.text(max_size=12).filter(lambda name: name.lower() not in NAMES), st.text(), max_size=4))
+def test_every_option_that_nobody_knows_is_told(given_options: dict[str, str]) -> None:
+    assert len(problems(given_options)) == len(given_options)
+
+
+@given(st.sampled_from(NAMES), st.text(max_size=12))
+def test_whatever_its_text_an_option_is_taken_or_told_once(name: str, text: str) -> None:
+    found = problems({name: text})
+    assert len(found) <= 1
+    assert all("unknown option" not in problem for problem in found)
 
 
 @pytest.mark.parametrize("side", [SourceOptions, SinkOptions])

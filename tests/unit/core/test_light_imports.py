@@ -25,7 +25,9 @@ def test_the_data_source_imports_nothing_that_its_base_class_does_not() -> None:
     assert new <= {"millrace", "pyspark_millrace"}
 
 
-@pytest.mark.parametrize("name", ["contracts", "errors", "options", "plugins", "configuration", "source", "sink", "kafka"])
+@pytest.mark.parametrize(
+    "name", ["contracts", "errors", "options", "plugins", "configuration", "source", "sink", "kafka"]
+)
 def test_no_part_of_core_brings_pydantic_or_pyspark_by_its_name_alone(name: str) -> None:
     new = {each.partition(".")[0] for each in modules_after(f"import millrace.{name}")}
     assert new.isdisjoint({"pyspark", "pydantic", "click", "rich"})

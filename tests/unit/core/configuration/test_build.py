@@ -28,7 +28,9 @@ def test_without_further_options_everything_has_its_default() -> None:
     assert made.source.options == SourceOptions()
     assert made.sink.options == SinkOptions()
     assert dict(made.source.client) == {"bootstrap.servers": "h:9092"}
-    assert (made.source.value_format, made.source.startup, made.source.bounded, made.source.header_filter) == (None,) * 4
+    assert (made.source.value_format, made.source.startup, made.source.bounded, made.source.header_filter) == (
+        None,
+    ) * 4
     assert made.sink.partitioner.name == "default"
 
 
@@ -66,7 +68,9 @@ def test_a_wrong_configuration_is_refused_every_time() -> None:
     assert problems({"topicc": "a"}) == problems({"topicc": "a"})
 
 
-@pytest.mark.parametrize("name", ["json.ignore-parse-errors", "value.json.ignore-parse-errors", "VALUE.JSON.Ignore-Parse-Errors"])
+@pytest.mark.parametrize(
+    "name", ["json.ignore-parse-errors", "value.json.ignore-parse-errors", "VALUE.JSON.Ignore-Parse-Errors"]
+)
 def test_options_of_the_format_stand_behind_its_name(name: str) -> None:
     ref = configured({"format": "json", name: "true"}).source.value_format
     assert ref is not None
@@ -94,7 +98,10 @@ def test_a_wrong_value_of_the_formats_option_is_told_with_its_whole_name() -> No
 def test_the_two_prefixes_of_a_format_may_not_differ() -> None:
     assert problems(
         {"format": "json", "json.ignore-parse-errors": "true", "value.json.ignore-parse-errors": "false"}
-    ) == ["'value.json.ignore-parse-errors' and 'json.ignore-parse-errors' mean the same option but differ; give one of them"]
+    ) == [
+        "'value.json.ignore-parse-errors' and 'json.ignore-parse-errors' mean the same option but differ; give one of "
+        "them"
+    ]
 
 
 def test_the_two_names_of_the_format_may_agree() -> None:
@@ -130,8 +137,8 @@ def test_a_wrong_option_beside_the_format_does_not_make_the_formats_options_unkn
 def test_an_unknown_partitioner_is_told() -> None:
     (problem,) = problems({"sink.partitioner": "round-robbin", "sink.partitioner.seed": "1"})
     assert problem == (
-        "option 'sink.partitioner': unknown partitioner 'round-robbin'; installed: default, fixed, round-robin. Did you "
-        "mean 'round-robin'?"
+        "option 'sink.partitioner': unknown partitioner 'round-robbin'; installed: default, fixed, round-robin. Did "
+        "you mean 'round-robin'?"
     )
 
 

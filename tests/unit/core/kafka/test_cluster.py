@@ -48,7 +48,11 @@ def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
 def test_a_failure_that_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
     outcomes = iter([refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda: "answer"])
-    assert Cluster(NOWHERE)._ask(lambda: next(outcomes)(), "looking up topics") == "answer"
+
+    def request() -> object:
+        return next(outcomes)()
+
+    assert Cluster(NOWHERE)._ask(request, "looking up topics") == "answer"
 
 
 def test_a_property_that_the_client_refuses_is_an_options_error() -> None:
@@ -83,12 +87,10 @@ KNOWN = {"orders": 3, "audit": 1, "__consumer_offsets": 50}
         (
             ["zzz"],
             {f"a{number:02}": 1 for number in range(13)},
-            "no topic 'zzz' at 127.0.0.1:1 (option 'topic'). Topics there: a00, a01, a02, a03, a04, a05, a06, a07, a08, "
-            "a09 and 3 more. Create it first, or check that this client may see it",
+            "no topic 'zzz' at 127.0.0.1:1 (option 'topic'). Topics there: a00, a01, a02, a03, a04, a05, a06, a07, "
+            "a08, a09 and 3 more. Create it first, or check that this client may see it",
         ),
     ],
 )
-def test_missing_topics_are_told_with_those_that_exist(
-    missing: list[str], known: dict[str, int], message: str
-) -> None:
+def test_missing_topics_are_told_with_those_that_exist(missing: list[str], known: dict[str, int], message: str) -> None:
     assert Cluster(NOWHERE)._missing(missing, known) == message

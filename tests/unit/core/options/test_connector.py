@@ -73,7 +73,9 @@ CASES |= {
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),
         "includeHeaders": Case(
-            False, {"true": True, "TRUE": True, "false": False}, {"maybe": "expected true or false", "": "expected true"}
+            False,
+            {"true": True, "TRUE": True, "false": False},
+            {"maybe": "expected true or false", "": "expected true"},
         ),
     }.items()
 }
@@ -172,7 +174,9 @@ def test_a_wrong_value_is_refused_with_the_options_name_what_was_expected_and_wh
 
 
 def test_a_nearly_right_enum_value_is_named() -> None:
-    with pytest.raises(OptionsError, match=r"none, at-least-once \(did you mean 'at-least-once'\?\); got 'at-least-one'"):
+    with pytest.raises(
+        OptionsError, match=r"none, at-least-once \(did you mean 'at-least-once'\?\); got 'at-least-one'"
+    ):
         take(SinkOptions, {"sink.delivery-guarantee": "at-least-one"})
 
 

@@ -27,9 +27,9 @@ def test_an_installed_package_is_found(packages: Any, offering: Offering) -> Non
 
 def test_the_packages_of_this_project_are_found_whole() -> None:
     found = {(entry.kind.name, entry.name) for entry in discover().entries if entry.distribution.startswith("millrace")}
-    assert found >= {
-        (kind.name, name) for kind in KINDS for names in kind.packages.values() for name in names
-    }, "what an error tells people to install must really be offered"
+    assert found >= {(kind.name, name) for kind in KINDS for names in kind.packages.values() for name in names}, (
+        "what an error tells people to install must really be offered"
+    )
 
 
 def test_an_entry_point_without_a_distribution_is_used_all_the_same(packages: Any, offering: Offering) -> None:

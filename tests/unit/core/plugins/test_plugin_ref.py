@@ -56,7 +56,9 @@ def test_another_version_than_the_drivers_is_an_error_that_names_both() -> None:
 
 
 def test_another_distribution_than_the_drivers_is_an_error() -> None:
-    with pytest.raises(PluginVersionError, match=r"the driver has acme 0\.1\.0, this executor has millrace-partitioners"):
+    with pytest.raises(
+        PluginVersionError, match=r"the driver has acme 0\.1\.0, this executor has millrace-partitioners"
+    ):
         refer("fixed", distribution="acme", version="0.1.0").create()
 
 

@@ -49,8 +49,8 @@ def test_the_first_of_several_malformed_messages_is_told_and_how_many_more_there
 @pytest.mark.parametrize(
     ("payload", "shown"),
     [
-        (b"{\"a\": 1", "'{\"a\": 1'"),
-        (b"it's", "\"it's\""),
+        (b'{"a": 1', "'{\"a\": 1'"),
+        (b"it's", '"it\'s"'),
         (b"a\nb\tc", r"'a\nb\tc'"),
         ("grün".encode(), "'grün'"),
         (b"\x00\xff", r"'\x00\xff'"),

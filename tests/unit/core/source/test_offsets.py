@@ -46,5 +46,7 @@ def test_an_offset_of_another_version_is_refused(version: object) -> None:
 
 
 def test_an_offset_of_sparks_own_connector_is_refused() -> None:
-    with pytest.raises(MillraceError, match=r"the checkpoint holds an offset of version None.*\{'orders': \{'0': 42\}\}"):
+    with pytest.raises(
+        MillraceError, match=r"the checkpoint holds an offset of version None.*\{'orders': \{'0': 42\}\}"
+    ):
         StreamOffset.from_json({"orders": {"0": 42}})

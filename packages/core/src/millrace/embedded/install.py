@@ -85,7 +85,11 @@ def _fault(path: Path, digest: str) -> str | None:
 
 def _fetch(install: Install, java: Java, progress: Progress) -> None:
     progress(f"fetching Apache Kafka {install.version} (43 MB, once) into {install.folder}")
-    new = Path(tempfile.mkdtemp(prefix=f".{install.version}-", dir=install.folder.parent))
+    prefix = f".{install.version}-"
+    # Left by a process that was killed while it fetched; the lock says that none is fetching now
+    for left in install.folder.parent.glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    new = Path(tempfile.mkdtemp(prefix=prefix, dir=install.folder.parent))
     try:
         ivy.fetch(install.version, new, java, progress)
         shutil.rmtree(new / ".ivy")

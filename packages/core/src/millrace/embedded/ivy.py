@@ -21,6 +21,9 @@ SETTINGS_VARIABLE = "MILLRACE_IVY_SETTINGS"
 # Kafka logs through SLF4J and leaves the choice of what is behind it to its distribution
 _LOGGING = ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3")
 
+# The lines of Ivy's report that say why it failed, the most telling kind first
+_TELLING = (r"Server access|Exception|timed out", r"not found: |UNRESOLVED|FAILED", r"^https?://")
+
 
 def fetch(version: str, folder: Path, java: Java, progress: Progress) -> None:
     """Fetch Kafka and all that it needs.
@@ -63,10 +66,8 @@ def _follow(lines: Iterable[str], version: str, progress: Progress) -> list[str]
 
 
 def _failure(version: str, said: list[str]) -> str:
-    marks = re.compile(
-        r"UNRESOLVED|FAILED|tried|^https?://|Exception|timed out|Server access|parseable|not found", re.IGNORECASE
-    )
-    reasons = list(dict.fromkeys(line for line in said if marks.search(line)))[:8] or said[-8:]
+    reasons = [line for mark in _TELLING for line in said if re.search(mark, line)]
+    reasons = list(dict.fromkeys(reasons))[:6] or said[-6:]
     settings = os.environ.get(SETTINGS_VARIABLE)
     tried = f"the settings of {settings}" if settings else "Maven Central (repo1.maven.org)"
     shown = "".join(f"\n    {reason[:300]}" for reason in reasons)

@@ -140,7 +140,7 @@ class _Column:
 
 
 def _tiny(type_: pa.Decimal128Type) -> pa.Scalar:
-    return pa.scalar(Decimal((0, (1,), -_PLAIN_SCALE)), pa.decimal128(type_.scale + 1, type_.scale))
+    return pa.scalar(Decimal((0, (1,), -_PLAIN_SCALE)), pa.decimal128(38, type_.scale))
 
 
 def _nulls(column: pa.Array) -> pa.BooleanArray | None:

@@ -1,0 +1,5 @@
+"""Runs the command as ``python -m millrace.cli``."""
+
+from millrace.cli import main
+
+main()

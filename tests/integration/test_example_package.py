@@ -1,0 +1,83 @@
+"""A stranger's package, built as a wheel and installed beside millrace's wheels, is found without touching our code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import textwrap
+import zlib
+from pathlib import Path
+
+import pytest
+from support.kafka import consume
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/millrace-partitioner-example"
+PACKAGES = [*(ROOT / "packages" / name for name in ("core", "formats", "partitioners", "offsets", "filters")), EXAMPLE]
+
+WRITE = """
+    import sys
+
+    import millrace
+
+    servers, topics = sys.argv[1], sys.argv[2:]
+    spark = millrace.local_session(cores=2)
+    rows = spark.range(300).selectExpr(
+        "concat(element_at(array('de', 'fr', 'pl'), CAST(id % 3 AS INT) + 1), ':', id) AS key", "'v' AS value"
+    )
+    names = ["by-region", "millrace_partitioner_example.region:RegionPartitioner", "millrace_partitioner_example.region.RegionPartitioner"]
+    for topic, name in zip(topics, names, strict=True):
+        rows.write.format("millrace").option("properties.bootstrap.servers", servers).option("topic", topic).option(
+            "sink.partitioner", name
+        ).mode("append").save()
+    spark.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory) -> Path:
+    """The Python of a fresh environment with the wheels of millrace and of the example in it."""
+    folder = tmp_path_factory.mktemp("example")
+    wheels = folder / "wheels"
+    for package in PACKAGES:
+        run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheels, package)
+    run(sys.executable, "-m", "venv", folder / "venv")
+    interpreter = folder / "venv/bin/python"
+    run(interpreter, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", *wheels.glob("*.whl"))
+    # What is no package of ours comes from the environment of the tests: PySpark alone would take a minute
+    own = Path(run(interpreter, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (own / "third-parties.pth").write_text(sysconfig.get_path("purelib"))
+    return interpreter
+
+
+def run(*command: object) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_plugin_is_listed_with_its_package(python):
+    listed = run(python, "-m", "millrace.cli", "plugins", "--json")
+
+    assert '"by-region"' in listed
+    assert "millrace-partitioner-example" in listed
+    assert str(ROOT) not in run(python, "-c", "import millrace; print(millrace.__file__)")
+
+
+def test_the_examples_own_tests_pass_on_our_suite(python):
+    assert " passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE / "tests")
+
+
+def test_records_are_written_through_it_by_name_and_by_class(python, broker, make_topic, tmp_path):
+    topics = [make_topic(4) for _ in range(3)]
+    script = tmp_path / "write.py"
+    script.write_text(textwrap.dedent(WRITE))
+
+    run(python, script, broker.bootstrap_servers, *topics)
+
+    for topic in topics:
+        messages = consume(broker.bootstrap_servers, topic)
+        assert len(messages) == 300
+        for message in messages:
+            assert message.partition() == zlib.crc32(message.key().split(b":")[0]) % 4

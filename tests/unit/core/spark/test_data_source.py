@@ -1,0 +1,122 @@
+"""The data source as Spark's Python worker uses it, without a session."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+import pytest
+from millrace.errors import MillraceError, OptionsError, SchemaError
+from millrace.source.splits import OffsetRange, Split
+from millrace.spark.errors import user_errors
+from millrace.spark.options import connector_options
+from millrace.spark.partition import SplitPartition, split_of
+from pyspark.sql.datasource import InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+from pyspark_millrace import DefaultSource
+
+SERVERS = {"properties.bootstrap.servers": "h:1"}
+VALUE = StructType([StructField("value", BinaryType())])
+ID = StructType([StructField("id", LongType())])
+HIDE = "SPARK_HIDE_TRACEBACK"
+
+
+@pytest.fixture(autouse=True)
+def _unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Set and deleted, so that what the code under test sets is taken back
+    monkeypatch.setenv(HIDE, "0")
+    monkeypatch.delenv(HIDE)
+
+
+def test_it_is_called_millrace() -> None:
+    assert DefaultSource.name() == "millrace"
+
+
+def test_wrong_options_are_told_as_soon_as_it_is_made() -> None:
+    with pytest.raises(OptionsError, match="unknown option 'topicc'; did you mean 'topic'"):
+        DefaultSource({**SERVERS, "topicc": "a"})
+
+
+@pytest.mark.parametrize("name", ["checkpointLocation", "checkpointlocation", "queryName"])
+def test_options_that_are_sparks_own_are_left_to_spark(name: str) -> None:
+    DefaultSource({**SERVERS, name: "x"})
+    assert connector_options({name: "x", "topic": "a"}) == {"topic": "a"}
+
+
+def test_columns_that_cannot_be_read_are_refused_before_a_job_starts() -> None:
+    made = DefaultSource({**SERVERS, "topic": "a"})
+    with pytest.raises(SchemaError, match="column 'id'"):
+        made.reader(ID)
+    with pytest.raises(SchemaError, match="column 'id'"):
+        made.streamReader(ID)
+
+
+def test_columns_that_cannot_be_written_are_refused_before_the_brokers_are_asked() -> None:
+    made = DefaultSource({**SERVERS, "topic": "a"})
+    with pytest.raises(SchemaError, match="column 'id' cannot be written"):
+        made.writer(ID, False)
+    with pytest.raises(SchemaError, match="column 'id' cannot be written"):
+        made.streamWriter(ID, False)
+
+
+def test_a_topic_cannot_be_overwritten() -> None:
+    with pytest.raises(OptionsError) as error:
+        DefaultSource({**SERVERS, "topic": "a"}).writer(VALUE, True)
+    assert str(error.value) == "wrong sink options: a topic cannot be overwritten; use .mode('append')"
+
+
+def test_a_reader_needs_a_topic() -> None:
+    with pytest.raises(OptionsError, match="option 'topic' is required"):
+        DefaultSource(SERVERS).reader(VALUE).partitions()
+
+
+@pytest.mark.parametrize(
+    ("options", "limit"),
+    [
+        ({}, ReadAllAvailable),
+        ({"scan.max-records-per-batch": "5"}, ReadMaxRows),
+        ({"scan.max-bytes-per-batch": "5"}, ReadMaxBytes),
+        ({"scan.max-records-per-batch": "5", "scan.max-bytes-per-batch": "5"}, ReadMaxRows),
+    ],
+)
+def test_the_read_limit_is_the_users(options: dict[str, str], limit: type) -> None:
+    reader = DefaultSource({**SERVERS, "topic": "a", **options}).streamReader(VALUE)
+    assert isinstance(reader.getDefaultReadLimit(), limit)
+
+
+def test_readers_travel_to_executors() -> None:
+    made = DefaultSource({**SERVERS, "topic": "a"})
+    for reader in (made.reader(VALUE), made.streamReader(VALUE)):
+        pickle.loads(pickle.dumps(reader))
+
+
+def test_a_stream_plans_a_micro_batch_without_asking_the_cluster() -> None:
+    reader = DefaultSource({**SERVERS, "topic": "a"}).streamReader(VALUE)
+    (partition,) = reader.partitions({"v": 1, "topics": {"a": {"0": 3}}}, {"v": 1, "topics": {"a": {"0": 5}}})
+    assert split_of(partition) == Split((OffsetRange(("a", 0), 3, 5),))  # type: ignore[arg-type]
+
+
+def test_a_stream_has_seen_nothing_before_it_looked() -> None:
+    assert DefaultSource({**SERVERS, "topic": "a"}).streamReader(VALUE).reportLatestOffset() is None
+
+
+def test_an_empty_partition_of_sparks_own_is_an_empty_split() -> None:
+    assert split_of(InputPartition(None)) == Split(())
+
+
+def test_a_split_travels_in_its_partition() -> None:
+    split = Split((OffsetRange(("a", 0), 3, 5),))  # type: ignore[arg-type]
+    assert split_of(pickle.loads(pickle.dumps(SplitPartition(split)))) == split
+
+
+def test_errors_of_millrace_reach_the_user_without_a_stack() -> None:
+    with pytest.raises(MillraceError), user_errors():
+        raise MillraceError("what happened")
+    assert os.environ[HIDE] == "1"
+
+
+def test_other_errors_keep_their_stack() -> None:
+    with pytest.raises(ZeroDivisionError), user_errors():
+        _ = 1 / 0
+    assert HIDE not in os.environ

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from millrace.configuration import SourceConfig
+from millrace.configuration.build import configure
+from millrace.errors import SchemaError
+from millrace.spark.schema import arrow_schema, check_read_schema, default_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+
+def source(**options: str) -> SourceConfig:
+    return configure({"properties.bootstrap.servers": "h:1", **options}).source
+
+
+HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
+COLUMNS = {
+    "key": BinaryType(),
+    "value": BinaryType(),
+    "topic": StringType(),
+    "partition": IntegerType(),
+    "offset": LongType(),
+    "timestamp": TimestampType(),
+    "timestampType": IntegerType(),
+}
+
+
+def test_without_a_format_the_columns_are_those_of_sparks_own_connector() -> None:
+    assert {field.name: field.dataType for field in default_schema(source())} == COLUMNS
+
+
+def test_headers_are_a_column_when_they_are_asked_for() -> None:
+    columns = {field.name: field.dataType for field in default_schema(source(includeHeaders="true"))}
+    assert columns == {**COLUMNS, "headers": ArrayType(HEADER)}
+
+
+@pytest.mark.parametrize("headers", ["true", "false"])
+def test_the_default_columns_pass_the_check(headers: str) -> None:
+    config = source(includeHeaders=headers)
+    check_read_schema(config, arrow_schema(default_schema(config)))
+
+
+def test_a_format_that_has_no_columns_of_its_own_asks_for_them() -> None:
+    with pytest.raises(SchemaError) as error:
+        default_schema(source(format="json"))
+    assert str(error.value) == (
+        "format 'json' needs to know the columns: give them with .schema('id BIGINT, name STRING, ...')"
+    )
+
+
+def test_timestamps_are_in_utc_whatever_the_session_says() -> None:
+    assert arrow_schema(StructType([StructField("t", TimestampType())])).field("t").type == pa.timestamp("us", "UTC")
+
+
+def test_columns_that_a_format_cannot_decode_to_are_refused() -> None:
+    with pytest.raises(SchemaError):
+        check_read_schema(source(format="raw"), pa.schema([("a", pa.int32()), ("b", pa.int32())]))
+
+
+def test_columns_that_kafka_does_not_have_are_refused() -> None:
+    with pytest.raises(SchemaError, match="column 'id': without the option 'format'"):
+        check_read_schema(source(), pa.schema([("id", pa.int64())]))
