@@ -37,9 +37,10 @@ def orders(broker):
 @pytest.mark.usefixtures("orders")
 def test_code_blocks_run(page, broker, spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {"spark": spark, "__name__": "docs"}
+    names = {"spark": spark, "__name__": "__main__"}
     for block in blocks(page):
-        exec(compile(block.replace("localhost:9092", broker.bootstrap_servers), page.name, "exec"), names)
+        code = block.replace("localhost:9092", broker.bootstrap_servers)
+        exec(compile(code, page.name, "exec", dont_inherit=True), names)
 
     if "large-orders" in page.read_text():
         written = [json.loads(message.value())["id"] for message in consume(broker.bootstrap_servers, "large-orders")]

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from millrace.contracts import Payloads
 from millrace.testing.format import check_decoded
 from millrace_formats.json import JsonFormat, JsonOptions
@@ -20,6 +19,7 @@ from millrace_formats.json.exact import JsonExactReader
 from millrace_formats.json.printable import Printer
 from millrace_formats.two_paths import TwoPathDecoder
 from unit.formats.arrow_rows import batches, scalar_types, types
+
 
 def _json_object(pairs: list[tuple[str, str]]) -> str:
     return "{" + " , ".join(f'"{name}":{text}' for name, text in pairs) + "}"
@@ -54,17 +54,39 @@ NUMBERS = st.sampled_from(
 ) | st.integers().map(str) | st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.decimals(
     allow_nan=False, allow_infinity=False
 ).map(str)  # fmt: skip
-TEXTS = st.text(st.characters(codec="utf-8")) | TIMES | NUMBERS | st.sampled_from(["true", "NaN", "x", " 7 ", "+7", "1_0", "٣"])
+TEXTS = (
+    st.text(st.characters(codec="utf-8"))
+    | TIMES
+    | NUMBERS
+    | st.sampled_from(["true", "NaN", "x", " 7 ", "+7", "1_0", "٣"])
+)
 STRINGS = TEXTS.map(lambda text: json.dumps(text, ensure_ascii=False)) | st.binary(max_size=9).map(
     lambda data: json.dumps(base64.b64encode(data).decode())
 )
 ODD = st.sampled_from(
-    ['"\\ud800"', '"\\ud83d\\ude00"', '"a\nb"', '"\\/\\u0041"', "NaN", "Infinity", "01", "1.", "nul", "", '"', "{", "[1,", '"\\q"']
+    [
+        '"\\ud800"',
+        '"\\ud83d\\ude00"',
+        '"a\nb"',
+        '"\\/\\u0041"',
+        "NaN",
+        "Infinity",
+        "01",
+        "1.",
+        "nul",
+        "",
+        '"',
+        "{",
+        "[1,",
+        '"\\q"',
+    ]
 )
 ANY_JSON = st.recursive(
     NUMBERS | STRINGS | st.sampled_from(["null", "true", "false"]),
-    lambda inner: st.lists(inner, max_size=3).map(lambda items: "[" + ", ".join(items) + "]")
-    | st.lists(st.tuples(st.sampled_from(["a", "b", "f0", "\\u0061"]), inner), max_size=3).map(_json_object),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: "[" + ", ".join(items) + "]")
+        | st.lists(st.tuples(st.sampled_from(["a", "b", "f0", "\\u0061"]), inner), max_size=3).map(_json_object)
+    ),
     max_leaves=6,
 )
 
@@ -99,7 +121,9 @@ def schemas_with_messages(draw: st.DrawFn) -> tuple[pa.Schema, list[bytes | None
     names = draw(st.lists(st.sampled_from(["a", "b", "class", "A b"]), min_size=1, max_size=3, unique=True))
     schema = pa.schema([pa.field(name, draw(types()), draw(st.booleans())) for name in names])
     good = objects_for({field.name: field.type for field in schema}).map(str.encode)
-    broken = st.tuples(good, st.integers(0, 200), st.binary(max_size=3)).map(lambda p: p[0][: p[1]] + p[2] + p[0][p[1] :])
+    broken = st.tuples(good, st.integers(0, 200), st.binary(max_size=3)).map(
+        lambda p: p[0][: p[1]] + p[2] + p[0][p[1] :]
+    )
     blank = st.sampled_from([None, b"", b" \n", b"null", b"{}", b"[]", b"\xef\xbb\xbf{}", b"{}{}", b"\xff"])
     return schema, draw(st.lists(st.one_of(good, good, good, broken, blank, st.binary(max_size=20)), max_size=12))
 
@@ -110,7 +134,9 @@ def facts(decoded: Any) -> tuple[Any, ...]:
 
 
 @given(schemas_with_messages(), OPTIONS)
-def test_both_readers_agree_on_any_mix_of_messages(case: tuple[pa.Schema, list[bytes | None]], options: JsonOptions) -> None:
+def test_both_readers_agree_on_any_mix_of_messages(
+    case: tuple[pa.Schema, list[bytes | None]], options: JsonOptions
+) -> None:
     schema, messages = case
     fast = JsonDecoder(schema, options).decode(Payloads(messages))
     check_decoded(fast, schema, len(messages))

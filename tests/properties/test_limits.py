@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 from millrace.contracts import TopicPartition
@@ -46,7 +48,7 @@ def test_one_that_has_more_left_gets_no_less(found: Bounds, max_rows: int) -> No
     start, end = split(found)
     limited = limit_rows(start, end, max_rows)
     by_size = sorted((size, limited[p] - start[p]) for p, (_, size) in found.items())
-    for (small, few), (large, many) in zip(by_size, by_size[1:], strict=False):
+    for (small, few), (large, many) in pairwise(by_size):
         assert few <= many + (small == large)
 
 

@@ -9,7 +9,9 @@ def main() -> None:
         import click  # noqa: F401
         import rich  # noqa: F401
     except ImportError as error:
-        raise SystemExit(f"millrace: the command line needs {error.name}; run: pip install 'millrace-core[cli]'") from None
+        raise SystemExit(
+            f"millrace: the command line needs {error.name}; run: pip install 'millrace-core[cli]'"
+        ) from None
     from millrace.cli.root import root
 
     root()

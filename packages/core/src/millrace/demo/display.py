@@ -73,7 +73,7 @@ def open_display(plain: bool) -> Display:
 
 def rate_text(rate: float) -> str:
     """A rate per second for people: one digit after the point where it is small."""
-    return f"{rate:.1f}/s" if rate < 100 else f"{rate:,.0f}/s"  # noqa: PLR2004
+    return f"{rate:.1f}/s" if rate < 100 else f"{rate:,.0f}/s"
 
 
 def window_text(result: Result) -> str:

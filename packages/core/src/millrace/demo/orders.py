@@ -101,7 +101,8 @@ class OrderProducer:
         value = json.dumps(order)
         while not self._stop.is_set():
             try:
-                return self._producer.produce(self._topic, value, order["customer"], on_delivery=self._delivered)
+                self._producer.produce(self._topic, value, order["customer"], on_delivery=self._delivered)
+                return
             except BufferError:
                 # The broker is behind: wait for it, as every producer has to
                 self._producer.poll(_TICK_SECONDS)

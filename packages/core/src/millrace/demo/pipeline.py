@@ -1,7 +1,7 @@
 """Revenue by country: a Spark query from one Kafka topic to another, complete and ready to copy."""
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - its usual name
+from pyspark.sql import functions as sf
 from pyspark.sql.streaming import StreamingQuery
 
 import millrace
@@ -28,8 +28,8 @@ def start_pipeline(spark: SparkSession, bootstrap_servers: str, checkpoint: str)
     revenue = (
         orders.where("quantity > 0")  # returned goods have a negative quantity
         .withWatermark("ts", "1 second")
-        .groupBy(F.window("ts", "5 seconds"), "country")
-        .agg(F.count("*").alias("orders"), F.round(F.sum(F.expr("amount * quantity")), 2).alias("revenue"))
+        .groupBy(sf.window("ts", "5 seconds"), "country")
+        .agg(sf.count("*").alias("orders"), sf.round(sf.sum(sf.expr("amount * quantity")), 2).alias("revenue"))
         .select("window.start", "window.end", "country", "orders", "revenue")
     )
     return (

@@ -107,7 +107,7 @@ class Rate:
         """
         self._samples.append((now, total))
         # The oldest sample is the last one before the time looked back, so that a young rate is not a jump
-        while len(self._samples) > 2 and self._samples[1][0] <= now - self._seconds:  # noqa: PLR2004
+        while len(self._samples) > 2 and self._samples[1][0] <= now - self._seconds:
             self._samples.popleft()
         then, before = self._samples[0]
         return (total - before) / (now - then) if now > then else 0.0

@@ -52,6 +52,4 @@ def log_tail(log: Path) -> str:
 def _copy(stream: TextIO, descriptor: int) -> TextIO:
     stream.flush()
     # As Python's own streams are: lines at once on a terminal and for errors
-    return open(  # noqa: SIM115 - closed when the block ends
-        os.dup(descriptor), "w", buffering=1, encoding=stream.encoding, errors=stream.errors
-    )
+    return os.fdopen(os.dup(descriptor), "w", buffering=1, encoding=stream.encoding, errors=stream.errors)
