@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from confluent_kafka import Producer
+
 from support.kafka import produce
 
 EARLY = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
@@ -62,9 +63,7 @@ def test_any_choice_of_the_columns_can_be_asked_for_by_a_schema(spark, connectio
 def test_every_record_of_several_topics_and_partitions_is_read_once(spark, connection, broker, make_topic):
     topics = [make_topic(3), make_topic(2)]
     for index, topic in enumerate(topics):
-        produce(
-            broker.bootstrap_servers, topic, [{"value": f"{index}-{number}".encode()} for number in range(25_000)]
-        )
+        produce(broker.bootstrap_servers, topic, [{"value": f"{index}-{number}".encode()} for number in range(25_000)])
 
     values = read(spark, connection, topic=";".join(topics), schema="value BINARY").selectExpr("string(value) v")
 

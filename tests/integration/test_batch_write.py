@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from support.kafka import consume
 from support.waiting import wait_until
 
@@ -117,6 +118,8 @@ def test_json_rows_are_written_whatever_the_guarantee(spark, connection, broker,
     rows.write.format("millrace").options(**connection, **options).mode("append").save()
 
     wait_until(lambda: len(consume(broker.bootstrap_servers, topic)) == 20_000, "all rows to be in the topic")
-    values = sorted((json.loads(message.value()) for message in consume(broker.bootstrap_servers, topic)), key=lambda v: v["id"])
+    values = sorted(
+        (json.loads(message.value()) for message in consume(broker.bootstrap_servers, topic)), key=lambda v: v["id"]
+    )
     assert values[3] == {"id": 3, "name": "user-3", "even": False}
     assert [value["id"] for value in values] == list(range(20_000))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+
 from millrace.embedded import KafkaBroker, KafkaCluster, Listener
 from millrace.embedded.admin import wait_until
 from millrace.embedded.identity import identity

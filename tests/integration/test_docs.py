@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient
+
 from support.kafka import consume, produce
 
 ROOT = Path(__file__).parents[2]

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
+
 from support.kafka import produce
 
 
@@ -79,7 +80,9 @@ def test_all_wrong_options_are_told_at_once(spark, connection):
     assert "option 'value.format': unknown format 'jsno'; installed: csv, json, raw. Did you mean 'json'?" in text
     assert "option 'scan.startup.mode': unknown offset initializer 'earliest'" in text
     assert "option 'scan.max-records-per-batch': expected a whole number; got 'many'" in text
-    assert "option 'sink.delivery-guarantee': expected one of none, at-least-once (did you mean 'at-least-once'?)" in text
+    assert (
+        "option 'sink.delivery-guarantee': expected one of none, at-least-once (did you mean 'at-least-once'?)" in text
+    )
 
 
 def test_options_that_exclude_each_other_are_refused(spark, connection):

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+
 from support.kafka import consume
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,8 @@ WRITE = """
     rows = spark.range(300).selectExpr(
         "concat(element_at(array('de', 'fr', 'pl'), CAST(id % 3 AS INT) + 1), ':', id) AS key", "'v' AS value"
     )
-    names = ["by-region", "millrace_partitioner_example.region:RegionPartitioner", "millrace_partitioner_example.region.RegionPartitioner"]
+    region = "millrace_partitioner_example.region"
+    names = ["by-region", f"{region}:RegionPartitioner", f"{region}.RegionPartitioner"]
     for topic, name in zip(topics, names, strict=True):
         rows.write.format("millrace").option("properties.bootstrap.servers", servers).option("topic", topic).option(
             "sink.partitioner", name

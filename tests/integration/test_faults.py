@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from confluent_kafka import Producer
+
 from support.kafka import consume
 from support.waiting import wait_until
 from support.workers import python_workers

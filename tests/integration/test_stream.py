@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
+
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -90,7 +91,9 @@ def test_available_now_leaves_what_comes_later(run, broker, make_topic):
 def test_a_stream_starts_at_the_latest_offsets_by_default(run, broker, make_topic):
     source, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, source, numbered(10))
-    query = run(source, target, trigger={"processingTime": "100 milliseconds"}, **{"scan.startup.mode": "latest-offset"})
+    query = run(
+        source, target, trigger={"processingTime": "100 milliseconds"}, **{"scan.startup.mode": "latest-offset"}
+    )
     wait_until(lambda: query.lastProgress is not None, "the query to have started")
 
     produce(broker.bootstrap_servers, source, numbered(5, first=10))

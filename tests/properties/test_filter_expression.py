@@ -5,6 +5,7 @@ import contextlib
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.contracts import HEADERS
 from millrace_filters.evaluate import mask
 from millrace_filters.expression import Condition, Expression, Link, Term

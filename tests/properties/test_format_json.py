@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.contracts import Payloads
 from millrace.testing.format import check_decoded
 from millrace_formats.json import JsonFormat, JsonOptions

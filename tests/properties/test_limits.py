@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.contracts import TopicPartition
 from millrace.source.limits import limit_rows
 

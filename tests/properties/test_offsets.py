@@ -4,6 +4,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.contracts import TopicPartition
 from millrace.source.offsets import StreamOffset
 

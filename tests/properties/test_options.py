@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.connector import SinkOptions, SourceOptions, parse_topics

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.contracts import Payloads
 from millrace_partitioners.round_robin import RoundRobinPartitioner
 

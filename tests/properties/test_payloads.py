@@ -3,6 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.contracts import Payloads
 
 payloads = st.lists(st.none() | st.binary(max_size=20), max_size=30)

@@ -4,6 +4,7 @@ import pickle
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from millrace.contracts import TopicPartition
 from millrace.source.splits import LARGEST_SPLIT, SMALL_RANGE, OffsetRange, plan_splits
 

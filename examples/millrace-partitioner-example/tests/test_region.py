@@ -3,6 +3,7 @@ from __future__ import annotations
 import zlib
 
 import pytest
+
 from millrace.contracts import Payloads
 from millrace.testing import PartitionerSuite
 from millrace_partitioner_example.region import RegionOptions, RegionPartitioner, parse_separator

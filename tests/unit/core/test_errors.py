@@ -4,6 +4,7 @@ import pickle
 import re
 
 import pytest
+
 from millrace import errors
 from millrace.errors import MillraceError, OptionsError
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+
 from millrace.contracts import HEADERS
 from millrace.testing import HeaderFilterSuite
 from millrace_filters.expression_filter import ExpressionFilter

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from millrace_filters.expression import Condition, Expression, Link, Term
 from millrace_filters.parse import parse
 

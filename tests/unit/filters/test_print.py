@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from millrace_filters.parse import parse
 from millrace_filters.print import to_text
 

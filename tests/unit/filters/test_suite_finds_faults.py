@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+
 from millrace.contracts import HeaderFilter
 from millrace.testing import HeaderFilterSuite
 

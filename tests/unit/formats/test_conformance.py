@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 import pyarrow as pa
+
 from millrace.contracts import Format
 from millrace.testing import FormatSuite
 from millrace_formats.csv import CsvFormat, CsvOptions

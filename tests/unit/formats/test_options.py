@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Format
 from millrace.errors import SchemaError
 from millrace.options import options_of

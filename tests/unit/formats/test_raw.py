@@ -4,6 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Payloads
 from millrace_formats.raw import RawFormat, RawOptions
 

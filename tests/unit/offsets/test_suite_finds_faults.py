@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.testing import OffsetInitializerSuite
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from millrace.contracts import Payloads
 from millrace.testing import PartitionerSuite
 from millrace_partitioners.round_robin import RoundRobinPartitioner

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Partitioner, Payloads, RecordPartitioner
 from millrace.testing import PartitionerSuite
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from millrace.contracts import HeaderFilter
 
+from millrace.contracts import HeaderFilter
 from millrace_filters.evaluate import mask
 from millrace_filters.parse import parse
 from millrace_filters.print import to_text

@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+
 from millrace.contracts import BadMessage, Decoded, Decoder, Encoder, Format, Payloads
 from millrace.errors import SchemaError
 from millrace.options import option
-
 from millrace_formats.rows_only import check_rows
 from millrace_formats.sql_types import sql_name
 

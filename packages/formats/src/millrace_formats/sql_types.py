@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pyarrow.types as pt
+
 from millrace.errors import SchemaError
 
 _SIMPLE = {

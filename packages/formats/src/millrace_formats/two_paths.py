@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
 
+from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
 from millrace_formats.bad_message import BadMessageError
 from millrace_formats.interleave import interleave
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+
 from millrace.contracts import Partitioner, Payloads
 
 

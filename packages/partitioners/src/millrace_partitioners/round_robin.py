@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+
 from millrace.contracts import Partitioner, Payloads
 
 

@@ -4,6 +4,7 @@ import pickle
 from dataclasses import FrozenInstanceError
 
 import pytest
+
 from millrace.configuration import Configuration
 from millrace.configuration.build import configure
 from millrace.contracts import NoOptions

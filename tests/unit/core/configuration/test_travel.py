@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from millrace.configuration.build import configure
 
 PROGRAM = """

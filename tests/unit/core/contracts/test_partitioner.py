@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import NoOptions, Partitioner, Payloads, Plugin, RecordPartitioner
 
 

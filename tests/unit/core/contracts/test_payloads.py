@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Payloads
 
 ITEMS = [b"a", None, b"", "ü".encode(), b"\xff\x00"]

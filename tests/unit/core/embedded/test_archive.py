@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded import archive
 from millrace.embedded.checksum import sha256
 from millrace.embedded.install import Install

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded import background
 from millrace.embedded.background import BackgroundBroker
 from millrace.embedded.identity import identity

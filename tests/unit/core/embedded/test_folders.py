@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded.folders import cache_folder, state_folder
 
 

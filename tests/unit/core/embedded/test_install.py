@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded import install, ivy, storage
 from millrace.embedded.checksum import sha256
 from millrace.embedded.install import MANIFEST, ensure_installed, faults

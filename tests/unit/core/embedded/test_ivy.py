@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded import ivy
 from millrace.embedded.java import find_java
 from millrace.errors import MachineError

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded import KafkaBroker
 from millrace.embedded.java import find_java, install_hint
 from millrace.errors import MachineError

@@ -2,6 +2,7 @@ import socket
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded import Listener
 from millrace.embedded.plan import make_plan
 from millrace.embedded.ports import free_ports, is_free

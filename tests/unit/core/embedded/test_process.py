@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded.admin import wait_until
 from millrace.embedded.identity import identity
 from millrace.embedded.process import GuardedProcess

@@ -1,4 +1,5 @@
 import pytest
+
 from millrace.embedded.progress import StderrProgress
 
 

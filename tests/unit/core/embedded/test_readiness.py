@@ -2,6 +2,7 @@ import socket
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded.listener import Listener
 from millrace.embedded.plan import NodePlan, make_plan
 from millrace.embedded.readiness import PortTakenError, await_ready, log_tail

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from millrace.embedded.storage import format_data, new_id
 from millrace.errors import MachineError
 

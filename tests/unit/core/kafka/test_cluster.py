@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
+
 from millrace.errors import ClientError, OptionsError, UnreachableError
 from millrace.kafka import cluster
 from millrace.kafka.cluster import Cluster

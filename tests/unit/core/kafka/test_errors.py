@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+
 from millrace.errors import ClientError, MillraceError, OptionsError, UnknownTopicError
 from millrace.kafka.errors import client_errors, configuration_errors, kafka_error
 

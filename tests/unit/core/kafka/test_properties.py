@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import Consumer, Producer
+
 from millrace.kafka.consumer import _FIXED
 from millrace.kafka.properties import translate
 from millrace.kafka.watch import Watch

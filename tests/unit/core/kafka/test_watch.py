@@ -5,6 +5,7 @@ import sys
 import time
 
 from confluent_kafka import KafkaError, Producer
+
 from millrace.kafka.watch import Watch
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import pytest
+
 from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.connector import SinkOptions, SourceOptions

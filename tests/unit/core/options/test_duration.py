@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from millrace.options.duration import parse_duration_ms
 
 

@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 
 import pytest
+
 from millrace.options import OptionInfo, option, options_of
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import pytest
 from annotated_types import Ge, Le
+
 from millrace.errors import OptionsError
 from millrace.options import option
 from millrace.options.parse import OptionParser

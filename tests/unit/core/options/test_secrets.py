@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+
 from millrace.options.parse import show
 from millrace.options.secrets import Properties, is_secret
 

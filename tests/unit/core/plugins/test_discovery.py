@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
+
 from millrace.plugins.discovery import PackageFailure, PluginEntry, discover
 from millrace.plugins.kinds import CATALOG, FORMAT, HEADER_FILTER, KINDS, OFFSET_INITIALIZER, PARTITIONER
 

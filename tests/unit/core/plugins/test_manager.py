@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 import pytest
+
 from millrace.contracts import Partitioner
 from millrace.errors import DuplicatePluginError, PluginLoadError, UnknownPluginError
 from millrace.plugins.discovery import Discovery, PackageFailure, PluginEntry

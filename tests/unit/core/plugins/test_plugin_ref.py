@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from millrace.errors import PluginVersionError, UnknownPluginError
 from millrace.plugins.kinds import HEADER_FILTER, PARTITIONER
 from millrace.plugins.manager import PluginRef, plugin_manager

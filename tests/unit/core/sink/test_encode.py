@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from millrace.configuration import SinkConfig
 from millrace.configuration.build import configure
 from millrace.errors import OptionsError, SchemaError

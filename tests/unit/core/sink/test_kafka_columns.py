@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import HEADERS
 from millrace.errors import MessageError, SchemaError
 from millrace.sink.kafka_columns import check_kafka_columns, records_of

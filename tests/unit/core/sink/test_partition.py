@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Partitioner, Payloads
 from millrace.errors import MessageError
 from millrace.sink.partition import choose_partitions

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Payloads
 from millrace.errors import DeliveryError, MessageError
 from millrace.kafka.producer import WatchedProducer, producer_for

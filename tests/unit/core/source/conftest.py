@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Message
+
 from millrace.contracts import TopicPartition
 from millrace.source.fetch import Messages
 

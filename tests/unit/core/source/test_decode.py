@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
 from millrace.errors import MessageError
 from millrace.source.decode import decode_values, describe_bad

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, Message
 from confluent_kafka import TopicPartition as ClientPartition
+
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError, UnknownTopicError
 from millrace.kafka.consumer import WatchedConsumer

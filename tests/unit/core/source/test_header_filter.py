@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
 from millrace.contracts import HEADERS, HeaderFilter
 from millrace.source.fetch import Messages
 from millrace.source.header_filter import headers_of, keep

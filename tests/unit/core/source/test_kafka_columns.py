@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE
+
 from millrace.contracts import HEADERS
 from millrace.errors import SchemaError
 from millrace.source.fetch import Messages

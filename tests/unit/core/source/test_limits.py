@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from millrace.contracts import TopicPartition
 from millrace.source.limits import limit_rows
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from millrace.contracts import TopicPartition
 from millrace.errors import MillraceError
 from millrace.source.offsets import StreamOffset

@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable, Iterator
 
 import pytest
+
 from millrace.configuration.build import configure
 from millrace.source import pipeline
 from millrace.source.fetch import Messages

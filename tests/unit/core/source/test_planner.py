@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from millrace.configuration.build import configure
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.errors import DataLossError, OptionsError

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.source.subscription import Subscription

@@ -6,14 +6,15 @@ import os
 import pickle
 
 import pytest
+from pyspark.sql.datasource import InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows
+from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+
 from millrace.errors import MillraceError, OptionsError, SchemaError
 from millrace.source.splits import OffsetRange, Split
 from millrace.spark.errors import user_errors
 from millrace.spark.options import connector_options
 from millrace.spark.partition import SplitPartition, split_of
-from pyspark.sql.datasource import InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows
-from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from pyspark_millrace import DefaultSource
 
 SERVERS = {"properties.bootstrap.servers": "h:1"}

@@ -2,10 +2,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from millrace.configuration import SourceConfig
-from millrace.configuration.build import configure
-from millrace.errors import SchemaError
-from millrace.spark.schema import arrow_schema, check_read_schema, default_schema
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -16,6 +12,11 @@ from pyspark.sql.types import (
     StructType,
     TimestampType,
 )
+
+from millrace.configuration import SourceConfig
+from millrace.configuration.build import configure
+from millrace.errors import SchemaError
+from millrace.spark.schema import arrow_schema, check_read_schema, default_schema
 
 
 def source(**options: str) -> SourceConfig:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Decoded, Payloads
 from millrace_formats.csv import CsvFormat, CsvOptions
 

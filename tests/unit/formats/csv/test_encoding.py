@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from millrace.errors import MessageError
 from millrace_formats.csv import CsvFormat, CsvOptions
 

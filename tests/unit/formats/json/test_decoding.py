@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from millrace.contracts import Decoded, Payloads
 from millrace_formats.json import JsonFormat, JsonOptions
 

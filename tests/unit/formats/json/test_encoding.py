@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from millrace.errors import MessageError
 from millrace_formats.json import JsonFormat, JsonOptions
 
@@ -123,26 +124,6 @@ def test_null_fields_can_be_left_out() -> None:
     assert text(type_, value, ignore_null_fields=True) == '[{"l":[null],"m":{"k":null}},{},null]'
     assert text(type_, value) == '[{"x":null,"l":[null],"m":{"k":null}},{"x":null,"l":null,"m":null},null]'
     assert encode(column(pa.int32(), None, 1), ignore_null_fields=True) == ["{}", '{"a":1}']
-
-
-def map_with_a_null_key() -> pa.RecordBatch:
-    """Arrow's builders refuse null keys; other writers of Arrow data may not."""
-    entries = pa.StructArray.from_arrays(
-        [pa.array(["k", None, "k"]), pa.array([1, 2, 3], pa.int32())], ["key", "value"]
-    )
-    type_ = pa.map_(pa.string(), pa.int32())
-    offsets = pa.py_buffer(pa.array([0, 2, 3], pa.int32()).buffers()[1])
-    return pa.record_batch([pa.Array.from_buffers(type_, 2, [None, offsets], children=[entries])], names=["a"])
-
-
-def test_null_map_keys() -> None:
-    rows = map_with_a_null_key()
-    with pytest.raises(MessageError, match=r"^column a: a map key is NULL; set map-null-key.mode to DROP or LITERAL"):
-        encode(rows)
-    assert encode(rows, map_null_key_mode="DROP") == ['{"a":{"k":1}}', '{"a":{"k":3}}']
-    assert encode(rows, map_null_key_mode="LITERAL") == ['{"a":{"k":1,"null":2}}', '{"a":{"k":3}}']
-    literal = {"map_null_key_mode": "LITERAL", "map_null_key_literal": "k"}
-    assert encode(rows, **literal) == ['{"a":{"k":2}}', '{"a":{"k":3}}']
 
 
 def test_times_beyond_the_years_that_can_be_read_are_errors() -> None:

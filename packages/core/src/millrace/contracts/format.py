@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -12,7 +11,8 @@ from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import Plugin
 
 
-class BadMessage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BadMessage:
     """A message that could not be decoded: its index in the batch, and why, in words for a person."""
 
     index: int

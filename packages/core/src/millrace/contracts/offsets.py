@@ -36,7 +36,8 @@ class OffsetInitializer(Plugin, ABC):
     """
 
     @abstractmethod
-    def offsets(
-        self, partitions: Collection[TopicPartition], lookup: OffsetLookup
-    ) -> Mapping[TopicPartition, int]:
-        """An offset, at least 0, for every one of ``partitions``. Called on the driver, once per query or batch read."""
+    def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
+        """An offset, at least 0, for every one of ``partitions``.
+
+        Called on the driver, once per query or batch read.
+        """

@@ -41,6 +41,7 @@ class RecordPartitioner(Partitioner):
     """Base for a partitioner written for one record at a time."""
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
+        """Choose partitions by `partition_record`: see `Partitioner.partition`."""
         choose = self.partition_record
         chosen = [
             choose(topic, key, value, partition_count)

@@ -17,9 +17,10 @@ class Payloads:
         source: A list of ``bytes | None``, or a ``pa.BinaryArray``.
     """
 
-    __slots__ = ("_array", "_items")
+    __slots__ = ("_array", "_items", "_length")
 
     def __init__(self, source: Sequence[bytes | None] | pa.BinaryArray) -> None:
+        self._length = len(source)
         self._array: pa.BinaryArray | None = None
         self._items: Sequence[bytes | None] | None = None
         if isinstance(source, pa.Array):
@@ -35,9 +36,8 @@ class Payloads:
     def to_list(self) -> Sequence[bytes | None]:
         """The payloads as a list of ``bytes | None``; do not change it."""
         if self._items is None:
-            assert self._array is not None
             # to_pylist makes a scalar object for each value and is many times slower
-            self._items = self._array.to_numpy(zero_copy_only=False).tolist()
+            self._items = self.to_array().to_numpy(zero_copy_only=False).tolist()
         return self._items
 
     def to_array(self) -> pa.BinaryArray:
@@ -47,7 +47,7 @@ class Payloads:
         return self._array
 
     def __len__(self) -> int:
-        return len(self._items) if self._items is not None else len(self._array)
+        return self._length
 
     def __repr__(self) -> str:
         return f"Payloads({len(self)})"

@@ -98,7 +98,7 @@ class SinkOptions(TableOptions):
     delivery_guarantee: Literal["none", "at-least-once"] = option(
         "sink.delivery-guarantee",
         default="at-least-once",
-        doc="none: does not wait for the brokers. at-least-once: a task succeeds when the brokers have all its records.",
+        doc="none: does not wait for the brokers. at-least-once: a task waits until the brokers have its records.",
     )
     partitioner: str = option(
         "sink.partitioner",

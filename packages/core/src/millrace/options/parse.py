@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -102,7 +102,7 @@ class OptionParser:
 
     def _build(self, cls: type[T], given: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> T | None:
         try:
-            return _adapter(cls).validate_python(given)
+            return cast(T, _adapter(cast(Any, cls)).validate_python(given))
         except ValidationError as failure:
             wrong = {str(error["loc"][0]) for error in failure.errors() if error["loc"]} & given.keys()
             for error in failure.errors(include_url=False):
@@ -136,7 +136,7 @@ def show(name: str, text: str) -> str:
 
 
 @functools.cache
-def _adapter(cls: type) -> TypeAdapter[Any]:
+def _adapter(cls: Any) -> TypeAdapter[Any]:
     return TypeAdapter(cls)
 
 

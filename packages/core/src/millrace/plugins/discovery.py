@@ -72,7 +72,7 @@ def discover(candidates: Iterable[EntryPoint] | None = None) -> Discovery:
         distribution, version = _origin(entry_point)
         try:
             entries.extend(_ask(manager, entry_point, distribution, version))
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's module raises is kept, and told when asked for
+        except Exception as error:
             cause = f"{type(error).__name__}: {error}"
             failures.append(PackageFailure(entry_point.value, distribution, version, cause))
     entries.sort(key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution))
@@ -84,9 +84,7 @@ def _origin(entry_point: EntryPoint) -> tuple[str, str]:
     return (distribution.name, distribution.version) if distribution else ("an unnamed package", "unknown")
 
 
-def _ask(
-    manager: pluggy.PluginManager, entry_point: EntryPoint, distribution: str, version: str
-) -> list[PluginEntry]:
+def _ask(manager: pluggy.PluginManager, entry_point: EntryPoint, distribution: str, version: str) -> list[PluginEntry]:
     module = entry_point.load()
     manager.register(module, name=entry_point.value)
     try:

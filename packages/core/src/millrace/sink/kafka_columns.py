@@ -73,6 +73,4 @@ def _records(topic: str, rows: pa.RecordBatch) -> Records:
 
 
 def _headers(column: pa.ListArray) -> list[Headers | None]:
-    return [
-        None if row is None else [(header["key"], header["value"]) for header in row] for row in column.to_pylist()
-    ]
+    return [None if row is None else [(header["key"], header["value"]) for header in row] for row in column.to_pylist()]

@@ -41,4 +41,6 @@ def _check_range(partitions: pa.Int32Array, source: str, topic: str, count: int)
     bounds = pc.min_max(partitions)
     for bound in (bounds["min"].as_py(), bounds["max"].as_py()):
         if bound is not None and not 0 <= bound < count:
-            raise MessageError(f"{source} gave partition {bound} of topic {topic!r}, which has partitions 0 to {count - 1}")
+            raise MessageError(
+                f"{source} gave partition {bound} of topic {topic!r}, which has partitions 0 to {count - 1}"
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import Any
 
@@ -96,7 +97,9 @@ class Output:
         topic, count = records.topic, len(records)
         keys = records.keys.to_list() if records.keys else repeat(None, count)
         headers = records.headers or repeat(None, count)
-        chosen = repeat(CLIENT_DECIDES, count) if partitions is None else partitions.fill_null(CLIENT_DECIDES).to_pylist()
+        chosen = (
+            repeat(CLIENT_DECIDES, count) if partitions is None else partitions.fill_null(CLIENT_DECIDES).to_pylist()
+        )
         produce = self._client.produce
         for value, key, partition, header in zip(records.values.to_list(), keys, chosen, headers, strict=True):
             record = {"value": value, "key": key, "partition": partition, "headers": header or []}
@@ -109,17 +112,16 @@ class Output:
         while True:
             self._client.poll(QUEUE_WAIT_S)
             self._check()
-            try:
-                return self._client.produce(topic, **record)
-            except BufferError:
-                continue
+            with suppress(BufferError):
+                self._client.produce(topic, **record)
+                return
 
     def _check(self) -> None:
         failed, first = self._producer.take_failures()
         if failed:
             said = self._producer.watch.said()
             raise DeliveryError(
-                f"{failed} of {self.records} records handed to the client so far were not delivered; the first of them, "
+                f"{failed} of {self.records} records handed to the client so far were not delivered; the first, "
                 f"{first}{f' ({said})' if said else ''}. The task fails, and Spark writes its rows again when it is "
                 f"tried again"
             )

@@ -12,9 +12,7 @@ from millrace.source.fetch import Messages
 
 def headers_of(messages: Messages) -> pa.ListArray:
     """The headers of messages, of type `HEADERS`: in order, repeats included, an empty list where there are none."""
-    rows = [
-        [{"key": key, "value": value} for key, value in message.headers() or ()] for message in messages.items
-    ]
+    rows = [[{"key": key, "value": value} for key, value in message.headers() or ()] for message in messages.items]
     return pa.array(rows, HEADERS)
 
 

@@ -36,9 +36,7 @@ class Planner:
             raise OptionsError("source", ("option 'topic' is required, such as 'orders' or 'orders;audit'",))
         self._config = config
         self._cluster = Cluster(config.client)
-        self._subscription = Subscription(
-            self._cluster, config.options.topics, config.options.discovery_interval_ms
-        )
+        self._subscription = Subscription(self._cluster, config.options.topics, config.options.discovery_interval_ms)
 
     def batch_splits(self) -> list[Split]:
         """The splits of a batch read, from the starting to the stopping offsets."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from millrace.contracts import TopicPartition
 from millrace.source.offsets import Offsets
@@ -51,7 +52,7 @@ def plan_splits(start: Offsets, end: Offsets) -> list[Split]:
 def _cut(whole: OffsetRange) -> list[OffsetRange]:
     pieces = -(-len(whole) // LARGEST_SPLIT)
     bounds = [whole.start + len(whole) * piece // pieces for piece in range(pieces + 1)]
-    return [OffsetRange(whole.partition, low, high) for low, high in zip(bounds, bounds[1:], strict=False)]
+    return [OffsetRange(whole.partition, low, high) for low, high in pairwise(bounds)]
 
 
 def _share(ranges: Iterable[OffsetRange]) -> list[Split]:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
+
 from millrace.contracts import Encoder, Payloads
 from millrace.errors import MessageError
-
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.java_text import decimal_text, double_text
 from millrace_formats.rows_only import check_rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.types as pt
-from millrace.contracts import Decoder, Encoder, Format
 
+from millrace.contracts import Decoder, Encoder, Format
 from millrace_formats.csv.decoder import CsvDecoder
 from millrace_formats.csv.encoder import CsvEncoder
 from millrace_formats.csv.options import CsvOptions

@@ -43,7 +43,7 @@ def _writer(type_: pa.DataType, options: JsonOptions) -> Write:
     if pt.is_struct(type_):
         return _nullable(_struct_writer([type_.field(i) for i in range(type_.num_fields)], options))
     if pt.is_map(type_):
-        return _nullable(_map_writer(_writer(type_.item_type, options), options))
+        return _nullable(_map_writer(_writer(type_.item_type, options)))
     if pt.is_list(type_):
         element = _writer(type_.value_type, options)
         return _nullable(lambda values: "[" + ",".join(map(element, values)) + "]")
@@ -79,16 +79,9 @@ def _struct_writer(fields: list[pa.Field], options: JsonOptions) -> Write:
     return write
 
 
-def _map_writer(item: Write, options: JsonOptions) -> Write:
-    drop, literal = options.map_null_key_mode == "DROP", options.map_null_key_literal
-
-    def write(pairs: list[Any]) -> str:
-        entries: dict[str, str] = {}
-        for pair in pairs:
-            key, value = (pair["key"], pair["value"]) if isinstance(pair, dict) else pair
-            if key is not None or not drop:
-                entries[literal if key is None else key] = item(value)
-        return "{" + ",".join(f"{_quoted(key)}:{text}" for key, text in entries.items()) + "}"
+def _map_writer(item: Write) -> Write:
+    def write(pairs: list[tuple[str, Any]]) -> str:
+        return "{" + ",".join(f"{_quoted(key)}:{item(value)}" for key, value in pairs) + "}"
 
     return write
 

@@ -6,8 +6,8 @@ import io
 
 import numpy as np
 import pyarrow as pa
-from millrace.contracts import Encoder, Payloads
 
+from millrace.contracts import Encoder, Payloads
 from millrace_formats.json.encode_exact import ExactWriter
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.printable import Printer
@@ -24,7 +24,7 @@ class JsonEncoder(Encoder):
 
     Columns of times and binary are made text first, then arro3 writes the whole batch. Rows that arro3 would write
     otherwise (NaN, decimals that Java writes in scientific notation) are written one by one; so is a batch that holds
-    such values inside arrays or maps, a null map key, or, when null fields are left out, a null map value.
+    such values inside arrays or maps or, when null fields are left out, a null map value.
 
     Args:
         schema: The columns.

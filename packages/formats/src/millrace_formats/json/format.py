@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from millrace.contracts import Decoder, Encoder, Format
 
+from millrace.contracts import Decoder, Encoder, Format
 from millrace_formats.json.decoder import JsonDecoder
 from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.options import JsonOptions

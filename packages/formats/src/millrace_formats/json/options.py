@@ -25,11 +25,12 @@ class JsonOptions:
         default="SQL",
         doc="How timestamps are written: SQL with a space between date and time, ISO-8601 with a T.",
     )
+    # Neither Spark nor Arrow has maps with NULL keys, so that these two are checked and otherwise change nothing
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = option(
-        "map-null-key.mode", default="FAIL", doc="What becomes of a map entry whose key is NULL when it is written."
+        "map-null-key.mode", default="FAIL", doc="What becomes of a NULL map key; Spark's maps have none."
     )
     map_null_key_literal: str = option(
-        "map-null-key.literal", default="null", doc="The key written for a NULL key when the mode is LITERAL."
+        "map-null-key.literal", default="null", doc="What is written for a NULL map key; Spark's maps have none."
     )
     decimal_as_plain_number: bool = option(
         "encode.decimal-as-plain-number", default=False, doc="Never write decimals in scientific notation."

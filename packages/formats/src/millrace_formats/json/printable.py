@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
-from millrace.errors import MessageError
 
+from millrace.errors import MessageError
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.time_texts import date_texts, time_texts, timestamp_texts
 
@@ -47,7 +47,7 @@ class Printer:
         """The batch made ready.
 
         Raises:
-            MessageError: A time is outside the years 0001 to 9999, or a map key is NULL and may not be.
+            MessageError: A time is outside the years 0001 to 9999.
         """
         care = _Care(rows.num_rows)
         columns = []
@@ -122,21 +122,11 @@ class _Column:
         if self.options.ignore_null_fields:
             self.care.add(items.is_null(), top=False)
         type_ = pa.map_(pa.string(), items.type)
-        if keys.null_count:
-            self.care.exact = True
-            pairs = pa.StructArray.from_arrays([keys, items], names=["key", "value"])
-            return pa.ListArray.from_arrays(column.offsets, pairs, mask=_nulls(column))
         return pa.MapArray.from_arrays(column.offsets, keys, items, type=type_, mask=_nulls(column))
 
     def _keys(self, column: pa.MapArray) -> pa.Array:
         keys = self._scalar(column.keys)
-        if keys.type != pa.string():
-            keys = keys.cast(pa.string())
-        if keys.null_count and self.options.map_null_key_mode == "FAIL":
-            raise MessageError(
-                f"column {self.name}: a map key is NULL; set map-null-key.mode to DROP or LITERAL to write such maps"
-            )
-        return keys
+        return keys if keys.type == pa.string() else keys.cast(pa.string())
 
 
 def _tiny(type_: pa.Decimal128Type) -> pa.Scalar:

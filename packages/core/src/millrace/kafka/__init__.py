@@ -1,0 +1,1 @@
+"""The boundary to the Kafka client: properties, clients, errors."""

@@ -1,0 +1,1 @@
+"""Reading: planned on the driver by `planner`, done on executors by `pipeline`."""
