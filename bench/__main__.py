@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from millrace.embedded import KafkaBroker
-
 from bench import report
 from bench.cases import CASES
 from bench.environment import environment
 from bench.measure import Bench
 from bench.session import start_session
 from bench.topics import Topics
+from millrace.embedded import KafkaBroker
 
 RECORDS = 2_000_000
 RUNS = 5

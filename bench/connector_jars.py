@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pyspark
+
 from millrace.embedded.folders import cache_folder
 from millrace.embedded.java import find_java
 

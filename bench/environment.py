@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import confluent_kafka
 import psutil
-from millrace.embedded.java import find_java
 
 from bench.connector_jars import KAFKA_CLIENTS
+from millrace.embedded.java import find_java
 
 if TYPE_CHECKING:
     from millrace.embedded import KafkaBroker

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.util import find_spec
 
 from bench.measure import MILLRACE, SPARK, Bench, Result, Series
 
@@ -11,14 +13,14 @@ _HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "
 
 
 def show(results: Sequence[Result]) -> None:
-    """Print the table; with rich where that is installed."""
+    """Print the table; with rich where that is installed and there is a terminal to draw in."""
     rows = [_cells(result) for result in results]
-    try:
-        from rich.console import Console
-        from rich.table import Table
-    except ImportError:
+    if not (sys.stdout.isatty() and find_spec("rich")):
         print("\n".join(_markdown(rows)))
         return
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(*_HEAD)
     for row in rows:
         table.add_row(*row)
@@ -30,11 +32,11 @@ def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench
     lines = [
         "# Bench results",
         "",
-        f"Written by `tox -e bench` on {datetime.now(UTC):%Y-%m-%d}. {bench.records:,} JSON records of about 120 bytes. "
+        f"Written by `tox -e bench` on {datetime.now(UTC):%Y-%m-%d}: {bench.records:,} JSON records of 120 bytes. "
         "Both connectors run in one Spark session with the same settings, on one broker, by turns, with their default "
         f"options; {bench.warm_ups} warm-ups and {bench.runs} runs of each. A run of micro-batches is the median of "
-        f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector: more is better for records/s, "
-        "less for ms. Memory is the resident memory of the largest Python worker.",
+        f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector: more is better for "
+        "records/s, less for ms. Memory is the resident memory of the largest Python worker.",
         "",
         *_markdown([_cells(result) for result in results]),
         "",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import millrace
-
 from bench.connector_jars import connector_jars
 
 if TYPE_CHECKING:

@@ -32,7 +32,9 @@ class Topics:
         self._records = records
         self._filled: dict[int, str] = {}
         self._made = 0
-        self._admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        # Without its log: it would report that the broker goes, at the end
+        self._client = {"bootstrap.servers": broker.bootstrap_servers, "log_level": 0}
+        self._admin = AdminClient(self._client)
 
     def filled(self, partitions: int) -> str:
         """A topic of JSON records, evenly spread over its partitions; made when it is first asked for."""
@@ -59,7 +61,7 @@ class Topics:
 
     def count(self, topic: str) -> int:
         """How many records a topic holds, by its offsets."""
-        consumer = Consumer({"bootstrap.servers": self._broker.bootstrap_servers, "group.id": "bench"})
+        consumer = Consumer({**self._client, "group.id": "bench"})
         try:
             partitions = consumer.list_topics(topic, _TIMEOUT_S).topics[topic].partitions
             bounds = [consumer.get_watermark_offsets(TopicPartition(topic, p), _TIMEOUT_S) for p in partitions]
@@ -68,9 +70,7 @@ class Topics:
         return sum(high - low for low, high in bounds)
 
     def _fill(self, topic: str, partitions: int) -> None:
-        producer = Producer(
-            {"bootstrap.servers": self._broker.bootstrap_servers, "linger.ms": 20, "batch.size": 500_000}
-        )
+        producer = Producer({**self._client, "linger.ms": 20, "batch.size": 500_000})
         for index in range(self._records):
             while True:
                 try:

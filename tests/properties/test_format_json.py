@@ -154,7 +154,7 @@ def test_a_message_reads_the_same_alone_and_among_others(
     together = decoder.decode(Payloads(messages))
     found = range(len(messages)) if together.message_index is None else together.message_index.to_pylist()
     rows = dict(zip(found, together.rows.to_pylist(), strict=True))
-    reasons = dict(together.errors)
+    reasons = {error.index: error.reason for error in together.errors}
     for index, message in enumerate(messages):
         alone = decoder.decode(Payloads([message]))
         assert repr(alone.rows.to_pylist()) == repr([rows[index]] if index in rows else [])

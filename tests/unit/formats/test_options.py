@@ -123,3 +123,9 @@ def test_raw_has_one_column() -> None:
         RawFormat().encoder(pa.schema([]))
     with pytest.raises(SchemaError, match=r"^format raw cannot carry column a of type DATE: it carries STRING, "):
         RawFormat().encoder(pa.schema([("a", pa.date32())]))
+
+
+@pytest.mark.parametrize("format_", [JsonFormat(), CsvFormat()], ids=["json", "csv"])
+def test_a_schema_without_columns_is_refused(format_: Format) -> None:
+    with pytest.raises(SchemaError, match="needs at least one column"):
+        format_.decoder(pa.schema([]))

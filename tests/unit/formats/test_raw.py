@@ -48,7 +48,10 @@ def test_any_byte_but_zero_is_true() -> None:
 
 def test_wrong_lengths_are_errors() -> None:
     decoded = decode(pa.int32(), b"abcd", b"abc", None, b"")
-    assert [tuple(error) for error in decoded.errors] == [(1, "3 bytes, a INT has 4"), (3, "0 bytes, a INT has 4")]
+    assert [(error.index, error.reason) for error in decoded.errors] == [
+        (1, "3 bytes, a INT has 4"),
+        (3, "0 bytes, a INT has 4"),
+    ]
     assert decoded.message_index.to_pylist() == [0, 2]
 
 
@@ -82,5 +85,7 @@ def test_what_a_charset_does_not_have_is_replaced() -> None:
 def test_null_in_a_not_null_column_is_an_error() -> None:
     for type_, good in ((pa.binary(), b"x"), (pa.int8(), b"x")):
         decoded = decode(type_, good, None, good, nullable=False)
-        assert [tuple(error) for error in decoded.errors] == [(1, "field value: NULL in a NOT NULL column")]
+        assert [(error.index, error.reason) for error in decoded.errors] == [
+            (1, "field value: NULL in a NOT NULL column")
+        ]
         assert decoded.message_index.to_pylist() == [0, 2]

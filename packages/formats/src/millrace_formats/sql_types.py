@@ -68,6 +68,8 @@ def check_schema(format_name: str, schema: pa.Schema, problem: Callable[[str, pa
     Raises:
         SchemaError: Names every column that cannot be carried, with its type.
     """
+    if not len(schema):
+        raise SchemaError(f"format {format_name} needs at least one column")
     problems = [text for field in schema if (text := problem(field.name, field.type))]
     problems += [f"two columns are named {name!r}" for name in _repeated(schema.names)]
     if problems:

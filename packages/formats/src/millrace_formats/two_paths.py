@@ -104,9 +104,9 @@ def keep_rows(
 def not_utf8(items: Sequence[bytes]) -> set[int]:
     """Which messages are not UTF-8."""
     joined = b"\n".join(items)
-    if joined.isascii() or _is_utf8(joined):
+    if joined.isascii() or is_utf8(joined):
         return set()
-    return {index for index, item in enumerate(items) if not _is_utf8(item)}
+    return {index for index, item in enumerate(items) if not is_utf8(item)}
 
 
 def batch_of(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
@@ -115,7 +115,8 @@ def batch_of(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _is_utf8(data: bytes) -> bool:
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:

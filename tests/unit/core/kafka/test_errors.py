@@ -67,7 +67,7 @@ def test_what_a_client_does_not_accept_is_an_options_error(
     with pytest.raises(OptionsError) as error, configuration_errors():
         client({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **settings})
     (problem,) = error.value.problems
-    assert problem.startswith(f"an option 'properties.*' is not accepted by the Kafka client: {expected}")
+    assert problem.startswith(f"the Kafka client refuses an option 'properties.*': {expected}")
     assert problem == problem.strip()
 
 

@@ -64,7 +64,7 @@ def test_records_that_are_not_acknowledged_fail_the_task() -> None:
         task.finish()
     message = str(error.value)
     assert message.startswith(
-        "3 of 3 records handed to the client so far were not delivered; the first of them, orders-7: Local: "
+        "3 of 3 records handed to the client so far were not delivered; the first, orders-7: Local: "
     )
     assert "Connection refused" in message
     assert message.endswith("The task fails, and Spark writes its rows again when it is tried again")

@@ -92,7 +92,7 @@ BROKEN = {
 @pytest.mark.parametrize("message", BROKEN, ids=repr)
 def test_broken_lines_are_errors_and_shift_no_row(message: bytes) -> None:
     decoded = decode(b"a,1,,", message, b'"b",2,,')
-    assert [tuple(error) for error in decoded.errors] == [(1, BROKEN[message])]
+    assert [(error.index, error.reason) for error in decoded.errors] == [(1, BROKEN[message])]
     assert decoded.rows.column(0).to_pylist() == ["a", "b"]
     assert decoded.message_index.to_pylist() == [0, 2]
 

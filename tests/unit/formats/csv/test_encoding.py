@@ -109,5 +109,5 @@ def test_what_cannot_be_written_without_quotes_is_an_error() -> None:
 
 def test_numbers_are_quoted_where_the_delimiter_may_stand_in_them() -> None:
     rows = pa.record_batch([[1.5], [-1]], names=["a", "b"])
-    assert encode(rows, field_delimiter="-") == ['"1.5"-"-1"']
+    assert encode(rows, field_delimiter="-") == ['1.5-"-1"']
     assert encode(rows, field_delimiter=".") == ['"1.5"."-1"']

@@ -422,9 +422,9 @@ BROKEN = {
 @pytest.mark.parametrize("message", BROKEN, ids=lambda message: repr(message[:30]))
 def test_messages_that_are_no_object(message: bytes) -> None:
     decoded = decode(pa.string(), b'{"a":"x"}', message, b'{"a":"y"}')
-    ((index, found),) = decoded.errors
-    assert index == 1
-    assert BROKEN[message] in found
+    (error,) = decoded.errors
+    assert error.index == 1
+    assert BROKEN[message] in error.reason
     assert decoded.rows.column(0).to_pylist() == ["x", "y"]
     ignoring = decode(pa.string(), b'{"a":"x"}', message, b'{"a":"y"}', ignore_parse_errors=True)
     assert ignoring.message_index.to_pylist() == [0, 2]

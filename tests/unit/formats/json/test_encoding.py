@@ -151,10 +151,3 @@ def test_only_insertions_are_written(kind: str | None) -> None:
         MessageError, match=rf"^row 1 has the row kind {kind}.*format json writes insertions".replace("+", r"\+")
     ):
         encoder.encode(rows, pa.array(["+I", kind]))
-
-
-def test_no_columns() -> None:
-    rows = pa.RecordBatch.from_struct_array(pa.array([{}, {}], pa.struct([])))
-    assert encode(rows) == ["{}", "{}"]
-    decoded = JsonFormat().decoder(rows.schema).decode(JsonFormat().encoder(rows.schema).encode(rows))
-    assert decoded.rows.num_rows == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import threading
@@ -18,6 +19,8 @@ _RETURNED = 0.04
 _TICK_SECONDS = 0.05
 _FLUSH_SECONDS = 5.0
 
+_OPENING_SECONDS = 10.0
+_OPENING_RATE = 500
 _USUAL_RATE = 2_500
 _BURST_RATE = 7_500
 _BURST_EVERY_SECONDS = 12.0
@@ -49,10 +52,13 @@ def orders(chance: random.Random) -> Iterator[dict[str, Any]]:
 
 
 def orders_due(seconds: float) -> int:
-    """How many orders there have been after so many seconds: a steady flow with bursts."""
-    bursts, into = divmod(seconds, _BURST_EVERY_SECONDS)
+    """How many orders there have been after so many seconds: a slow beginning, then a steady flow with bursts."""
+    # The beginning is slow, since Spark has enough to do with its own
+    opening = min(seconds, _OPENING_SECONDS)
+    usual = seconds - opening
+    bursts, into = divmod(usual, _BURST_EVERY_SECONDS)
     in_bursts = bursts * _BURST_SECONDS + max(0.0, into - (_BURST_EVERY_SECONDS - _BURST_SECONDS))
-    return int(seconds * _USUAL_RATE + in_bursts * (_BURST_RATE - _USUAL_RATE))
+    return int(opening * _OPENING_RATE + usual * _USUAL_RATE + in_bursts * (_BURST_RATE - _USUAL_RATE))
 
 
 class OrderProducer:
@@ -97,15 +103,14 @@ class OrderProducer:
             made = due
             self._producer.poll(0)
 
-    def _send(self, order: dict[str, Any]) -> None:
+    def _send(self, order: dict[str, Any]) -> object:
         value = json.dumps(order)
         while not self._stop.is_set():
-            try:
-                self._producer.produce(self._topic, value, order["customer"], on_delivery=self._delivered)
-                return
-            except BufferError:
-                # The broker is behind: wait for it, as every producer has to
-                self._producer.poll(_TICK_SECONDS)
+            # When the broker is behind the queue is full: wait for it, as every producer has to
+            with contextlib.suppress(BufferError):
+                return self._producer.produce(self._topic, value, order["customer"], on_delivery=self._delivered)
+            self._producer.poll(_TICK_SECONDS)
+        return None
 
     def _delivered(self, error: object, _: object) -> None:
         if error is None:

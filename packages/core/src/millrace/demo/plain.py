@@ -37,8 +37,8 @@ class PlainDisplay:
         self._stream.flush()
 
     def show(self, snapshot: Snapshot) -> None:
-        """Write a line, unless one was written just before."""
-        if self._clock() >= self._next:
+        """Write a line, unless one was written just before, or there is nothing to tell yet."""
+        if snapshot.batches and self._clock() >= self._next:
             self._next = self._clock() + _SECONDS_BETWEEN_LINES
             self.say(snapshot_line(snapshot))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
@@ -17,7 +18,7 @@ from millrace.demo.measure import Measure
 from millrace.demo.orders import OrderProducer
 from millrace.demo.quiet import descriptors_to, log_tail
 from millrace.demo.results import ResultReader
-from millrace.demo.spark import SparkThread
+from millrace.demo.spark import QUICK_START, SparkThread
 from millrace.demo.summary import SCRIPT_MARK, Summary, script
 from millrace.embedded import KafkaBroker
 from millrace.embedded.java import find_java
@@ -48,6 +49,7 @@ def run_demo(seconds: float, plain: bool) -> None:
     find_java()
     with (
         Interrupts() as interrupts,
+        _quiet_warnings(),
         tempfile.TemporaryDirectory(prefix="millrace-", ignore_cleanup_errors=True) as folder,
         descriptors_to(Path(folder, "log")),
         open_display(plain) as display,
@@ -55,6 +57,14 @@ def run_demo(seconds: float, plain: bool) -> None:
         summary = Demo(Path(folder), interrupts, display).run(seconds)
         for line in (*summary.lines(), "", SCRIPT_MARK, script()):
             display.say(line)
+
+
+@contextmanager
+def _quiet_warnings() -> Iterator[None]:
+    # What PySpark thinks of other packages' versions is nothing that a person who watches the demo can use
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 class Demo:
@@ -89,7 +99,7 @@ class Demo:
     def _run(self, stack: ExitStack, seconds: float) -> None:
         self._display.say("starting a Kafka broker and Spark on this machine")
         began = time.monotonic()
-        broker = KafkaBroker()
+        broker = KafkaBroker(java_options=[QUICK_START])
         # What is stopped last comes first: Spark must not miss its broker
         stack.callback(broker.stop)
         spark = stack.enter_context(SparkThread(self._folder))

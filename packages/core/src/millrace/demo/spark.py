@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,6 +30,9 @@ appender.errors.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 appender.errors.filter.threshold.type = ThresholdFilter
 appender.errors.filter.threshold.level = error
 """
+QUICK_START = "-XX:TieredStopAtLevel=1"
+"""Keeps Java to its quick compiler: the demo is over before the better one would pay."""
+
 _LONGEST_SOCKET_FOLDER = 55
 _JAVA_END_SECONDS = 20.0
 
@@ -62,13 +66,14 @@ class SparkThread:
 
 
 def _start(folder: Path) -> SparkSession:
+    os.environ.setdefault("SPARK_HOME", str(_spark_home(folder / "spark")))
     log4j = folder / "log4j2.properties"
     log4j.write_text(_LOG4J)
     java = [
         f'"-Dlog4j2.configurationFile={log4j.as_uri()}"',
         f'"-Djava.io.tmpdir={folder}"',
         "-XX:-UsePerfData",  # its files are not kept in that folder
-        "-XX:TieredStopAtLevel=1",  # the demo is over before the better compiler would pay
+        QUICK_START,
     ]
     return millrace.local_session(
         "millrace demo",
@@ -82,6 +87,21 @@ def _start(folder: Path) -> SparkSession:
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
         },
     )
+
+
+def _spark_home(home: Path) -> Path:
+    """Make a Spark that has no ``pyspark.zip``.
+
+    Python workers load PySpark from that archive, and compile it anew in each process, which takes half a second.
+    Without it they take the installed PySpark, since they run this process's Python.
+    """
+    import pyspark
+
+    home.mkdir()
+    for part in Path(pyspark.__file__).parent.iterdir():
+        if part.name != "python":
+            (home / part.name).symlink_to(part)
+    return home
 
 
 def _end() -> None:

@@ -63,6 +63,4 @@ def configuration_errors() -> Iterator[None]:
         yield
     except (KafkaException, TypeError, ValueError) as error:
         text = kafka_error(error).str() if isinstance(error, KafkaException) else str(error)
-        raise OptionsError(
-            "millrace", (f"the Kafka client refuses an option 'properties.*': {text}",)
-        ) from error
+        raise OptionsError("millrace", (f"the Kafka client refuses an option 'properties.*': {text}",)) from error

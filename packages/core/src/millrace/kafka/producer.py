@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import time
 from typing import Any
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from millrace.kafka.errors import configuration_errors
+from millrace.kafka.cluster import REQUEST_TIMEOUT_S
+from millrace.kafka.errors import client_errors, configuration_errors
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
@@ -25,6 +27,9 @@ _DEFAULTS: dict[str, Any] = {
     "delivery.report.only.error": True,
 }
 
+PARTITION_COUNT_HOLDS_S = 60.0
+"""How long a topic's partition count is used before it is looked up again."""
+
 _IDEMPOTENT = {"enable.idempotence": "true"}
 
 
@@ -39,8 +44,25 @@ class WatchedProducer:
         self.watch = Watch()
         self._failed = 0
         self._first: tuple[str, KafkaError] | None = None
+        self._partition_counts: dict[str, tuple[int, float]] = {}
         with configuration_errors():
             self.client = Producer({**settings, **self.watch.settings(), "on_delivery": self._on_delivery})
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic has, looked up at first and then again every minute.
+
+        Raises:
+            UnknownTopicError: There is no such topic.
+        """
+        count, looked_at = self._partition_counts.get(topic, (0, 0.0))
+        if not count or time.monotonic() - looked_at > PARTITION_COUNT_HOLDS_S:
+            with client_errors(f"looking up topic {topic!r}"):
+                found = self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
+                if found.error is not None:
+                    raise KafkaException(found.error)
+            count = len(found.partitions)
+            self._partition_counts[topic] = count, time.monotonic()
+        return count
 
     def take_failures(self) -> tuple[int, str]:
         """How many deliveries failed since the last call, and the first of them in words."""

@@ -34,7 +34,7 @@ def millrace_partitioners() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 @hookspec
 def millrace_offset_initializers() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Offset initializers (subclasses of `millrace.contracts.OffsetInitializer`), the values of ``scan.startup.mode``."""
+    """Offset initializers (subclasses of `millrace.contracts.OffsetInitializer`), named in ``scan.startup.mode``."""
 
 
 @hookspec

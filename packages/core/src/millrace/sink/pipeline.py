@@ -48,11 +48,12 @@ def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatc
     encode = encode_for(config, schema)
     partitioner: Partitioner = config.partitioner.create()
     partitioner.open(task.index, task.count)
-    output = Output(producer_for(config.client, idempotent=guarantee != "none"))
+    producer = producer_for(config.client, idempotent=guarantee != "none")
+    output = Output(producer)
     for batch in batches:
         for records in encode(batch):
             partitions = choose_partitions(
-                partitioner, config.partitioner.name, records, output.partition_count(records.topic)
+                partitioner, config.partitioner.name, records, producer.partition_count(records.topic)
             )
             output.send(records, partitions)
     if guarantee != "none":

@@ -12,21 +12,20 @@ from pyarrow import csv as arrow_csv
 from millrace_formats.csv.columns import text_column
 from millrace_formats.csv.exact import CsvExactReader
 from millrace_formats.csv.options import CsvOptions
+from millrace_formats.csv.sort_lines import LineSorter
 from millrace_formats.interleave import interleave
-from millrace_formats.two_paths import Items, TwoPathDecoder, keep_rows, not_utf8
-
-_MARK = "\ufeff".encode()
+from millrace_formats.two_paths import Items, TwoPathDecoder, keep_rows
 
 
 class CsvDecoder(TwoPathDecoder):
     """Reads lines of separated values into rows.
 
-    Every message takes one of three paths, with the same result. Lines without quotes are split by Arrow, all at once;
-    lines with quotes by Python's csv module, also at once, and each counted; columns are then converted as a whole. Any
-    other message (an escape character or comments in use, an unusual number or time, text after a closing quote, too
-    many or too few values, an empty payload) is read by the exact reader, alone. Without quotes and line breaks each
-    message is one line, so no message can take another's place; the csv module's rows are believed only when there are
-    as many as messages, each of which starts a row.
+    Every message takes one of three paths, with the same result. Arrow splits, all at once, the lines whose quotes, if
+    any, enclose whole values and hold no others: without line breaks each message is one line, so none can take
+    another's place. Python's csv module splits most lines with other quotes, also at once; its rows are believed only
+    when there are as many as messages, each of which starts a row. Columns are then converted as a whole. Any other
+    message (an escape character or comments in use, an unusual number or time, text after a closing quote, too many or
+    too few values, an empty payload) is read by the exact reader, alone.
 
     Args:
         schema: The columns.
@@ -34,42 +33,28 @@ class CsvDecoder(TwoPathDecoder):
     """
 
     def __init__(self, schema: pa.Schema, options: CsvOptions) -> None:
-        plain = options.escape_character is None and not options.allow_comments and len(schema) > 0
+        plain = options.escape_character is None and not options.allow_comments
         super().__init__(schema, _TextReader(schema, options) if plain else None, CsvExactReader(schema, options))
 
 
 class _TextReader:
     def __init__(self, schema: pa.Schema, options: CsvOptions) -> None:
         self._schema = schema
-        self._quote = None if options.quote is None else options.quote.encode()
         self._columns = [text_column(field, options) for field in schema]
-        self._plain = _PlainSplitter(options, len(schema)) if options.delimiter.isascii() else None
+        self._sorter = LineSorter(options)
+        self._plain = _PlainSplitter(options, len(schema))
         self._quoted = _QuotedSplitter(options, len(schema))
 
     def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
         """Read what can be split without the exact reader, and converted a column at a time."""
-        plain, quoted = self._sorted(items)
-        batch, found = self._batch(self._plain.split(items, plain), plain) if self._plain else self._nothing()
-        if quoted:
-            more, places = self._batch(self._quoted.split(items, quoted), quoted)
+        lines = self._sorter.sort(items)
+        batch, found = self._batch(self._plain.split(items, lines.plain), lines.plain)
+        if lines.quoted:
+            more, places = self._batch(self._quoted.split(items, lines.quoted), lines.quoted)
             batch, found = interleave(batch, found, more, places)
         return batch, None if len(found) == len(items) else found
 
-    def _sorted(self, items: Items) -> tuple[list[int], list[int]]:
-        """The indexes of messages without quotes, and of those with some; none of empty or broken messages."""
-        wrong = not_utf8([item or b"" for item in items])
-        plain: list[int] = []
-        quoted: list[int] = []
-        for index, item in enumerate(items):
-            if not item or index in wrong or item.startswith(_MARK):
-                continue
-            if (self._quote is not None and self._quote in item) or self._plain is None:
-                quoted.append(index)
-            elif b"\n" not in item and b"\r" not in item:
-                plain.append(index)
-        return plain, quoted
-
-    def _batch(self, split: _Split, places: list[int]) -> tuple[pa.RecordBatch, np.ndarray]:
+    def _batch(self, split: _Split, places: Sequence[int]) -> tuple[pa.RecordBatch, np.ndarray]:
         texts, kept = split
         rejected: list[np.ndarray] = []
         columns = [column(text, rejected.append) for column, text in zip(self._columns, texts, strict=True)]
@@ -77,21 +62,18 @@ class _TextReader:
         batch, found = keep_rows(batch, np.array(places, np.int32)[kept], rejected)
         return batch, found  # type: ignore[return-value]
 
-    def _nothing(self) -> tuple[pa.RecordBatch, np.ndarray]:
-        empty = [pa.array([], field.type) for field in self._schema]
-        return pa.RecordBatch.from_arrays(empty, schema=self._schema), np.empty(0, np.int32)
-
 
 _Split = tuple[list[pa.StringArray], np.ndarray]
 """The texts of each column, and which of the messages they are of: positions or a mask."""
 
 
 class _PlainSplitter:
-    """Splits lines that hold no quotes and no line breaks."""
+    """Splits lines whose quotes enclose whole values and hold no others."""
 
     def __init__(self, options: CsvOptions, width: int) -> None:
         self._names = [str(index) for index in range(width)]
         self._delimiter = options.delimiter
+        self._quote = options.quote or False
 
     def split(self, items: Items, places: Sequence[int]) -> _Split:
         kept = np.ones(len(places), bool)
@@ -108,7 +90,7 @@ class _PlainSplitter:
             pa.py_buffer(data),
             arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=self._names),
             arrow_csv.ParseOptions(
-                delimiter=self._delimiter, quote_char=False, ignore_empty_lines=False, invalid_row_handler=skip
+                delimiter=self._delimiter, quote_char=self._quote, ignore_empty_lines=False, invalid_row_handler=skip
             ),
             arrow_csv.ConvertOptions(
                 check_utf8=False, column_types=dict.fromkeys(self._names, pa.string()), strings_can_be_null=False

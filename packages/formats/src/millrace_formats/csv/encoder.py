@@ -44,8 +44,6 @@ class CsvEncoder(Encoder):
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one line a row."""
         check_rows("csv", self._schema, rows, row_kinds)
-        if not rows.num_columns:
-            return Payloads([b""] * rows.num_rows)
         columns = [self._column(name, column) for name, column in zip(self._schema.names, rows.columns, strict=True)]
         return Payloads(pc.binary_join_element_wise(*columns, self._options.delimiter).cast(pa.binary()))
 

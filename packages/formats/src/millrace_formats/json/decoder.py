@@ -47,7 +47,7 @@ class _MsgspecReader:
     def of(cls, schema: pa.Schema, options: JsonOptions) -> _MsgspecReader | None:
         """A reader for a schema, or None when msgspec cannot read it."""
         fields = list(schema)
-        shape = struct_shape(fields, options.fail_on_missing_field) if fields else None
+        shape = struct_shape(fields, options.fail_on_missing_field)
         return None if shape is None else cls(schema, shape, struct_columns(fields, options.iso))
 
     def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:

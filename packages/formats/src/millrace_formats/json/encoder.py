@@ -41,7 +41,7 @@ class JsonEncoder(Encoder):
         """Encode a batch, one object a row; a null field is written as null unless null fields are left out."""
         check_rows("json", self._schema, rows, row_kinds)
         printable = self._printer.printable(rows)
-        if printable.exact is True or not rows.num_columns:
+        if printable.exact is True:
             return Payloads(self._exact.write(printable.rows))
         lines = self._lines(printable.rows)
         if printable.exact is not None:

@@ -143,4 +143,4 @@ def _unsliced(column: pa.Array) -> pa.Array:
 
 
 def _values(column: pa.Array) -> list[bytes | None]:
-    return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
+    return column.to_numpy(zero_copy_only=False).tolist()
