@@ -33,8 +33,8 @@ def test_servers_that_do_not_answer_are_named_with_what_was_tried(monkeypatch: p
     assert "hush" not in message
 
 
-def refusing(code: int) -> Callable[[], None]:
-    def request() -> None:
+def refusing(code: int) -> Callable[[float], None]:
+    def request(timeout_s: float) -> None:
         raise KafkaException(KafkaError(code, "boo"))
 
     return request
@@ -48,10 +48,12 @@ def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
 
 def test_a_failure_that_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
-    outcomes = iter([refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda: "answer"])
+    outcomes = iter(
+        [refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda timeout_s: "answer"]
+    )
 
-    def request() -> object:
-        return next(outcomes)()
+    def request(timeout_s: float) -> object:
+        return next(outcomes)(timeout_s)
 
     assert Cluster(NOWHERE)._ask(request, "looking up topics") == "answer"
 

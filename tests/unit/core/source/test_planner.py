@@ -225,7 +225,7 @@ def test_a_limit_counts_what_joined_from_where_it_joined(log: Log) -> None:
 def test_a_limit_in_bytes_goes_by_the_size_of_records(
     log: Log, monkeypatch: pytest.MonkeyPatch, max_rows: int | None, max_bytes: int, expected: int
 ) -> None:
-    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda client, positions: 100.0)
+    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda client, start, end: 100.0)
     limited = plan().limited(StreamOffset({A0: 10}), StreamOffset({A0: 100}), max_rows, max_bytes)
     assert limited.next == {A0: 10 + expected}
 
@@ -238,11 +238,12 @@ def test_no_record_is_looked_at_when_there_is_none_to_read(log: Log, monkeypatch
     assert looked == []
 
 
-def test_only_partitions_with_something_to_read_are_looked_at(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[object] = []
-    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda client, positions: looked.append(positions) or 1.0)
-    plan().limited(StreamOffset({A0: 100, A1: 2}), StreamOffset({A0: 100, A1: 7}), None, 1000)
-    assert looked == [{A1: 2}]
+def test_the_size_seen_last_holds_when_no_record_can_be_seen(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = iter([None, 50.0, None])
+    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda client, start, end: next(sizes))
+    planner, start, available = plan(), StreamOffset({A0: 0}), StreamOffset({A0: 10_000})
+    taken = [planner.limited(start, available, None, 5_000).next[A0] for _ in range(3)]
+    assert taken == [5, 100, 100]
 
 
 def test_a_micro_batch_starts_joined_partitions_where_they_joined() -> None:

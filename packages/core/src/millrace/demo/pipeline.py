@@ -22,7 +22,7 @@ def start_pipeline(spark: SparkSession, bootstrap_servers: str, checkpoint: str)
         .option("topic", ORDERS_TOPIC)
         .option("format", "json")
         .option("scan.startup.mode", "earliest-offset")
-        .option("scan.max-records-per-batch", 20_000)
+        .option("scan.max-records-per-batch", 10_000)
         .load()
     )
     revenue = (

@@ -114,7 +114,8 @@ class Rate:
 
 
 def _next_offsets(offset: str | Mapping[str, Any] | None) -> dict[tuple[str, int], int]:
-    parsed = json.loads(offset) if isinstance(offset, str) else offset
+    # As text it is empty where there is none
+    parsed = json.loads(offset or "null") if isinstance(offset, str) else offset
     if not parsed:
         return {}
     return {

@@ -47,6 +47,7 @@ class SparkThread:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._home_before = os.environ.get("SPARK_HOME")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="millrace-demo-spark")
         self.session: Future[SparkSession] = self._thread.submit(_start, folder)
         """The session, when it is there."""
@@ -59,6 +60,8 @@ class SparkThread:
     ) -> None:
         self._thread.submit(_end).result()
         self._thread.shutdown()
+        if self._home_before is None:
+            os.environ.pop("SPARK_HOME", None)
 
     def submit(self, call: Callable[..., _T], *arguments: Any) -> Future[_T]:
         """Make a call in the thread that has the session."""

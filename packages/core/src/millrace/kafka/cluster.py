@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError, UnreachableError
-from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
+from millrace.kafka.errors import NO_TOPIC, client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
@@ -58,8 +58,8 @@ class Cluster:
             UnreachableError: No bootstrap server answered.
             UnknownTopicError: A topic does not exist; the message names all such topics.
         """
-        known = self._topics()
-        wanted = list(topics)
+        wanted = tuple(topics)
+        known = self._ask(lambda timeout_s: self._topics(wanted, timeout_s), "looking up topics")
         missing = [topic for topic in wanted if topic not in known]
         if missing:
             raise UnknownTopicError(self._missing(missing, known))
@@ -73,31 +73,40 @@ class Cluster:
         """The offset after the last visible record of each partition."""
         return self._offsets(partitions, OffsetSpec.latest())
 
-    def _topics(self) -> dict[str, int]:
-        metadata = self._ask(lambda: self._admin.list_topics(timeout=REQUEST_TIMEOUT_S), "looking up topics")
-        return {name: len(topic.partitions) for name, topic in metadata.topics.items() if topic.error is None}
+    def _topics(self, wanted: Collection[str], timeout_s: float) -> dict[str, int]:
+        found = self._admin.list_topics(timeout=timeout_s).topics
+        for topic in (found[name] for name in wanted if name in found):
+            if topic.error is not None and topic.error.code() not in NO_TOPIC:
+                raise KafkaException(topic.error)
+        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
     def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
         if not partitions:
             return {}
         request = {ClientPartition(*partition): spec for partition in partitions}
-        found = self._ask(lambda: self._list_offsets(request), "looking up offsets")
+        found = self._ask(lambda timeout_s: self._list_offsets(request, timeout_s), "looking up offsets")
         return {TopicPartition(key.topic, key.partition): offset for key, offset in found.items()}
 
-    def _list_offsets(self, request: dict[ClientPartition, OffsetSpec]) -> dict[ClientPartition, int]:
-        futures = self._admin.list_offsets(request, isolation_level=self._isolation, request_timeout=REQUEST_TIMEOUT_S)
+    def _list_offsets(self, request: dict[ClientPartition, OffsetSpec], timeout_s: float) -> dict[ClientPartition, int]:
+        futures = self._admin.list_offsets(request, isolation_level=self._isolation, request_timeout=timeout_s)
         return {partition: future.result().offset for partition, future in futures.items()}
 
-    def _ask(self, request: Callable[[], T], doing: str) -> T:
-        """The answer to a request, tried again as long as the failure may pass."""
-        started = time.monotonic()
+    def _ask(self, request: Callable[[float], T], doing: str) -> T:
+        """The answer to a request, which gets its timeout, tried again as long as the failure may pass."""
+        patience_s = PATIENCE_S if self._has_answered else REQUEST_TIMEOUT_S
+        deadline = time.monotonic() + patience_s
         self._watch.clear()
         while True:
+            left_s = deadline - time.monotonic()
             try:
-                answer = request()
+                answer = request(min(REQUEST_TIMEOUT_S, max(left_s, RETRY_PAUSE_S)))
             except KafkaException as error:
                 self._admin.poll(0)
-                self._check_patience(kafka_error(error), time.monotonic() - started, doing)
+                if not may_pass(kafka_error(error)):
+                    with client_errors(doing):
+                        raise
+                if time.monotonic() > deadline - 2 * RETRY_PAUSE_S:
+                    raise UnreachableError(self._unreachable(patience_s, doing, kafka_error(error))) from error
                 time.sleep(RETRY_PAUSE_S)
                 self._forget_leaders()
             else:
@@ -108,14 +117,6 @@ class Cluster:
         # The client keeps asking the leaders it knows, with the epochs it knows, until its metadata is refreshed
         with suppress(KafkaException):
             self._admin.list_topics(timeout=RETRY_PAUSE_S)
-
-    def _check_patience(self, error: KafkaError, waited_s: float, doing: str) -> None:
-        if not may_pass(error):
-            with client_errors(doing):
-                raise KafkaException(error)
-        patience = PATIENCE_S if self._has_answered else REQUEST_TIMEOUT_S - RETRY_PAUSE_S
-        if waited_s >= patience:
-            raise UnreachableError(self._unreachable(waited_s, doing, error))
 
     def _unreachable(self, waited_s: float, doing: str, error: KafkaError) -> str:
         said = "; ".join(filter(None, [error.str(), self._watch.said()]))

@@ -9,8 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import ClientError, OptionsError, UnknownTopicError
 
-_CONFIGURATION = {KafkaError._INVALID_ARG, KafkaError._CONFLICT}
-_NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
+NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
 _MAY_PASS = {
     KafkaError._ALL_BROKERS_DOWN,
@@ -48,7 +47,7 @@ def client_errors(doing: str) -> Iterator[None]:
         yield
     except KafkaException as error:
         cause = kafka_error(error)
-        kind = UnknownTopicError if cause.code() in _NO_TOPIC else ClientError
+        kind = UnknownTopicError if cause.code() in NO_TOPIC else ClientError
         raise kind(f"{doing} failed: {cause.str()} ({cause.name()})") from error
 
 
@@ -63,4 +62,6 @@ def configuration_errors() -> Iterator[None]:
         yield
     except (KafkaException, TypeError, ValueError) as error:
         text = kafka_error(error).str() if isinstance(error, KafkaException) else str(error)
-        raise OptionsError("millrace", (f"the Kafka client refuses an option 'properties.*': {text}",)) from error
+        raise OptionsError(
+            "millrace", (f"the Kafka client refuses an option 'properties.*': {text.strip()}",)
+        ) from error

@@ -75,7 +75,9 @@ class WatchedProducer:
             return
         self._failed += 1
         if self._first is None:
-            self._first = f"{message.topic()}-{message.partition()}", error
+            partition = message.partition()
+            chosen = partition is not None and partition >= 0
+            self._first = f"{message.topic()}-{partition}" if chosen else f"topic {message.topic()}", error
 
 
 @functools.lru_cache(maxsize=4)
@@ -89,4 +91,9 @@ def producer_for(client: Properties, *, idempotent: bool) -> WatchedProducer:
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    return WatchedProducer({**_DEFAULTS, **(_IDEMPOTENT if idempotent else {}), **client})
+    return WatchedProducer(producer_settings(client, idempotent=idempotent))
+
+
+def producer_settings(client: Properties, *, idempotent: bool) -> dict[str, Any]:
+    """All properties of a producer; those of ``client`` win over millrace's defaults."""
+    return {**_DEFAULTS, **(_IDEMPOTENT if idempotent else {}), **client}

@@ -106,3 +106,8 @@ class SinkOptions(TableOptions):
         doc="Which partition a record goes to: default, fixed, round-robin, another partitioner plugin, or a class "
         "given as module:Class.",
     )
+
+    @property
+    def waits_for_brokers(self) -> bool:
+        """Whether a task succeeds only when the brokers have its records."""
+        return self.delivery_guarantee != "none"

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from millrace.options.secrets import is_secret
+
 _KEY = "millrace"
 
 
@@ -42,7 +44,7 @@ def option(
     bounds from ``annotated_types``. A field without a default is an option that must be given.
     """
     info = OptionInfo(name, doc, parse, aliases)
-    return dataclasses.field(default=default, metadata={_KEY: info})
+    return dataclasses.field(default=default, repr=not is_secret(name), metadata={_KEY: info})
 
 
 def options_of(cls: type) -> Mapping[str, OptionInfo]:

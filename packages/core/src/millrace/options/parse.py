@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from millrace.errors import OptionsError
+from millrace.options.closest import closest
 from millrace.options.field import OptionInfo, options_of
 from millrace.options.secrets import is_secret
 
@@ -31,10 +31,14 @@ class OptionParser:
 
     def __init__(self, side: str, raw: Mapping[str, str]) -> None:
         self._side = side
-        self._given = {name.lower(): (name, str(value)) for name, value in raw.items()}
+        self._given: dict[str, tuple[str, str]] = {}
         self._taken: set[str] = set()
         self._known: dict[str, str] = {}
         self._problems: dict[str, None] = {}
+        for name, value in raw.items():
+            first, text = self._given.setdefault(name.lower(), (name, str(value)))
+            if text != str(value):
+                self.report(f"{first!r} and {name!r} mean the same option but differ; give one of them")
 
     def take(self, cls: type[T], *prefixes: str) -> T | None:
         """Parse the options that a dataclass declares.
@@ -60,6 +64,7 @@ class OptionParser:
 
     def take_prefixed(self, prefix: str) -> dict[str, str]:
         """Take all options whose names start with ``prefix``; names come without it."""
+        prefix = prefix.lower()
         names = [name for name in self._given if name.startswith(prefix)]
         self._taken.update(names)
         return {name.removeprefix(prefix): self._given[name][1] for name in names}
@@ -125,8 +130,8 @@ class OptionParser:
         return self._known.get(name.lower(), name)
 
     def _unknown(self, name: str) -> str:
-        close = get_close_matches(name.lower(), self._known, n=1, cutoff=0.7)
-        hint = f"; did you mean {self._known[close[0]]!r}?" if close else ""
+        close = closest(name, self._known.values(), cutoff=0.7)
+        hint = f"; did you mean {close!r}?" if close else ""
         return f"unknown option {name!r}{hint}"
 
 
@@ -144,8 +149,8 @@ def _expected(error: dict[str, Any], text: str) -> str:
     kind = str(error["type"])
     if kind == "literal_error":
         choices = [choice.strip("'") for choice in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        close = get_close_matches(text, choices, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        close = closest(text, choices)
+        hint = f" (did you mean {close!r}?)" if close else ""
         return f"expected one of {', '.join(choices)}{hint}"
     if kind.startswith("bool"):
         return "expected true or false"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-_SECRET = re.compile(r"password|secret|jaas|token|credential|user\.info|\.key$|private|sasl\.username", re.IGNORECASE)
+_SECRET = re.compile(
+    r"password|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|oauthbearer\.config",
+    re.IGNORECASE,
+)
 
 
 def is_secret(name: str) -> bool:

@@ -13,6 +13,7 @@ from millrace.plugins import hookspecs
 from millrace.plugins.kinds import KINDS, Kind
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_TARGET = re.compile(r"[^:\s]+:[^:\s]+")
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,13 @@ def discover(candidates: Iterable[EntryPoint] | None = None) -> Discovery:
     Args:
         candidates: The entry points to look at; by default those of group ``millrace`` of all installed packages.
     """
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
     entries: list[PluginEntry] = []
     failures: list[PackageFailure] = []
     for entry_point in entry_points(group=hookspecs.PROJECT) if candidates is None else candidates:
         distribution, version = _origin(entry_point)
         try:
-            entries.extend(_ask(manager, entry_point, distribution, version))
-        except Exception as error:
+            entries.extend(_ask(entry_point, distribution, version))
+        except (Exception, SystemExit) as error:
             cause = f"{type(error).__name__}: {error}"
             failures.append(PackageFailure(entry_point.value, distribution, version, cause))
     entries.sort(key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution))
@@ -84,36 +83,34 @@ def _origin(entry_point: EntryPoint) -> tuple[str, str]:
     return (distribution.name, distribution.version) if distribution else ("an unnamed package", "unknown")
 
 
-def _ask(manager: pluggy.PluginManager, entry_point: EntryPoint, distribution: str, version: str) -> list[PluginEntry]:
+def _ask(entry_point: EntryPoint, distribution: str, version: str) -> list[PluginEntry]:
+    # A manager for each package: what is wrong with one must not be found in the next
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
     module = entry_point.load()
-    manager.register(module, name=entry_point.value)
-    try:
-        manager.check_pending()
-    except pluggy.PluginValidationError:
-        manager.unregister(module)
-        raise
+    manager.register(module)
+    manager.check_pending()
+    if not manager.get_hookcallers(module):
+        raise ValueError("it has no hook; mark its functions with @hookimpl of millrace.plugins")
     return [
         PluginEntry(kind, name, target, distribution, version)
         for kind in KINDS
-        for name, target in _answer(manager, kind, entry_point.value).items()
+        for name, target in _answer(manager, kind).items()
     ]
 
 
-def _answer(manager: pluggy.PluginManager, kind: Kind, plugin_name: str) -> Mapping[str, str]:
-    implementations = getattr(manager.hook, kind.hook).get_hookimpls()
-    for implementation in implementations:
-        if implementation.plugin_name == plugin_name:
-            answer = implementation.function()
-            _check_answer(kind, answer)
-            return answer
+def _answer(manager: pluggy.PluginManager, kind: Kind) -> Mapping[str, str]:
+    for implementation in getattr(manager.hook, kind.hook).get_hookimpls():
+        return _checked(kind, implementation.function())
     return {}
 
 
-def _check_answer(kind: Kind, answer: object) -> None:
+def _checked(kind: Kind, answer: object) -> Mapping[str, str]:
     if not isinstance(answer, Mapping):
         raise TypeError(f"hook {kind.hook} must answer a mapping of names to 'module:Class', not {answer!r}")
     for name, target in answer.items():
         if not (isinstance(name, str) and _NAME.fullmatch(name)):
             raise ValueError(f"hook {kind.hook} gives the name {name!r}; names are of a-z, 0-9, '-' and '_'")
-        if not (isinstance(target, str) and target.count(":") == 1):
+        if not (isinstance(target, str) and _TARGET.fullmatch(target)):
             raise ValueError(f"hook {kind.hook} gives {name!r} as {target!r}; expected 'module:Class'")
+    return answer

@@ -6,10 +6,10 @@ import functools
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from millrace.errors import DuplicatePluginError, PluginLoadError, PluginVersionError, UnknownPluginError
+from millrace.options.closest import closest
 from millrace.plugins.discovery import Discovery, PluginEntry, discover
 from millrace.plugins.kinds import KINDS, Kind
 
@@ -111,15 +111,14 @@ class PluginManager:
         known = self.names(kind)
         message = f"unknown {kind.name} {name!r}; "
         message += f"installed: {', '.join(known)}" if known else f"no {kind.name} is installed"
-        close = get_close_matches(name, known, n=1)
+        hints = [f"Plugin package {failure}" for failure in self._discovery.failures]
+        close = closest(name, known)
         package = kind.package_for(name)
-        if close:
-            message += f". Did you mean {close[0]!r}?"
-        elif package:
-            message += f". Install it with: pip install {package}"
-        for failure in self._discovery.failures:
-            message += f". Plugin package {failure}"
-        return message
+        if package:
+            hints.insert(0, f"Install it with: pip install {package}")
+        elif close:
+            hints.insert(0, f"Did you mean {close!r}?")
+        return ". ".join([message, *hints]).replace("?. ", "? ")
 
 
 def is_import_string(name: str) -> bool:
@@ -137,6 +136,9 @@ def _import_class(kind: Kind, target: str, what: str) -> type:
     base = getattr(importlib.import_module(base_module), base_name)
     if not (isinstance(loaded, type) and issubclass(loaded, base)):
         raise PluginLoadError(f"{what} at {target!r} is not a subclass of {base_module}.{base_name}")
+    missing = sorted(getattr(loaded, "__abstractmethods__", ()))
+    if missing:
+        raise PluginLoadError(f"{what} at {target!r} cannot be used: it does not define {', '.join(missing)}")
     return loaded
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import functools
 
 from millrace.kafka.cluster import Cluster
+from millrace.kafka.producer import WatchedProducer, producer_settings
 from millrace.options.secrets import Properties
 
 
 @functools.lru_cache(maxsize=16)
-def check_topics(client: Properties, topics: tuple[str, ...]) -> None:
-    """Refuse topics that do not exist. Looked up once per process: Spark makes a writer for every micro-batch.
+def check_target(client: Properties, topics: tuple[str, ...], *, idempotent: bool) -> None:
+    """Refuse topics that do not exist, and properties that the producer would not accept.
+
+    Looked up once per process: Spark makes a writer for every micro-batch.
 
     Raises:
         UnreachableError, UnknownTopicError: As `Cluster.partition_counts`.
+        OptionsError: The Kafka client does not accept its properties.
     """
+    WatchedProducer(producer_settings(client, idempotent=idempotent))
     Cluster(client).partition_counts(topics)

@@ -73,4 +73,6 @@ def _records(topic: str, rows: pa.RecordBatch) -> Records:
 
 
 def _headers(column: pa.ListArray) -> list[Headers | None]:
+    if pc.struct_field(column.flatten(), "key").null_count:
+        raise MessageError("column 'headers' has a header without a key; every header needs one")
     return [None if row is None else [(header["key"], header["value"]) for header in row] for row in column.to_pylist()]

@@ -44,11 +44,10 @@ def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatc
         MessageError: A row cannot be encoded, or a partition does not exist.
         DeliveryError: Records could not be delivered.
     """
-    guarantee = config.options.delivery_guarantee
     encode = encode_for(config, schema)
     partitioner: Partitioner = config.partitioner.create()
     partitioner.open(task.index, task.count)
-    producer = producer_for(config.client, idempotent=guarantee != "none")
+    producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
     output = Output(producer)
     for batch in batches:
         for records in encode(batch):
@@ -56,6 +55,6 @@ def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatc
                 partitioner, config.partitioner.name, records, producer.partition_count(records.topic)
             )
             output.send(records, partitions)
-    if guarantee != "none":
+    if config.options.waits_for_brokers:
         output.finish()
     return output.records

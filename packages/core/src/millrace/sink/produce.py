@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException
 
-from millrace.errors import DeliveryError
-from millrace.kafka.errors import client_errors
+from millrace.errors import DeliveryError, MessageError
+from millrace.kafka.errors import client_errors, kafka_error
 from millrace.kafka.producer import WatchedProducer
 from millrace.sink.records import Records
 
@@ -43,12 +44,12 @@ class Output:
             DeliveryError: Records handed over earlier could not be delivered.
             MessageError: A record is larger than the client accepts.
         """
-        with client_errors(f"writing to topic {records.topic!r}"):
+        self.records += len(records)
+        with client_errors(f"writing to topic {records.topic!r}"), _record_errors(records.topic):
             if records.keys is None and records.headers is None and partitions is None:
                 self._send_values(records.topic, records.values.to_list())
             else:
                 self._send_full(records, partitions)
-        self.records += len(records)
         self._client.poll(0)
         self._check()
 
@@ -102,3 +103,17 @@ class Output:
                 f"{first}{f' ({said})' if said else ''}. The task fails, and Spark writes its rows again when it is "
                 f"tried again"
             )
+
+
+@contextmanager
+def _record_errors(topic: str) -> Iterator[None]:
+    # What the client says of one record is the record's fault, not the cluster's
+    try:
+        yield
+    except KafkaException as error:
+        if kafka_error(error).code() != KafkaError.MSG_SIZE_TOO_LARGE:
+            raise
+        raise MessageError(
+            f"a record for topic {topic!r} is larger than the client accepts: {kafka_error(error).str()}. Raise "
+            f"'properties.max.request.size', and the topic's max.message.bytes with it"
+        ) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 from confluent_kafka import Message
 
@@ -27,11 +29,23 @@ def decode_values(decoder: Decoder, messages: Messages) -> pa.RecordBatch:
 def describe_bad(messages: Messages, bad: BadMessage, count: int) -> str:
     """One sentence about a malformed message: where it is, what is wrong, and how it begins."""
     message = messages.items[bad.index]
-    payload = message.value() or b""
-    start = repr(payload[:_SHOWN_BYTES].decode("utf-8", "backslashreplace"))
-    more = f" (the first {_SHOWN_BYTES} of {len(payload)} bytes)" if len(payload) > _SHOWN_BYTES else ""
     others = f"; {count - 1} more of {len(messages.items)} messages read together are malformed" if count > 1 else ""
     return (
         f"malformed message in topic {messages.partition.topic!r}, partition {messages.partition.partition}, offset "
-        f"{message.offset()}: {bad.reason}. It begins with {start}{more}{others}"
+        f"{message.offset()}: {bad.reason}{_beginning(message.value())}{others}"
     )
+
+
+def _beginning(payload: bytes | None) -> str:
+    if payload is None:
+        return ". It is null"
+    if len(payload) <= _SHOWN_BYTES:
+        return f". It begins with {_quoted(payload)}"
+    # A character that the cut divides is left out
+    end = next((end for end in range(_SHOWN_BYTES, _SHOWN_BYTES - 4, -1) if payload[end] & 0xC0 != 0x80), _SHOWN_BYTES)
+    return f". It begins with {_quoted(payload[:end])} (the first {end} of {len(payload)} bytes)"
+
+
+def _quoted(payload: bytes) -> str:
+    # Bytes that are no text become lone surrogates, which repr writes as \udcXX: shown as the bytes they are
+    return re.sub(r"\\udc([89a-f][0-9a-f])", r"\\x\1", repr(payload.decode("utf-8", "surrogateescape")))

@@ -64,6 +64,7 @@ class _Fetch:
         self._consumer: Consumer = watched.consumer
         self._watch = watched.watch
         self._open = {found.partition: found for found in split.ranges}
+        self._only = split.ranges[0].partition if len(split.ranges) == 1 else None
         self._next = {found.partition: found.start for found in split.ranges}
         self._ended_early: set[TopicPartition] = set()
         self._ask = FIRST_MESSAGES
@@ -97,8 +98,8 @@ class _Fetch:
     def _by_partition(self, batch: list[Message]) -> list[Messages]:
         if not batch:
             return []
-        if len(self._open) == 1:
-            return [Messages(next(iter(self._open)), batch)]
+        if self._only:
+            return [Messages(self._only, batch)]
         groups: dict[TopicPartition, list[Message]] = {}
         for message in batch:
             groups.setdefault(TopicPartition(message.topic(), message.partition()), []).append(message)
@@ -110,6 +111,7 @@ class _Fetch:
         if found is None:
             return Messages(messages.partition, [])
         items = messages.items
+        self._ended_early.discard(found.partition)
         last = items[-1].offset()
         if last >= found.end:
             items = [message for message in items if message.offset() < found.end]
@@ -152,7 +154,6 @@ class _Fetch:
         now = time.monotonic()
         if heard or not self._open:
             self._heard_at = now
-            self._ended_early.clear()
             return
         silent_s = now - self._heard_at
         if silent_s > EARLY_END_S and self._ended_early.issuperset(self._open):

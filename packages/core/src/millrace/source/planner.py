@@ -20,6 +20,9 @@ from millrace.source.subscription import Subscription
 EARLIEST = "earliest-offset"
 LATEST = "latest-offset"
 
+ASSUMED_RECORD_BYTES = 1_000.0
+"""The size of a record as long as none was seen."""
+
 
 class Planner:
     """Answers, on the driver, which offsets to read.
@@ -36,6 +39,7 @@ class Planner:
             raise OptionsError("source", ("option 'topic' is required, such as 'orders' or 'orders;audit'",))
         self._config = config
         self._cluster = Cluster(config.client)
+        self._record_bytes = ASSUMED_RECORD_BYTES
         self._subscription = Subscription(self._cluster, config.options.topics, config.options.discovery_interval_ms)
 
     def batch_splits(self) -> list[Split]:
@@ -84,9 +88,10 @@ class Planner:
     ) -> StreamOffset:
         """How far the next micro-batch goes when at most ``max_rows`` records and about ``max_bytes`` may be read."""
         begin = {**start.next, **available.joined}
-        backlog = {partition: begin[partition] for partition, end in available.next.items() if end > begin[partition]}
-        if max_bytes is not None and backlog:
-            fitting = max(1, int(max_bytes / mean_record_bytes(self._config.client, backlog)))
+        if max_bytes is not None and available.next != begin:
+            sampled = mean_record_bytes(self._config.client, begin, available.next)
+            self._record_bytes = sampled or self._record_bytes
+            fitting = max(1, int(max_bytes / self._record_bytes))
             max_rows = fitting if max_rows is None else min(max_rows, fitting)
         if max_rows is None:
             return available
@@ -95,7 +100,13 @@ class Planner:
     def _startup(self, otherwise: str) -> PluginRef:
         if self._config.startup is not None:
             return self._config.startup
-        return _standard("group-offsets" if "group.id" in self._config.client else otherwise)
+        if "group.id" in self._config.client:
+            problem = (
+                "option 'properties.group.id' asks to start at the group's committed offsets, which is not supported "
+                "yet; say with 'scan.startup.mode' where to start"
+            )
+            raise OptionsError("source", (problem,))
+        return _standard(otherwise)
 
     def _initialize(self, ref: PluginRef, partitions: tuple[TopicPartition, ...]) -> dict[TopicPartition, int]:
         offsets: Mapping[TopicPartition, int] = ref.create().offsets(partitions, self._cluster)

@@ -13,14 +13,24 @@ _RECORDS = 200
 _WAIT_S = 0.5
 
 
-def mean_record_bytes(client: Properties, positions: Offsets) -> float:
-    """The mean size of keys and values, in bytes, of some records at ``positions``; at least 1."""
+def mean_record_bytes(client: Properties, start: Offsets, end: Offsets) -> float | None:
+    """The mean size of keys and values, in bytes, of some records from ``start`` on; None when none came.
+
+    Args:
+        client: Properties for the Kafka client.
+        start: Where each partition is.
+        end: Where each of them could go; only records before are waited for.
+    """
+    positions = {partition: offset for partition, offset in start.items() if end[partition] > offset}
+    waiting = sum(end[partition] - offset for partition, offset in positions.items())
     consumer = consumer_for(client).consumer
     with client_errors("looking at the size of records"):
         consumer.assign([ClientPartition(*partition, offset) for partition, offset in positions.items()])
         try:
-            messages = [message for message in consumer.consume(_RECORDS, _WAIT_S) if message.error() is None]
+            messages = [
+                message for message in consumer.consume(min(_RECORDS, waiting), _WAIT_S) if message.error() is None
+            ]
         finally:
             consumer.unassign()
-    sizes = [len(message.value() or b"") + len(message.key() or b"") for message in messages]
-    return max(1.0, sum(sizes) / len(sizes)) if sizes else 1.0
+    sizes = [len(found.value() or b"") + len(found.key() or b"") for found in sampled if found.error() is None]
+    return max(1.0, sum(sizes) / len(sizes)) if sizes else None

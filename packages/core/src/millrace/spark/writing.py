@@ -30,11 +30,11 @@ def check_write(config: SinkConfig, schema: pa.Schema) -> None:
         SchemaError, OptionsError: The rows or the options do not fit.
         UnreachableError, UnknownTopicError: The topic cannot be written to.
     """
-    from millrace.sink.check import check_topics
+    from millrace.sink.check import check_target
     from millrace.sink.encode import encode_for
 
     encode_for(config, schema)
-    check_topics(config.client, config.options.topics)
+    check_target(config.client, config.options.topics, idempotent=config.options.waits_for_brokers)
 
 
 def write_task(config: SinkConfig, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Written:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -54,7 +54,7 @@ class _MsgspecReader:
         """Read what msgspec and the column-wise parsers take."""
         structs, left = self._structs(items)
         # msgspec checks the UTF-8 of the fields that it keeps, not of those that it skips
-        left |= not_utf8([b"" if index in left else item or b"" for index, item in enumerate(items)] if left else items)  # type: ignore[arg-type]
+        left |= not_utf8(_blanked(items, left))
         found = None
         if left:
             found = without(len(items), left)
@@ -79,3 +79,11 @@ class _MsgspecReader:
                     raise AssertionError("rows and messages got out of step") from None
             else:
                 return structs, left
+
+
+def _blanked(items: Items, left: set[int]) -> Sequence[bytes]:
+    """The messages, empty where they are left."""
+    blanked: list[Any] = list(items)
+    for index in left:
+        blanked[index] = b""
+    return blanked

@@ -1,0 +1,133 @@
+"""`millrace demo` as a person runs it: from start to end, stopped in the middle, and stopped while it starts."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import psutil
+import pytest
+
+from millrace.demo.summary import SCRIPT_MARK
+
+MARKER = "MILLRACE_DEMO_TEST"
+SECONDS_TO_END = 30
+
+
+class RunningDemo:
+    """A demo in a process of its own, with its own folder for temporary files."""
+
+    def __init__(self, seconds):
+        self.mark = uuid.uuid4().hex
+        # Unix sockets have short paths, so pytest's own folders are too deep
+        self.temporary = Path(tempfile.mkdtemp(prefix="demo-", dir="/tmp"))
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "from millrace.cli import main; main()",
+                "demo",
+                "--plain",
+                "--seconds",
+                str(seconds),
+            ],
+            env={**os.environ, MARKER: self.mark, "TMPDIR": str(self.temporary)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.lines = []
+
+    def read_until(self, pattern):
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if re.search(pattern, line):
+                return
+        raise AssertionError(f"no line matches {pattern!r} in:\n{''.join(self.lines)}\n{self.process.stderr.read()}")
+
+    def end(self):
+        """Read what is left to read; the output, what was written to standard error, the exit code."""
+        rest, errors = self.process.communicate(timeout=120)
+        return "".join(self.lines) + rest, errors, self.process.returncode
+
+    def left_over(self):
+        """What is still there a while after its end: processes that have its mark, files in its folder."""
+        deadline = time.monotonic() + SECONDS_TO_END
+        while (left := [*self._processes(), *self.temporary.iterdir()]) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return left
+
+    def _processes(self):
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.environ().get(MARKER) == self.mark:
+                    yield " ".join(process.cmdline())[:200]
+
+    def discard(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.communicate()
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+
+@pytest.fixture
+def demo():
+    running = []
+
+    def start(seconds):
+        running.append(RunningDemo(seconds))
+        return running[0]
+
+    yield start
+    for one in running:
+        one.discard()
+
+
+def test_it_shows_results_and_ends_with_a_summary_and_the_script(demo):
+    run = demo(seconds=6)
+    output, errors, code = run.end()
+    assert (code, errors) == (0, "")
+    assert re.search(r"\d s \| in [\d,]+/s \| out [\d.]+/s \| lag orders-0:\d+ .* \| newest \d\d:\d\d:\d\d", output)
+    sent, rows_in, rows_out = (
+        int(number.replace(",", ""))
+        for number in re.search(
+            r"orders sent +([\d,]+)\n +records in +([\d,]+).*\n +records out +([\d,]+)", output
+        ).groups()
+    )
+    assert 0 < rows_in <= sent
+    assert rows_out > 0
+    assert re.search(r"micro-batches +\d+, median \d+ ms", output)
+    assert re.search(r"first result +[\d.]+ s after the broker was ready", output)
+    script = output.split(SCRIPT_MARK)[1]
+    compile(script, "pipeline.py", "exec")
+    assert 'BOOTSTRAP_SERVERS = "' in script
+    assert run.left_over() == []
+
+
+def test_ctrl_c_in_the_middle_ends_it_cleanly(demo):
+    run = demo(seconds=600)
+    run.read_until(r"newest \d\d:\d\d:\d\d")
+    run.process.send_signal(signal.SIGINT)
+    output, errors, code = run.end()
+    assert (code, errors) == (0, "")
+    assert re.search(r"records out +\d+", output)
+    assert SCRIPT_MARK in output
+    assert run.left_over() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_signal_while_it_starts_ends_it_cleanly(demo, number):
+    run = demo(seconds=600)
+    run.read_until("starting a Kafka broker")
+    run.process.send_signal(number)
+    output, errors, code = run.end()
+    assert (code, errors) == (0, "")
+    assert "first result       none" in output
+    assert run.left_over() == []

@@ -1,0 +1,47 @@
+import dataclasses
+import io
+
+from rich.console import Console
+
+from millrace.demo.live import LiveDisplay, picture
+
+
+def drawn(snapshot):
+    console = Console(file=io.StringIO(), width=160)
+    console.print(picture(snapshot))
+    return console.file.getvalue()
+
+
+def test_the_picture_has_rates_lag_and_results(snapshot):
+    text = drawn(snapshot)
+    for part in (
+        "53 s left",
+        "3,457/s",
+        "1.6/s",
+        "28,123",
+        "431 ms",
+        "orders-1",
+        "1,200",
+        "DE",
+        "12,345.50",
+        "12:00:05",
+    ):
+        assert part in text
+
+
+def test_the_bar_of_a_partition_grows_with_its_lag(snapshot):
+    assert drawn(snapshot).count("█") == 5  # 1,200 of 5,000 rows, rounded up, of 20 cells
+    full = dataclasses.replace(snapshot, lag={("orders", 0): 99_000})
+    assert drawn(full).count("█") == 20
+
+
+def test_before_the_first_result_it_says_what_it_waits_for(snapshot):
+    assert "waiting for the first result" in drawn(dataclasses.replace(snapshot, seconds=None))
+
+
+def test_lines_that_stay_are_written_to_the_terminal(snapshot):
+    stream = io.StringIO()
+    with LiveDisplay(stream) as display:
+        display.show(snapshot)
+        display.say("stopping [now]")
+    assert "stopping [now]" in stream.getvalue()
