@@ -27,9 +27,7 @@ def mean_record_bytes(client: Properties, start: Offsets, end: Offsets) -> float
     with client_errors("looking at the size of records"):
         consumer.assign([ClientPartition(*partition, offset) for partition, offset in positions.items()])
         try:
-            messages = [
-                message for message in consumer.consume(min(_RECORDS, waiting), _WAIT_S) if message.error() is None
-            ]
+            sampled = consumer.consume(min(_RECORDS, waiting), _WAIT_S)
         finally:
             consumer.unassign()
     sizes = [len(found.value() or b"") + len(found.key() or b"") for found in sampled if found.error() is None]
