@@ -37,7 +37,7 @@ class RegionPartitioner(RecordPartitioner):
 
     Options = RegionOptions
 
-    def partition_record(self, topic: str, key: bytes | None, value: bytes | None, partition_count: int) -> int | None:  # noqa: ARG002
+    def partition_record(self, topic: str, key: bytes | None, value: bytes | None, partition_count: int) -> int | None:
         """The partition of the record's region: see `RecordPartitioner.partition_record`."""
         region, separator, _ = (key or b"").partition(self.options.separator.encode())
         # Not hash(): its result differs from one Python process to the next

@@ -66,7 +66,7 @@ class DefaultSource(DataSource):
         """A streaming write."""
         from millrace.spark.stream_writer import StreamWriter
 
-        return StreamWriter(self._configuration().sink, schema, overwrite)
+        return StreamWriter(self._configuration().sink, schema)
 
     def _configuration(self) -> Configuration:
         from millrace.configuration.build import configure

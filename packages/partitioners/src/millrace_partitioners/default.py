@@ -14,6 +14,6 @@ class DefaultPartitioner(Partitioner):
     together to one partition at a time (sticky).
     """
 
-    def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:  # noqa: ARG002
+    def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
         """Null for every record: see `Partitioner.partition`."""
         return pa.nulls(len(values), pa.int32())

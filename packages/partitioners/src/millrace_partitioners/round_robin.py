@@ -26,7 +26,7 @@ class RoundRobinPartitioner(Partitioner):
         self._task_index = task_index
         self._task_count = task_count
 
-    def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:  # noqa: ARG002
+    def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
         """The next partitions in turn: see `Partitioner.partition`."""
         start = self._next.get(topic, self._first(partition_count))
         stop = start + len(values)

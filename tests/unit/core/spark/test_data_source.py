@@ -14,7 +14,7 @@ from millrace.errors import MillraceError, OptionsError, SchemaError
 from millrace.source.splits import OffsetRange, Split
 from millrace.spark.errors import user_errors
 from millrace.spark.options import connector_options
-from millrace.spark.partition import SplitPartition, split_of
+from millrace.spark.reading import SplitPartition
 from pyspark_millrace import DefaultSource
 
 SERVERS = {"properties.bootstrap.servers": "h:1"}
@@ -95,20 +95,21 @@ def test_readers_travel_to_executors() -> None:
 def test_a_stream_plans_a_micro_batch_without_asking_the_cluster() -> None:
     reader = DefaultSource({**SERVERS, "topic": "a"}).streamReader(VALUE)
     (partition,) = reader.partitions({"v": 1, "topics": {"a": {"0": 3}}}, {"v": 1, "topics": {"a": {"0": 5}}})
-    assert split_of(partition) == Split((OffsetRange(("a", 0), 3, 5),))  # type: ignore[arg-type]
+    assert partition.value == Split((OffsetRange(("a", 0), 3, 5),))  # type: ignore[arg-type]
 
 
 def test_a_stream_has_seen_nothing_before_it_looked() -> None:
     assert DefaultSource({**SERVERS, "topic": "a"}).streamReader(VALUE).reportLatestOffset() is None
 
 
-def test_an_empty_partition_of_sparks_own_is_an_empty_split() -> None:
-    assert split_of(InputPartition(None)) == Split(())
+def test_an_empty_partition_of_sparks_own_is_read_as_nothing() -> None:
+    reader = DefaultSource({**SERVERS, "topic": "a"}).reader(VALUE)
+    assert list(reader.read(InputPartition(None))) == []
 
 
 def test_a_split_travels_in_its_partition() -> None:
     split = Split((OffsetRange(("a", 0), 3, 5),))  # type: ignore[arg-type]
-    assert split_of(pickle.loads(pickle.dumps(SplitPartition(split)))) == split
+    assert pickle.loads(pickle.dumps(SplitPartition(split))).value == split
 
 
 def test_errors_of_millrace_reach_the_user_without_a_stack() -> None:

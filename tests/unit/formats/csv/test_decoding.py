@@ -77,13 +77,13 @@ def test_lines(message: bytes, expected: list[Any]) -> None:
 BROKEN = {
     b"x,1,true": "3 values for 4 columns",
     b"x,1,true,1;2,extra": "5 values for 4 columns",
-    b"x,1,true,,,": "6 values for 4 columns",
+    b"x,1,true,,,": "not CSV of 4 columns: more than 5 values",
     b" ": "1 values for 4 columns",
     b"\n": "1 values for 4 columns",
-    b'"a"b,1,,': "not CSV: 'b' after a closing quote at character 3",
-    b'"a,1,,': "not CSV: a closing quote is missing",
-    b"x,1,true,1\ny,2,false,2": "not CSV: a second line in the message",
-    b'"x",1,true,1\ny,2,false,2': "not CSV: a second line in the message",
+    b'"a"b,1,,': "not CSV of 4 columns: 'b' after a closing quote at character 3",
+    b'"a,1,,': "not CSV of 4 columns: a closing quote is missing",
+    b"x,1,true,1\ny,2,false,2": "not CSV of 4 columns: a second line in the message",
+    b'"x",1,true,1\ny,2,false,2': "not CSV of 4 columns: a second line in the message",
     b"x,1,true,\xff": "not UTF-8: byte 0xff at position 9",
     b"x,,,": 'field i: "" is not a BIGINT: not an integer',
 }
@@ -159,8 +159,8 @@ def test_escapes(message: bytes, expected: str) -> None:
 
 
 def test_nothing_after_an_escape() -> None:
-    assert reason(b"a\\", escape_character="\\") == "not CSV: nothing after the escape character"
-    assert reason(b'"a\\', escape_character="\\") == "not CSV: nothing after the escape character"
+    assert reason(b"a\\", escape_character="\\") == "not CSV of 4 columns: nothing after the escape character"
+    assert reason(b'"a\\', escape_character="\\") == "not CSV of 4 columns: nothing after the escape character"
 
 
 def test_comments() -> None:

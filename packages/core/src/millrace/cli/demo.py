@@ -17,6 +17,10 @@ def demo(seconds: float, plain: bool) -> None:
     the results to a second topic, and reads them from there. Ctrl-C ends it early. At the end it prints the Python of
     the pipeline to copy.
     """
-    from millrace.demo.run import run_demo
+    from millrace.demo.interrupts import Interrupts
 
-    run_demo(seconds, plain)
+    # Before what takes long to import, so that Ctrl-C ends the demo cleanly from the first moment on
+    with Interrupts() as interrupts:
+        from millrace.demo.run import run_demo
+
+        run_demo(seconds, plain, interrupts)

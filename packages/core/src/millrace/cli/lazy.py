@@ -25,11 +25,11 @@ class LazyGroup(click.Group):
         super().__init__(name, **settings)  # type: ignore[arg-type]
         self._commands_at = dict(commands_at)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's arguments
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands, in the order given."""
         return list(self._commands_at)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's arguments
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name, imported now."""
         target = self._commands_at.get(cmd_name)
         if target is None:

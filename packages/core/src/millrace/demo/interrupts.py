@@ -50,7 +50,7 @@ class Interrupts:
         finally:
             self._raising = False
 
-    def _take(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - a signal handler's arguments
+    def _take(self, number: int, frame: FrameType | None) -> None:
         self._asked.set()
         if self._raising:
             self._raising = False

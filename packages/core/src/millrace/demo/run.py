@@ -35,12 +35,13 @@ _REFRESH_SECONDS = 0.25
 _FIRST_RESULT_SECONDS = 180.0
 
 
-def run_demo(seconds: float, plain: bool) -> None:
-    """Run the demo until its time is over, or until Ctrl-C or SIGTERM, and leave nothing behind.
+def run_demo(seconds: float, plain: bool, interrupts: Interrupts) -> None:
+    """Run the demo until its time is over or someone asks to stop, and leave nothing behind.
 
     Args:
         seconds: How long to show results, from the first one on.
         plain: Plain lines even on a terminal.
+        interrupts: Tells when someone asks to stop; inside its ``with`` block.
 
     Raises:
         MachineError: This machine has no Java that fits, or the broker does not start.
@@ -48,7 +49,6 @@ def run_demo(seconds: float, plain: bool) -> None:
     """
     find_java()
     with (
-        Interrupts() as interrupts,
         _quiet_warnings(),
         tempfile.TemporaryDirectory(prefix="millrace-", ignore_cleanup_errors=True) as folder,
         descriptors_to(Path(folder, "log")),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -17,17 +16,15 @@ from pyspark.sql.streaming.datasource import (
 from millrace.configuration import SourceConfig
 from millrace.source.offsets import Offsets, StreamOffset
 from millrace.spark.errors import user_errors
-from millrace.spark.partition import SplitPartition, split_of
-from millrace.spark.schema import arrow_schema, check_read_schema
+from millrace.spark.reading import Reading, SplitPartition
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql.types import StructType
 
     from millrace.source.planner import Planner
 
 
-class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads micro-batch by micro-batch. One lives on the driver as long as the query; executors get copies.
 
     Args:
@@ -36,13 +33,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """
 
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
-        with user_errors():
-            self._config = config
-            self._schema = arrow_schema(schema)
-            check_read_schema(config, self._schema)
-            self._planner_: Planner | None = None
-            self._seen: StreamOffset | None = None
-            self._last: Offsets | None = None
+        super().__init__(config, schema)
+        self._planner_: Planner | None = None
+        self._seen: StreamOffset | None = None
+        self._last: Offsets | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where a query without a checkpoint begins."""
@@ -88,13 +82,6 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         with user_errors():
             splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end))
             return [SplitPartition(split) for split in splits]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Called on an executor for each partition."""
-        from millrace.source.pipeline import read
-
-        with user_errors():
-            yield from read(self._config, self._schema, split_of(partition))
 
     def _planner(self) -> Planner:
         # Made on the driver only, and not before it is needed: executors get this object without one

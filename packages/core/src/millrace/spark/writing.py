@@ -11,9 +11,11 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.spark.errors import user_errors
+from millrace.spark.schema import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql.types import StructType
 
 
 @dataclass
@@ -23,25 +25,30 @@ class Written(WriterCommitMessage):
     records: int
 
 
-def check_write(config: SinkConfig, schema: pa.Schema) -> None:
-    """Refuse, on the driver and before any task starts, a write that cannot work.
+class Writing:
+    """Writes rows on executors; made on the driver, where columns, topics and client properties are checked.
 
-    Raises:
-        SchemaError, OptionsError: The rows or the options do not fit.
-        UnreachableError, UnknownTopicError: The topic cannot be written to.
+    Args:
+        config: How to write.
+        schema: The rows' columns.
     """
-    from millrace.sink.check import check_target
-    from millrace.sink.encode import encode_for
 
-    encode_for(config, schema)
-    check_target(config.client, config.options.topics, idempotent=config.options.waits_for_brokers)
+    def __init__(self, config: SinkConfig, schema: StructType) -> None:
+        from millrace.sink.check import check_target
+        from millrace.sink.encode import encode_for
 
+        with user_errors():
+            self._config = config
+            self._schema = arrow_schema(schema)
+            encode_for(config, self._schema)
+            check_target(config.client, config.options.topics, idempotent=config.options.waits_for_brokers)
 
-def write_task(config: SinkConfig, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Written:
-    """Write one task's rows; on an executor."""
-    from millrace.sink.pipeline import WriteTask, write
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """Called on an executor for each task."""
+        from millrace.sink.pipeline import WriteTask, write
 
-    context = TaskContext.get()
-    index = context.partitionId() if context else 0
-    with user_errors():
-        return Written(write(config, schema, batches, WriteTask(index, 0)))
+        context = TaskContext.get()
+        # Spark tells a Python task its index, but not how many there are
+        task = WriteTask(context.partitionId() if context else 0, 0)
+        with user_errors():
+            return Written(write(self._config, self._schema, iterator, task))

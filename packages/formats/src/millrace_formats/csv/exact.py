@@ -50,7 +50,7 @@ class CsvExactReader:
 
     def __init__(self, schema: pa.Schema, options: CsvOptions) -> None:
         self._ignore = options.ignore_parse_errors
-        self._split = LineSplitter(options).split
+        self._split = LineSplitter(options, len(schema) + 1).split
         self._fields = [field_conversion(field, options) for field in schema]
 
     def read(self, payload: bytes | None) -> tuple[Any, ...] | None:
@@ -75,7 +75,7 @@ class CsvExactReader:
             reason = f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}"
             raise BadMessageError(reason) from None
         except ValueError as error:
-            raise BadMessageError(f"not CSV: {error}") from None
+            raise BadMessageError(f"not CSV of {len(self._fields)} columns: {error}") from None
         if texts is None:
             return None
         wanted = len(self._fields)

@@ -16,9 +16,11 @@ class LineSplitter:
 
     Args:
         options: The options of csv.
+        most: How many values a line may have; splitting stops at the first one more.
     """
 
-    def __init__(self, options: CsvOptions) -> None:
+    def __init__(self, options: CsvOptions, most: int) -> None:
+        self._most = most
         self._delimiter = options.delimiter
         self._quote = options.quote
         self._escape = options.escape_character
@@ -26,6 +28,7 @@ class LineSplitter:
         ends, escape = re.escape(self._delimiter + _BREAKS), re.escape(self._escape or "")
         self._bare = re.compile(f"[^{ends}{escape}]*")
         self._inner = re.compile(f"[^{re.escape(self._quote or '')}{escape}]*") if self._quote else self._bare
+        self._quotes = re.compile(f"(?:{re.escape(self._quote or ' ')})+")
         self._ends = frozenset(self._delimiter + _BREAKS)
 
     def split(self, text: str) -> list[str] | None:
@@ -43,6 +46,8 @@ class LineSplitter:
             values.append(value)
             if text[at : at + 1] != self._delimiter:
                 break
+            if len(values) == self._most:
+                raise ValueError(f"more than {self._most} values")
             at += 1
         if text[at:].strip(_BREAKS):
             raise ValueError("a second line in the message")
@@ -65,6 +70,16 @@ class LineSplitter:
             at = self._escaped(text, at, parts)
 
     def _quoted(self, text: str, at: int) -> tuple[str, int]:
+        if self._escape is not None:
+            return self._quoted_with_escapes(text, at)
+        quote = self._quote or ""
+        for run in self._quotes.finditer(text, at):
+            end = run.end()
+            if (end - run.start()) % 2:  # pairs that stand for one, and then the one that closes
+                return text[at : end - 1].replace(quote * 2, quote), self._after_quote(text, end)
+        raise ValueError("a closing quote is missing")
+
+    def _quoted_with_escapes(self, text: str, at: int) -> tuple[str, int]:
         parts: list[str] = []
         while True:
             at = self._run(self._inner, text, at, parts)

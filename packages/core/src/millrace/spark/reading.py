@@ -1,0 +1,48 @@
+"""What batch and streaming reads have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import InputPartition
+
+from millrace.configuration import SourceConfig
+from millrace.source.splits import Split
+from millrace.spark.errors import user_errors
+from millrace.spark.schema import arrow_schema, check_read_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+
+class Reading:
+    """Reads splits on executors; made on the driver, where the schema is checked.
+
+    Args:
+        config: How to read.
+        schema: The columns of the result.
+    """
+
+    def __init__(self, config: SourceConfig, schema: StructType) -> None:
+        with user_errors():
+            self._config = config
+            self._schema = arrow_schema(schema)
+            check_read_schema(config, self._schema)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Called on an executor for each partition."""
+        from millrace.source.pipeline import read
+
+        # Spark makes an empty partition of its own for a read that has none
+        split = partition.value or Split(())
+        with user_errors():
+            yield from read(self._config, self._schema, split)
+
+
+class SplitPartition(InputPartition):
+    """A split, to be read by one task."""
+
+    def __init__(self, split: Split) -> None:
+        super().__init__(split)
