@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from support.kafka import produce
 
@@ -155,3 +155,55 @@ def test_large_messages_are_read_in_batches_of_bounded_size(spark, connection, b
     rows = read(spark, connection, topic=topic, schema="value BINARY").selectExpr("length(value) n").collect()
 
     assert [row.n for row in rows] == [500_000] * 60
+
+
+@pytest.fixture
+def timed(broker, make_topic) -> str:
+    """A topic with the records 0 to 9 in each of two partitions, a second apart."""
+    topic = make_topic(2)
+    records = [
+        {"value": str(n).encode(), "timestamp": 1_000_000 + 1_000 * n, "partition": partition}
+        for n in range(10)
+        for partition in range(2)
+    ]
+    produce(broker.bootstrap_servers, topic, records)
+    return topic
+
+
+def numbers(rows, partition: int) -> list[int]:
+    return [int(row.value) for row in rows.where(f"partition = {partition}").orderBy("offset").collect()]
+
+
+def test_reading_from_one_time_to_another(spark, connection, timed):
+    times = {"scan.startup.timestamp-millis": "1002500", "scan.bounded.timestamp-millis": "1006000"}
+    modes = {"scan.startup.mode": "timestamp", "scan.bounded.mode": "timestamp"}
+
+    rows = spark.read.format("millrace").options(**connection, topic=timed, **modes, **times).load()
+
+    assert numbers(rows, 0) == numbers(rows, 1) == [3, 4, 5]
+
+
+def test_reading_from_specific_offsets_to_others(spark, connection, timed):
+    options = {
+        "scan.startup.mode": "specific-offsets",
+        "scan.startup.specific-offsets": "partition:0,offset:2;partition:1,offset:8",
+        "scan.bounded.mode": "specific-offsets",
+        "scan.bounded.specific-offsets": f"topic:{timed},partition:0,offset:4;partition:1,offset:1000",
+    }
+
+    rows = spark.read.format("millrace").options(**connection, topic=timed, **options).load()
+
+    assert numbers(rows, 0) == [2, 3]
+    assert numbers(rows, 1) == [8, 9]
+
+
+def test_reading_from_where_a_group_is(spark, connection, broker, timed):
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": timed})
+    consumer.commit(offsets=[TopicPartition(timed, 0, 7)], asynchronous=False)
+    consumer.close()
+    group = {"properties.group.id": timed, "properties.auto.offset.reset": "earliest"}
+
+    rows = spark.read.format("millrace").options(**connection, topic=timed, **group).load()
+
+    assert numbers(rows, 0) == [7, 8, 9]
+    assert numbers(rows, 1) == list(range(10))

@@ -100,10 +100,25 @@ def test_a_missing_address_is_told(spark):
     assert "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'" in text
 
 
-def test_a_mode_that_is_not_supported_yet_is_refused(spark, connection):
+def test_a_guarantee_that_is_not_supported_yet_is_refused(spark, connection):
+    text = message_of(lambda: load(spark, {**connection, "topic": "orders", "sink.delivery-guarantee": "exactly-once"}))
+
+    assert "option 'sink.delivery-guarantee': expected one of none, at-least-once; got 'exactly-once'" in text
+
+
+def test_a_mode_without_its_option_names_it(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "scan.startup.mode": "timestamp"}))
 
-    assert "unknown offset initializer 'timestamp'; installed: earliest-offset, latest-offset" in text
+    assert "option 'scan.startup.timestamp-millis' is required" in text
+
+
+def test_a_group_that_has_read_nothing_yet_is_told_what_to_set(spark, connection, make_topic):
+    options = {**connection, "topic": make_topic(), "properties.group.id": "never-seen"}
+
+    text = message_of(lambda: load(spark, options).count())
+
+    assert "startup mode 'group-offsets' has no offset" in text
+    assert "'properties.auto.offset.reset'" in text
 
 
 def test_a_wrong_client_property_is_told(spark, connection, make_topic):

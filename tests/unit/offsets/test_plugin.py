@@ -10,7 +10,7 @@ from millrace_offsets import plugin
 
 def test_every_name_leads_to_a_class_of_its_kind() -> None:
     offered = plugin.millrace_offset_initializers()
-    assert set(offered) == {"earliest-offset", "latest-offset"}
+    assert set(offered) == {"earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets"}
     for name, where in offered.items():
         assert issubclass(EntryPoint(name, where, "").load(), OffsetInitializer)
 

@@ -26,11 +26,6 @@ def suite_of(answer: Offsets) -> OffsetInitializerSuite:
     return Suite()
 
 
-def test_a_partition_that_is_forgotten() -> None:
-    with pytest.raises(AssertionError):
-        suite_of(lambda partitions, _: dict.fromkeys(partitions[1:], 0)).test_every_partition_gets_an_offset()
-
-
 @pytest.mark.parametrize(("offset", "fault"), [(-2, "below 0"), (1.0, "JSON"), (np.int64(1), "JSON"), (None, "JSON")])
 def test_what_is_not_an_offset(offset: Any, fault: str) -> None:
     with pytest.raises(AssertionError, match=fault):
@@ -53,7 +48,7 @@ def test_a_request_for_each_partition() -> None:
 
 def test_more_than_the_lookup_offers() -> None:
     with pytest.raises(AttributeError, match="consumer"):
-        suite_of(lambda _, lookup: lookup.consumer.positions()).test_every_partition_gets_an_offset()
+        suite_of(lambda _, lookup: lookup.consumer.positions()).test_only_partitions_that_were_asked_for_get_an_offset()
 
 
 def test_a_collection_that_is_taken_for_a_list() -> None:

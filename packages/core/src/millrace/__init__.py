@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,5 +20,7 @@ def __getattr__(name: str) -> Any:
 
         return local_session
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("millrace-core")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

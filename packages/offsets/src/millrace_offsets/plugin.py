@@ -13,4 +13,7 @@ def millrace_offset_initializers() -> Mapping[str, str]:
     return {
         "earliest-offset": "millrace_offsets.earliest:EarliestOffset",
         "latest-offset": "millrace_offsets.latest:LatestOffset",
+        "group-offsets": "millrace_offsets.committed:GroupOffsets",
+        "timestamp": "millrace_offsets.timestamp:TimestampOffset",
+        "specific-offsets": "millrace_offsets.specific:SpecificOffsets",
     }

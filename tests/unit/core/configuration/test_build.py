@@ -166,8 +166,8 @@ def test_offset_initializers_are_looked_up(side: str, attribute: str) -> None:
 def test_an_unknown_offset_initializer_is_told(side: str) -> None:
     (problem,) = problems({f"scan.{side}.mode": "earliest"})
     assert problem == (
-        f"option 'scan.{side}.mode': unknown offset initializer 'earliest'; installed: earliest-offset, latest-offset. "
-        f"Did you mean 'earliest-offset'?"
+        f"option 'scan.{side}.mode': unknown offset initializer 'earliest'; installed: earliest-offset, group-offsets, "
+        f"latest-offset, specific-offsets, timestamp. Did you mean 'earliest-offset'?"
     )
 
 

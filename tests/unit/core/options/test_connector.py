@@ -57,6 +57,11 @@ CASES |= {
     (SourceOptions, name): case
     for name, case in {
         "scan.startup.mode": Case(None, {"earliest-offset": "earliest-offset"}, {}),
+        "properties.auto.offset.reset": Case(
+            "none",
+            {"earliest": "earliest", "latest": "latest"},
+            {"smallest": "expected one of earliest, latest, none", "error": "expected one of earliest, latest, none"},
+        ),
         "scan.bounded.mode": Case(None, {"latest-offset": "latest-offset"}, {}),
         "scan.max-records-per-batch": Case(
             None,

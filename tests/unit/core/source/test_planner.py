@@ -23,6 +23,7 @@ class Log:
 
     def __init__(self, bounds: dict[TopicPartition, tuple[int, int]]) -> None:
         self.bounds = bounds
+        self.groups: dict[TopicPartition, int] = {}
         self.requests: list[str] = []
 
     def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
@@ -32,6 +33,9 @@ class Log:
         if partitions:
             self.requests.append("begin")
         return {partition: self.bounds[partition][0] for partition in partitions}
+
+    def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        return {partition: self.groups[partition] for partition in partitions if partition in self.groups}
 
     def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         if partitions:
@@ -43,7 +47,7 @@ class Forgetful(OffsetInitializer):
     """Leaves the last partition out."""
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        return dict.fromkeys(list(partitions)[:-1], 0)
+        return dict.fromkeys(list(partitions)[:-1], 20)
 
 
 class Magic(OffsetInitializer):
@@ -113,21 +117,58 @@ def test_a_bounded_stream_knows_from_the_first_where_it_stops(log: Log) -> None:
     assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7})
 
 
-def test_a_group_id_without_a_startup_mode_asks_for_one_in_words_that_the_user_knows(log: Log) -> None:
-    with pytest.raises(OptionsError, match=r"properties\.group\.id.*scan\.startup\.mode"):
-        plan(properties_group_id="mine").first_offset()
+def test_with_a_group_a_query_starts_where_the_group_is(log: Log) -> None:
+    log.groups = {A0: 50, A1: 3}
+    assert plan(properties_group_id="mine").first_offset() == StreamOffset({A0: 50, A1: 3})
 
 
-@pytest.mark.parametrize(("initializer", "missing"), [(Forgetful, "a-1"), (Magic, "a-0, a-1")])
-def test_an_initializer_that_gives_no_offset_is_named(
-    log: Log, monkeypatch: pytest.MonkeyPatch, initializer: type, missing: str
+@pytest.mark.parametrize("committed", [{A0: 50}, {A0: 50, A1: 8}], ids=["no offset", "an offset after the end"])
+@pytest.mark.parametrize(("reset", "expected"), [("earliest", 0), ("latest", 7)])
+def test_a_partition_without_a_valid_offset_starts_where_the_reset_says(
+    log: Log, committed: dict[TopicPartition, int], reset: str, expected: int
 ) -> None:
-    module = SimpleNamespace(**{initializer.__name__: initializer})
+    log.groups = committed
+    planner = plan(properties_group_id="mine", properties_auto_offset_reset=reset)
+    assert planner.first_offset() == StreamOffset({A0: 50, A1: expected})
+
+
+def test_without_a_reset_such_a_partition_is_an_error_that_says_what_to_set(log: Log) -> None:
+    log.groups = {A0: 5, A1: 3}
+    with pytest.raises(DataLossError) as error:
+        plan(properties_group_id="mine").first_offset()
+    assert str(error.value) == (
+        "a-0: startup mode 'group-offsets' gives offset 5, and the log holds 10 to 99. Say with option "
+        "'properties.auto.offset.reset' where to start instead: earliest or latest"
+    )
+
+
+def test_a_partition_without_an_offset_to_stop_at_is_not_read(log: Log) -> None:
+    options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:20"}
+    assert plan(**options).batch_splits() == splits((A0, 10, 20))
+    assert plan(scan_startup_mode="earliest-offset", **options).first_offset().stop == {A0: 20, A1: 0}
+
+
+def test_a_batch_that_is_to_stop_after_the_end_stops_at_the_end(log: Log) -> None:
+    options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:2000"}
+    assert plan(**options).batch_splits() == splits((A0, 10, 100))
+
+
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> str:
+    module = SimpleNamespace(Forgetful=Forgetful, Magic=Magic)
     monkeypatch.setitem(sys.modules, "initializers_of_this_test", module)  # type: ignore[arg-type]
-    name = f"initializers_of_this_test:{initializer.__name__}"
+    return "initializers_of_this_test"
+
+
+def test_an_initializer_may_leave_partitions_to_the_reset(log: Log, named: str) -> None:
+    planner = plan(scan_startup_mode=f"{named}:Forgetful", properties_auto_offset_reset="latest")
+    assert planner.first_offset() == StreamOffset({A0: 20, A1: 7})
+
+
+def test_an_initializer_that_gives_no_offset_is_named(log: Log, named: str) -> None:
     with pytest.raises(OptionsError) as error:
-        plan(scan_startup_mode=name).first_offset()
-    assert error.value.problems == (f"offset initializer {name!r} gave no offset for {missing}",)
+        plan(scan_startup_mode=f"{named}:Magic").first_offset()
+    assert error.value.problems == (f"offset initializer '{named}:Magic' gave offset -2 for a-0, -2 for a-1",)
 
 
 def test_a_stream_may_go_to_the_end(log: Log) -> None:

@@ -7,7 +7,11 @@ import click
 
 @click.command()
 @click.option(
-    "--seconds", type=click.FloatRange(min=1), default=60.0, show_default=True, help="How long to show the query."
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="How long to show results, from the first one on.",
 )
 @click.option("--plain", is_flag=True, help="Plain lines instead of a live display, as where there is no terminal.")
 def demo(seconds: float, plain: bool) -> None:

@@ -58,7 +58,10 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
 
 def _client(parser: OptionParser) -> Properties:
     parser.expect("properties.bootstrap.servers")
-    client, problems = translate(parser.take_prefixed("properties."))
+    given = parser.take_prefixed("properties.")
+    # Not the client's business: it would replace offsets that are gone, where the planner and the reader must notice
+    given.pop("auto.offset.reset", None)
+    client, problems = translate(given)
     for problem in problems:
         parser.report(problem)
     return Properties(client)

@@ -28,6 +28,16 @@ class OffsetLookup(Protocol):
     def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The offset that the next visible record will have (the last stable offset when reading committed)."""
 
+    def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
+        """The offset of the first record whose timestamp is ``millis`` since 1970 UTC or later; the end without one."""
+
+    def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offsets that the consumer group has committed; partitions without one are left out.
+
+        Raises:
+            OptionsError: The option ``properties.group.id`` is not given.
+        """
+
 
 class OffsetInitializer(Plugin, ABC):
     """Finds an offset for each partition, to start at or to stop before.
@@ -37,7 +47,9 @@ class OffsetInitializer(Plugin, ABC):
 
     @abstractmethod
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """An offset, at least 0, for every one of ``partitions``.
+        """An offset, at least 0, for each of ``partitions`` that has one.
 
-        Called on the driver, once per query or batch read.
+        Called on the driver, once per query or batch read. A partition that is left out, or whose offset is no longer
+        in its log, starts where ``properties.auto.offset.reset`` says, and is not read at all when the offset was to
+        be the one to stop at.
         """

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Self, TextIO
 
-from rich import box
-from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from millrace.demo.display import Snapshot, rate_text, window_text
 
-_BAR_CELLS = 20
+_BAR_CELLS = 10
 _BAR_ROWS = 5_000
 """Lag of a partition at which its bar is full."""
 
@@ -38,8 +35,9 @@ class LiveDisplay:
         self._live.stop()
 
     def say(self, text: str) -> None:
-        """Write a line above the numbers."""
-        self._console.print(Text(text))
+        """Write a line above the numbers, or after them once they are gone."""
+        # Lines are never broken: they may be somebody's next program
+        self._console.print(Text(text), soft_wrap=True)
 
     def show(self, snapshot: Snapshot) -> None:
         """Draw the numbers."""
@@ -47,17 +45,10 @@ class LiveDisplay:
 
 
 def picture(snapshot: Snapshot) -> RenderableType:
-    """The numbers as tables side by side."""
-    return Group(
-        Text(_headline(snapshot), "bold"),
-        Columns(
-            [
-                Panel(_flow(snapshot), title="records", title_align="left"),
-                Panel(_lag(snapshot), title="lag per partition", title_align="left"),
-                Panel(_results(snapshot), title="newest results", title_align="left"),
-            ]
-        ),
-    )
+    """The numbers as tables, in the width of a usual terminal."""
+    sides = Table.grid(padding=(0, 4))
+    sides.add_row(Group(_flow(snapshot), "", _lag(snapshot)), _results(snapshot))
+    return Group("", Text(_headline(snapshot), "bold"), "", sides)
 
 
 def _headline(snapshot: Snapshot) -> str:
@@ -68,14 +59,14 @@ def _headline(snapshot: Snapshot) -> str:
 
 
 def _table(*headings: str) -> Table:
-    table = Table(box=None if not any(headings) else box.SIMPLE_HEAD, pad_edge=False, show_header=any(headings))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for index, heading in enumerate(headings):
         table.add_column(heading, justify="right" if index else "left", no_wrap=True)
     return table
 
 
 def _flow(snapshot: Snapshot) -> Table:
-    table = _table("", "per second", "so far")
+    table = _table("records", "now", "so far")
     table.add_row("sent", "", f"{snapshot.sent:,}")
     table.add_row("in", Text(rate_text(snapshot.rows_in_rate), "green"), f"{snapshot.rows_in:,}")
     table.add_row("out", Text(rate_text(snapshot.rows_out_rate), "green"), f"{snapshot.rows_out:,}")
@@ -84,7 +75,7 @@ def _flow(snapshot: Snapshot) -> Table:
 
 
 def _lag(snapshot: Snapshot) -> Table:
-    table = _table("partition", "records", "")
+    table = _table("partition", "lag", "")
     for (topic, partition), rows in sorted(snapshot.lag.items()):
         cells = min(_BAR_CELLS, -(-rows * _BAR_CELLS // _BAR_ROWS))
         bar = Text("█" * cells + "·" * (_BAR_CELLS - cells), "yellow" if cells else "dim")
@@ -93,7 +84,7 @@ def _lag(snapshot: Snapshot) -> Table:
 
 
 def _results(snapshot: Snapshot) -> Table:
-    table = _table("window (UTC)", "country", "orders", "revenue")
+    table = _table("newest results (UTC)", "country", "orders", "revenue")
     for result in snapshot.newest:
         table.add_row(window_text(result), result.country, f"{result.orders:,}", f"{result.revenue:,.2f}")
     return table

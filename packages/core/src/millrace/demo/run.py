@@ -52,9 +52,10 @@ def run_demo(seconds: float, plain: bool, interrupts: Interrupts) -> None:
         _quiet_warnings(),
         tempfile.TemporaryDirectory(prefix="millrace-", ignore_cleanup_errors=True) as folder,
         descriptors_to(Path(folder, "log")),
-        open_display(plain) as display,
     ):
-        summary = Demo(Path(folder), interrupts, display).run(seconds)
+        display = open_display(plain)
+        with display:
+            summary = Demo(Path(folder), interrupts, display).run(seconds)
         for line in (*summary.lines(), "", SCRIPT_MARK, script()):
             display.say(line)
 

@@ -8,12 +8,12 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import TypeVar
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException
+from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from millrace.contracts import TopicPartition
-from millrace.errors import UnknownTopicError, UnreachableError
+from millrace.errors import OptionsError, UnknownTopicError, UnreachableError
 from millrace.kafka.errors import NO_TOPIC, client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
@@ -41,6 +41,7 @@ class Cluster:
 
     def __init__(self, client: Properties) -> None:
         self._servers = client["bootstrap.servers"]
+        self._group = client.get("group.id")
         self._isolation = (
             IsolationLevel.READ_UNCOMMITTED
             if client.get("isolation.level") == "read_uncommitted"
@@ -72,6 +73,29 @@ class Cluster:
     def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The offset after the last visible record of each partition."""
         return self._offsets(partitions, OffsetSpec.latest())
+
+    def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
+        """The offset of each partition's first record from a time on, in ms since 1970 UTC; its end without one."""
+        found = self._offsets(partitions, OffsetSpec.for_timestamp(millis))
+        return {**found, **self.end([partition for partition, offset in found.items() if offset < 0])}
+
+    def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offsets that the consumer group has committed; partitions without one are left out.
+
+        Raises:
+            OptionsError: The option ``properties.group.id`` is not given.
+        """
+        if self._group is None:
+            raise OptionsError("source", ("committed offsets are a group's: give the option 'properties.group.id'",))
+        if not partitions:
+            return {}
+        request = ConsumerGroupTopicPartitions(self._group, [ClientPartition(*partition) for partition in partitions])
+        found = self._ask(lambda timeout_s: self._list_committed(request, timeout_s), "looking up committed offsets")
+        return {TopicPartition(at.topic, at.partition): at.offset for at in found if at.offset >= 0}
+
+    def _list_committed(self, request: ConsumerGroupTopicPartitions, timeout_s: float) -> list[ClientPartition]:
+        futures = self._admin.list_consumer_group_offsets([request], request_timeout=timeout_s)
+        return futures[self._group].result().topic_partitions
 
     def _topics(self, wanted: Collection[str], timeout_s: float) -> dict[str, int]:
         found = self._admin.list_topics(timeout=timeout_s).topics

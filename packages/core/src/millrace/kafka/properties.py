@@ -34,8 +34,6 @@ _SET_BY_MILLRACE = {
     "enable.auto.commit": "Spark's checkpoint keeps the offsets",
     "enable.auto.offset.store": "Spark's checkpoint keeps the offsets",
     "enable.partition.eof": "millrace relies on it",
-    "auto.offset.reset": "an offset that is gone is an error, never replaced by another; use 'scan.startup.mode' for "
-    "where to start",
     "max.poll.interval.ms": "millrace's consumers are in no group",
     "delivery.report.only.error": "millrace relies on it",
     "error_cb": "millrace reports what the client says",

@@ -48,14 +48,21 @@ class SourceOptions(TableOptions):
     startup_mode: str | None = option(
         "scan.startup.mode",
         default=None,
-        doc="Where a query without a checkpoint starts: earliest-offset, latest-offset, or another offset initializer. "
-        "By default a stream starts at the latest offsets and a batch at the earliest.",
+        doc="Where a query without a checkpoint starts: earliest-offset, latest-offset, group-offsets, timestamp, "
+        "specific-offsets, or another offset initializer. By default group-offsets when properties.group.id is given; "
+        "else, as with Spark's own connector, a stream starts at the latest offsets and a batch at the earliest.",
+    )
+    offset_reset: Literal["earliest", "latest", "none"] = option(
+        "properties.auto.offset.reset",
+        default="none",
+        doc="Where a partition starts for which the startup mode has no valid offset; with none the query fails, "
+        "naming it. A partition that is being read is never reset.",
     )
     bounded_mode: str | None = option(
         "scan.bounded.mode",
         default=None,
-        doc="Where reading stops: latest-offset, or another offset initializer. By default a stream does not stop, and "
-        "a batch stops at the latest offsets.",
+        doc="Where reading stops: latest-offset, group-offsets, timestamp, specific-offsets, or another offset "
+        "initializer. By default a stream does not stop, and a batch stops at the latest offsets.",
     )
     max_records_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-records-per-batch",

@@ -149,7 +149,7 @@ def _expected(error: dict[str, Any], text: str) -> str:
     kind = str(error["type"])
     if kind == "literal_error":
         choices = [choice.strip("'") for choice in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        close = closest(text, choices)
+        close = closest(text, choices, cutoff=0.8)
         hint = f" (did you mean {close!r}?)" if close else ""
         return f"expected one of {', '.join(choices)}{hint}"
     if kind.startswith("bool"):

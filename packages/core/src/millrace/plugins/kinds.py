@@ -37,7 +37,7 @@ OFFSET_INITIALIZER = Kind(
     "offset initializer",
     "millrace_offset_initializers",
     "millrace.contracts:OffsetInitializer",
-    {"millrace-offsets": ("earliest-offset", "latest-offset")},
+    {"millrace-offsets": ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")},
 )
 HEADER_FILTER = Kind(
     "header filter",

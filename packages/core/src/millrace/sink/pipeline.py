@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from millrace.collector import no_garbage_collection
 from millrace.configuration import SinkConfig
 from millrace.contracts import Partitioner
 from millrace.kafka.producer import producer_for
@@ -49,12 +50,12 @@ def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatc
     partitioner.open(task.index, task.count)
     producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
     output = Output(producer)
-    for batch in batches:
-        for records in encode(batch):
-            partitions = choose_partitions(
-                partitioner, config.partitioner.name, records, producer.partition_count(records.topic)
-            )
-            output.send(records, partitions)
+    name = config.partitioner.name
+    with no_garbage_collection():
+        for batch in batches:
+            for records in encode(batch):
+                count = producer.partition_count(records.topic)
+                output.send(records, choose_partitions(partitioner, name, records, count))
     if config.options.waits_for_brokers:
         output.finish()
     return output.records

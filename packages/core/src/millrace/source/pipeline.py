@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pyarrow as pa
 
+from millrace.collector import no_garbage_collection
 from millrace.configuration import SourceConfig
 from millrace.contracts import HeaderFilter
 from millrace.plugins.manager import PluginRef
@@ -33,7 +32,7 @@ def read(config: SourceConfig, schema: pa.Schema, split: Split) -> Iterator[pa.R
     """
     header_filter = _header_filter(config.header_filter)
     to_rows = _to_rows(config.value_format, schema)
-    with _no_garbage_collection():
+    with no_garbage_collection():
         for fetched in fetch(config.client, split):
             kept = keep(header_filter, fetched)
             if kept.items:
@@ -54,15 +53,3 @@ def _kafka_rows(schema: pa.Schema, messages: Messages) -> pa.RecordBatch:
 @functools.lru_cache(maxsize=16)
 def _header_filter(ref: PluginRef | None) -> HeaderFilter | None:
     return None if ref is None else ref.create()
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    # The client's messages are tracked objects: every batch of them would start a collection
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -45,15 +45,18 @@ class Planner:
     def batch_splits(self) -> list[Split]:
         """The splits of a batch read, from the starting to the stopping offsets."""
         partitions = self._subscription.partitions()
-        start = self._initialize(self._startup(EARLIEST), partitions)
+        start = self._starting(EARLIEST, partitions)
         stop = self._initialize(self._config.bounded or _standard(LATEST), partitions)
-        return plan_splits(start, {partition: max(start[partition], stop[partition]) for partition in partitions})
+        end = self._cluster.end(partitions)
+        return plan_splits(start, {partition: _until(stop, partition, start, end) for partition in partitions})
 
     def first_offset(self) -> StreamOffset:
         """Where a stream without a checkpoint begins, and where it stops if it is bounded."""
         partitions = self._subscription.partitions()
-        stop = self._initialize(self._config.bounded, partitions) if self._config.bounded else {}
-        return StreamOffset(self._initialize(self._startup(LATEST), partitions), stop=stop)
+        start = self._starting(LATEST, partitions)
+        if self._config.bounded is None:
+            return StreamOffset(start)
+        return StreamOffset(start, stop={**start, **self._initialize(self._config.bounded, partitions)})
 
     def end(self) -> dict[TopicPartition, int]:
         """The end of all partitions now."""
@@ -97,23 +100,24 @@ class Planner:
             return available
         return StreamOffset(limit_rows(begin, available.next, max_rows), available.joined, available.stop)
 
-    def _startup(self, otherwise: str) -> PluginRef:
-        if self._config.startup is not None:
-            return self._config.startup
-        if "group.id" in self._config.client:
-            problem = (
-                "option 'properties.group.id' asks to start at the group's committed offsets, which is not supported "
-                "yet; say with 'scan.startup.mode' where to start"
-            )
-            raise OptionsError("source", (problem,))
-        return _standard(otherwise)
+    def _starting(self, otherwise: str, partitions: tuple[TopicPartition, ...]) -> dict[TopicPartition, int]:
+        ref = self._config.startup or _standard("group-offsets" if "group.id" in self._config.client else otherwise)
+        offsets = self._initialize(ref, partitions)
+        begin, end = self._cluster.begin(partitions), self._cluster.end(partitions)
+        valid = {p: offset for p, offset in offsets.items() if begin[p] <= offset <= end[p]}
+        missing = [partition for partition in partitions if partition not in valid]
+        reset = self._config.options.offset_reset
+        if missing and reset == "none":
+            raise DataLossError(_no_start(ref.name, missing[0], len(missing), offsets.get(missing[0]), begin, end))
+        bounds = begin if reset == "earliest" else end
+        return {**valid, **{partition: bounds[partition] for partition in missing}}
 
     def _initialize(self, ref: PluginRef, partitions: tuple[TopicPartition, ...]) -> dict[TopicPartition, int]:
         offsets: Mapping[TopicPartition, int] = ref.create().offsets(partitions, self._cluster)
-        wrong = [str(partition) for partition in partitions if offsets.get(partition, -1) < 0]
+        wrong = [f"{offset} for {partition}" for partition, offset in offsets.items() if offset < 0]
         if wrong:
-            raise OptionsError("source", (f"offset initializer {ref.name!r} gave no offset for {', '.join(wrong)}",))
-        return {partition: offsets[partition] for partition in partitions}
+            raise OptionsError("source", (f"offset initializer {ref.name!r} gave offset {', '.join(wrong)}",))
+        return {partition: offsets[partition] for partition in partitions if partition in offsets}
 
     def _joined(self, start: StreamOffset, partitions: tuple[TopicPartition, ...]) -> dict[TopicPartition, int]:
         return self._cluster.begin([partition for partition in partitions if partition not in start.next])
@@ -137,6 +141,18 @@ class Planner:
 def plan_micro_batch(start: StreamOffset, end: StreamOffset) -> list[Split]:
     """The splits of the micro-batch between two offsets; needs no look at the cluster."""
     return plan_splits({**end.joined, **start.next}, end.next)
+
+
+def _no_start(
+    mode: str, partition: TopicPartition, count: int, offset: int | None, begin: Offsets, end: Offsets
+) -> str:
+    found = "has no offset" if offset is None else f"gives offset {offset}"
+    more = f" (and {count - 1} more partitions)" if count > 1 else ""
+    return (
+        f"{partition}{more}: startup mode {mode!r} {found}, and the log holds {begin[partition]} to "
+        f"{end[partition] - 1}. Say with option "
+        f"'properties.auto.offset.reset' where to start instead: earliest or latest"
+    )
 
 
 def _until(stop: Offsets, partition: TopicPartition, begin: Offsets, end: Offsets) -> int:

@@ -9,6 +9,7 @@ from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
 from millrace.source.splits import Split
+from millrace.spark.collector import exempt_what_is_loaded
 from millrace.spark.errors import user_errors
 from millrace.spark.schema import arrow_schema, check_read_schema
 
@@ -39,6 +40,7 @@ class Reading:
         split = partition.value or Split(())
         with user_errors():
             yield from read(self._config, self._schema, split)
+        exempt_what_is_loaded()
 
 
 class SplitPartition(InputPartition):

@@ -10,6 +10,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
+from millrace.spark.collector import exempt_what_is_loaded
 from millrace.spark.errors import user_errors
 from millrace.spark.schema import arrow_schema
 
@@ -42,6 +43,7 @@ class Writing:
             self._schema = arrow_schema(schema)
             encode_for(config, self._schema)
             check_target(config.client, config.options.topics, idempotent=config.options.waits_for_brokers)
+        exempt_what_is_loaded()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Called on an executor for each task."""
@@ -51,4 +53,6 @@ class Writing:
         # Spark tells a Python task its index, but not how many there are
         task = WriteTask(context.partitionId() if context else 0, 0)
         with user_errors():
-            return Written(write(self._config, self._schema, iterator, task))
+            written = Written(write(self._config, self._schema, iterator, task))
+        exempt_what_is_loaded()
+        return written

@@ -16,16 +16,22 @@ from millrace.testing.plugin_options import PluginOptionsSuite
 class LogLookup:
     """An `OffsetLookup` on logs that are described by their first and end offsets.
 
+    Records have the timestamps 1000, 2000, 3000 ... by their offsets from the log's beginning.
+
     Args:
         logs: For each partition the earliest offset and the offset after the last record.
+        committed: The consumer group's offsets.
 
     Attributes:
         requests: How many requests of each kind a cluster would have been sent.
     """
 
-    def __init__(self, logs: Mapping[TopicPartition, tuple[int, int]]) -> None:
+    def __init__(
+        self, logs: Mapping[TopicPartition, tuple[int, int]], committed: Mapping[TopicPartition, int] | None = None
+    ) -> None:
         self.requests: Counter[str] = Counter()
         self._logs = dict(logs)
+        self._committed = dict(committed or {})
 
     def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The earliest offsets: see `OffsetLookup.begin`."""
@@ -36,6 +42,18 @@ class LogLookup:
         """The end offsets: see `OffsetLookup.end`."""
         self.requests["end"] += 1
         return {partition: self._logs[partition][1] for partition in partitions}
+
+    def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
+        """The offsets from a time on: see `OffsetLookup.at_timestamp`."""
+        self.requests["at_timestamp"] += 1
+        bounds = {partition: self._logs[partition] for partition in partitions}
+        steps = max(0, -(-millis // 1000) - 1)
+        return {partition: min(begin + steps, end) for partition, (begin, end) in bounds.items()}
+
+    def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The group's offsets: see `OffsetLookup.committed`."""
+        self.requests["committed"] += 1
+        return {partition: self._committed[partition] for partition in partitions if partition in self._committed}
 
 
 class OffsetInitializerSuite(PluginOptionsSuite):
@@ -69,21 +87,28 @@ class OffsetInitializerSuite(PluginOptionsSuite):
             TopicPartition("payments", 11): (2**40, 2**40 + 1),
         }
 
+    def committed(self) -> Mapping[TopicPartition, int]:
+        """The offsets that the consumer group has committed."""
+        return {TopicPartition("orders", 0): 12, TopicPartition("payments", 11): 2**40}
+
+    def lookup(self) -> LogLookup:
+        """The cluster, as an initializer sees it."""
+        return LogLookup(self.logs(), self.committed())
+
     def make_plugin(self) -> OffsetInitializer:
         """The offset initializer, for the tests of its options."""
         return self.make_initializer()
 
     def offsets(self, initializer: OffsetInitializer | None = None) -> Mapping[TopicPartition, int]:
         """What the initializer answers for all partitions of `logs`."""
-        logs = self.logs()
-        lookup: OffsetLookup = LogLookup(logs)
-        return (initializer or self.make_initializer()).offsets(list(logs), lookup)
+        lookup: OffsetLookup = self.lookup()
+        return (initializer or self.make_initializer()).offsets(list(self.logs()), lookup)
 
     def test_is_an_offset_initializer(self) -> None:
         assert isinstance(self.make_initializer(), OffsetInitializer)
 
-    def test_every_partition_gets_an_offset(self) -> None:
-        assert set(self.offsets()) == set(self.logs())
+    def test_only_partitions_that_were_asked_for_get_an_offset(self) -> None:
+        assert set(self.offsets()) <= set(self.logs())
 
     def test_offsets_are_plain_numbers_from_zero(self) -> None:
         for partition, offset in self.offsets().items():
@@ -91,24 +116,24 @@ class OffsetInitializerSuite(PluginOptionsSuite):
             assert offset >= 0, f"{partition}: offsets below 0 mean something else to every client"
 
     def test_no_partitions(self) -> None:
-        assert dict(self.make_initializer().offsets([], LogLookup(self.logs()))) == {}
+        assert dict(self.make_initializer().offsets([], self.lookup())) == {}
 
     def test_one_partition_of_many(self) -> None:
         for partition in self.logs():
-            chosen = self.make_initializer().offsets([partition], LogLookup(self.logs()))
-            assert set(chosen) == {partition}
+            chosen = self.make_initializer().offsets([partition], self.lookup())
+            expected = {found: offset for found, offset in self.offsets().items() if found == partition}
+            assert dict(chosen) == expected
 
     @pytest.mark.parametrize("collection", [list, tuple, set, frozenset, dict.fromkeys])
     def test_any_collection_of_partitions(self, collection: type) -> None:
         logs = self.logs()
         partitions = collection(logs)
-        assert self.make_initializer().offsets(partitions, LogLookup(logs)) == self.offsets()
+        assert self.make_initializer().offsets(partitions, self.lookup()) == self.offsets()
         assert partitions == collection(logs), "the collection belongs to the caller"
 
     def test_all_partitions_are_looked_up_at_once(self) -> None:
-        logs = self.logs()
-        lookup = LogLookup(logs)
-        self.make_initializer().offsets(list(logs), lookup)
+        lookup = self.lookup()
+        self.make_initializer().offsets(list(self.logs()), lookup)
         assert all(count == 1 for count in lookup.requests.values()), "each look-up is a request to the cluster"
 
     def test_the_same_cluster_gives_the_same_offsets(self) -> None:

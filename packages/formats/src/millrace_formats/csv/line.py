@@ -28,7 +28,7 @@ class LineSplitter:
         ends, escape = re.escape(self._delimiter + _BREAKS), re.escape(self._escape or "")
         self._bare = re.compile(f"[^{ends}{escape}]*")
         self._inner = re.compile(f"[^{re.escape(self._quote or '')}{escape}]*") if self._quote else self._bare
-        self._quotes = re.compile(f"(?:{re.escape(self._quote or ' ')})+")
+        self._quotes = re.compile(re.escape(self._quote or " ") + "+")
         self._ends = frozenset(self._delimiter + _BREAKS)
 
     def split(self, text: str) -> list[str] | None:
