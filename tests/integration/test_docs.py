@@ -36,12 +36,13 @@ def orders(broker):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 @pytest.mark.usefixtures("orders")
-def test_code_blocks_run(page, broker, spark, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_code_blocks_run(page, broker, spark, tmp_path):
+    here = {"localhost:9092": broker.bootstrap_servers, "checkpoints/": f"{tmp_path}/checkpoints/"}
     names = {"spark": spark, "__name__": "__main__"}
     for block in blocks(page):
-        code = block.replace("localhost:9092", broker.bootstrap_servers)
-        exec(compile(code, page.name, "exec", dont_inherit=True), names)
+        for text, replacement in here.items():
+            block = block.replace(text, replacement)
+        exec(compile(block, page.name, "exec", dont_inherit=True), names)
 
     if "large-orders" in page.read_text():
         written = [json.loads(message.value())["id"] for message in consume(broker.bootstrap_servers, "large-orders")]
