@@ -21,6 +21,12 @@ def blocks(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
+def replaced(text: str, replacements: dict[str, str]) -> str:
+    for old, new in replacements.items():
+        text = text.replace(old, new)
+    return text
+
+
 @pytest.fixture
 def orders(broker):
     """The topics that the docs speak of."""
@@ -40,9 +46,7 @@ def test_code_blocks_run(page, broker, spark, tmp_path):
     here = {"localhost:9092": broker.bootstrap_servers, "checkpoints/": f"{tmp_path}/checkpoints/"}
     names = {"spark": spark, "__name__": "__main__"}
     for block in blocks(page):
-        for text, replacement in here.items():
-            block = block.replace(text, replacement)
-        exec(compile(block, page.name, "exec", dont_inherit=True), names)
+        exec(compile(replaced(block, here), page.name, "exec", dont_inherit=True), names)
 
     if "large-orders" in page.read_text():
         written = [json.loads(message.value())["id"] for message in consume(broker.bootstrap_servers, "large-orders")]
