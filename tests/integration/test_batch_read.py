@@ -207,3 +207,21 @@ def test_reading_from_where_a_group_is(spark, connection, broker, timed):
 
     assert numbers(rows, 0) == [7, 8, 9]
     assert numbers(rows, 1) == list(range(10))
+
+
+def test_topics_are_chosen_by_a_pattern_of_their_whole_name(spark, connection, broker, make_topic):
+    topics = [make_topic(), make_topic()]
+    for topic in topics:
+        produce(broker.bootstrap_servers, topic, [{"value": topic.encode()}])
+    pattern = f"({topics[0]}|{topics[1][:-1]})"
+
+    rows = spark.read.format("millrace").options(**connection, **{"topic-pattern": pattern}).load().collect()
+
+    assert [row.topic for row in rows] == [topics[0]]
+
+
+def test_single_partitions_can_be_read(spark, connection, timed):
+    rows = spark.read.format("millrace").options(**connection, **{"topic-partitions": f"{timed}:1"}).load()
+
+    assert numbers(rows, 0) == []
+    assert numbers(rows, 1) == list(range(10))

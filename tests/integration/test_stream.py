@@ -188,3 +188,29 @@ def test_order_within_a_partition_is_kept(run, broker, make_topic):
     by_partition = {partition: [n for n in written if n % 3 == partition] for partition in range(3)}
     assert all(numbers == sorted(numbers) for numbers in by_partition.values())
     assert Counter(written) == Counter(range(9_000))
+
+
+def test_new_topics_of_a_pattern_are_read_from_their_beginning(spark, connection, broker, make_topic, tmp_path):
+    first, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, first, numbered(5))
+    query = (
+        spark.readStream.format("millrace")
+        .options(**connection)
+        .options(**{"topic-pattern": f"{first}.*", "scan.topic-partition-discovery.interval": "200 ms"})
+        .options(**{"scan.startup.mode": "earliest-offset"})
+        .load()
+        .select("key", "value")
+        .writeStream.format("millrace")
+        .options(**connection, topic=target, checkpointLocation=str(tmp_path))
+        .start()
+    )
+    try:
+        wait_until(lambda: values(broker, target) == list(range(5)), "the first topic's records")
+        second = f"{first}-more"
+        broker.create_topic(second, 2)
+        produce(broker.bootstrap_servers, second, numbered(5, first=5))
+        wait_until(lambda: values(broker, target) == list(range(10)), "the second topic's records")
+    finally:
+        query.stop()
+        for future in AdminClient({"bootstrap.servers": broker.bootstrap_servers}).delete_topics([second]).values():
+            future.result()

@@ -56,6 +56,21 @@ CASES |= {
 CASES |= {
     (SourceOptions, name): case
     for name, case in {
+        "topic-pattern": Case(
+            None,
+            {"orders-[0-9]": "orders-[0-9]"},
+            {"orders(": "expected a regular expression: missing ), unterminated subpattern at position 6"},
+        ),
+        "topic-partitions": Case(
+            (),
+            {"a:0,1;b:3": (("a", 0), ("a", 1), ("b", 3)), " a : 0 , 1 ": (("a", 0), ("a", 1))},
+            {
+                "a": "expected partitions such as 'orders:0,1;audit:3'",
+                "a:0;": "expected partitions such as 'orders:0,1;audit:3'",
+                "a:-1": "expected partitions such as 'orders:0,1;audit:3'",
+                "a:0,0": "expected each partition once",
+            },
+        ),
         "scan.startup.mode": Case(None, {"earliest-offset": "earliest-offset"}, {}),
         "properties.auto.offset.reset": Case(
             "none",

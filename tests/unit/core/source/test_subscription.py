@@ -7,6 +7,7 @@ import pytest
 
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
+from millrace.source.selection import TopicList
 from millrace.source.subscription import Subscription
 
 
@@ -41,7 +42,7 @@ def clock() -> Clock:
 
 
 def subscribe(topics: Any, clock: Clock, interval_ms: int, names: tuple[str, ...] = ("a",)) -> Subscription:
-    return Subscription(topics, names, interval_ms, clock)
+    return Subscription(topics, TopicList(names), interval_ms, clock)
 
 
 def test_partitions_come_by_topic_as_given_and_then_by_number(clock: Clock) -> None:

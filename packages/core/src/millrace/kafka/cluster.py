@@ -66,6 +66,10 @@ class Cluster:
             raise UnknownTopicError(self._missing(missing, known))
         return {topic: known[topic] for topic in wanted}
 
+    def all_partition_counts(self) -> dict[str, int]:
+        """How many partitions each topic has, of all topics that this client may see."""
+        return self._ask(lambda timeout_s: self._topics((), timeout_s), "looking up topics")
+
     def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The earliest offset of each partition."""
         return self._offsets(partitions, OffsetSpec.earliest())

@@ -13,17 +13,7 @@ from annotated_types import Gt
 
 from millrace.options.duration import parse_duration_ms
 from millrace.options.field import option
-
-
-def parse_topics(text: str) -> tuple[str, ...]:
-    """The topics of a list such as ``orders;audit``."""
-    topics = tuple(topic.strip() for topic in text.split(";"))
-    if not all(topics):
-        raise ValueError("expected topic names separated by ';'")
-    repeated = sorted({topic for topic in topics if topics.count(topic) > 1})
-    if repeated:
-        raise ValueError(f"expected each topic once, but {', '.join(repeated)} is repeated")
-    return topics
+from millrace.options.topics import parse_partitions, parse_pattern, parse_topics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +35,19 @@ class TableOptions:
 class SourceOptions(TableOptions):
     """How to read."""
 
+    topic_pattern: str | None = option(
+        "topic-pattern",
+        default=None,
+        parse=parse_pattern,
+        doc="A regular expression, as in Java, that the whole names of the topics to read match. Kafka's internal "
+        "topics never do.",
+    )
+    partitions: tuple[tuple[str, int], ...] = option(
+        "topic-partitions",
+        default=(),
+        parse=parse_partitions,
+        doc="Single partitions to read, as orders:0,1;audit:3 (an addition).",
+    )
     startup_mode: str | None = option(
         "scan.startup.mode",
         default=None,
@@ -96,6 +99,12 @@ class SourceOptions(TableOptions):
         default=False,
         doc="Without a format: adds the column headers, as Spark's own connector does.",
     )
+
+    def __post_init__(self) -> None:
+        given = {"topic": self.topics, "topic-pattern": self.topic_pattern, "topic-partitions": self.partitions}
+        names = [repr(name) for name, value in given.items() if value]
+        if len(names) > 1:
+            raise ValueError(f"options {' and '.join(names)} exclude each other: give one of them")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from millrace.plugins.manager import PluginRef, plugin_manager
 from millrace.source.limits import limit_rows
 from millrace.source.offsets import Offsets, StreamOffset
 from millrace.source.sample import mean_record_bytes
+from millrace.source.selection import selection_of
 from millrace.source.splits import Split, plan_splits
 from millrace.source.subscription import Subscription
 
@@ -35,12 +36,11 @@ class Planner:
     """
 
     def __init__(self, config: SourceConfig) -> None:
-        if not config.options.topics:
-            raise OptionsError("source", ("option 'topic' is required, such as 'orders' or 'orders;audit'",))
+        selection = selection_of(config.options)
         self._config = config
         self._cluster = Cluster(config.client)
         self._record_bytes = ASSUMED_RECORD_BYTES
-        self._subscription = Subscription(self._cluster, config.options.topics, config.options.discovery_interval_ms)
+        self._subscription = Subscription(self._cluster, selection, config.options.discovery_interval_ms)
 
     def batch_splits(self) -> list[Split]:
         """The splits of a batch read, from the starting to the stopping offsets."""

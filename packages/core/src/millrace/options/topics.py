@@ -1,0 +1,51 @@
+"""How topics and partitions are written in options."""
+
+from __future__ import annotations
+
+import re
+
+
+def parse_topics(text: str) -> tuple[str, ...]:
+    """The topics of a list such as ``orders;audit``.
+
+    Raises:
+        ValueError: A name is empty or repeated.
+    """
+    topics = tuple(topic.strip() for topic in text.split(";"))
+    if not all(topics):
+        raise ValueError("expected topic names separated by ';'")
+    repeated = sorted({topic for topic in topics if topics.count(topic) > 1})
+    if repeated:
+        raise ValueError(f"expected each topic once, but {', '.join(repeated)} is repeated")
+    return topics
+
+
+def parse_pattern(text: str) -> str:
+    """A regular expression, written as in Java, that whole names of topics match.
+
+    Raises:
+        ValueError: It is not one, or uses what only Java has.
+    """
+    try:
+        re.compile(text)
+    except re.error as error:
+        place = "" if error.pos is None else f" at position {error.pos}"
+        raise ValueError(f"expected a regular expression: {error.msg}{place}") from error
+    return text
+
+
+def parse_partitions(text: str) -> tuple[tuple[str, int], ...]:
+    """The topics and partitions of a set such as ``orders:0,1;audit:3``.
+
+    Raises:
+        ValueError: A part is malformed, or a partition is repeated.
+    """
+    chosen: list[tuple[str, int]] = []
+    for part in text.split(";"):
+        match = re.fullmatch(r"\s*([\w.-]+)\s*:\s*(\d+(?:\s*,\s*\d+)*)\s*", part, re.ASCII)
+        if match is None:
+            raise ValueError("expected partitions such as 'orders:0,1;audit:3'")
+        chosen += [(match[1], int(number)) for number in match[2].split(",")]
+    if len(set(chosen)) < len(chosen):
+        raise ValueError("expected each partition once")
+    return tuple(chosen)
