@@ -48,8 +48,8 @@ def make_topic(broker: KafkaBroker, request: pytest.FixtureRequest) -> Iterator[
     made: list[str] = []
     numbers = itertools.count()
 
-    def make(partitions: int = 1, config: dict[str, str] | None = None) -> str:
-        name = f"{request.node.originalname.replace('_', '-')}-{next(numbers)}-{os.urandom(3).hex()}"
+    def make(partitions: int = 1, config: dict[str, str] | None = None, name: str | None = None) -> str:
+        name = name or f"{request.node.originalname.replace('_', '-')}-{next(numbers)}-{os.urandom(3).hex()}"
         broker.create_topic(name, partitions, config)
         made.append(name)
         return name

@@ -225,3 +225,37 @@ def test_single_partitions_can_be_read(spark, connection, timed):
 
     assert numbers(rows, 0) == []
     assert numbers(rows, 1) == list(range(10))
+
+
+def test_metadata_stands_beside_the_columns_of_a_format(spark, connection, broker, make_topic):
+    topic = make_topic()
+    written = {"value": b'{"id": 1}', "key": b"k", "headers": [("a", b"1")], "timestamp": 1_000}
+    produce(broker.bootstrap_servers, topic, [{"value": b""}, written])
+    metadata = (
+        "timestamp AS event_time, offset, timestamp-type AS kind, headers, leader-epoch AS epoch, __raw_key__ AS k"
+    )
+    columns = (
+        "kind STRING, id INT, event_time TIMESTAMP, offset BIGINT, headers MAP<STRING, BINARY>, epoch INT, k BINARY"
+    )
+    options = {"topic": topic, "format": "json", "metadata.columns": metadata}
+
+    (row,) = spark.read.format("millrace").schema(columns).options(**connection, **options).load().collect()
+
+    assert (row.id, row.offset, row.kind, row.headers, row.k) == (
+        1,
+        1,
+        "CreateTime",
+        {"a": bytearray(b"1")},
+        bytearray(b"k"),
+    )
+    assert (row.event_time, row.epoch) == (datetime(1970, 1, 1, 0, 0, 1), 0)
+
+
+def test_metadata_is_added_to_the_columns_that_a_read_has_anyway(spark, connection, broker, make_topic):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b"v"}])
+    options = {"topic": topic, "format": "raw", "metadata.columns": "topic, partition AS number"}
+
+    rows = spark.read.format("millrace").options(**connection, **options).load().collect()
+
+    assert [row.asDict() for row in rows] == [{"value": bytearray(b"v"), "topic": topic, "number": 0}]

@@ -206,11 +206,8 @@ def test_new_topics_of_a_pattern_are_read_from_their_beginning(spark, connection
     )
     try:
         wait_until(lambda: values(broker, target) == list(range(5)), "the first topic's records")
-        second = f"{first}-more"
-        broker.create_topic(second, 2)
+        second = make_topic(2, name=f"{first}-more")
         produce(broker.bootstrap_servers, second, numbered(5, first=5))
         wait_until(lambda: values(broker, target) == list(range(10)), "the second topic's records")
     finally:
         query.stop()
-        for future in AdminClient({"bootstrap.servers": broker.bootstrap_servers}).delete_topics([second]).values():
-            future.result()

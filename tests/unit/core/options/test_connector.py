@@ -56,6 +56,18 @@ CASES |= {
 CASES |= {
     (SourceOptions, name): case
     for name, case in {
+        "metadata.columns": Case(
+            (),
+            {
+                "timestamp AS event_time, partition": (("timestamp", "event_time"), ("partition", "partition")),
+                "__raw_key__ as k": (("__raw_key__", "k"),),
+            },
+            {
+                "time": "expected keys out of topic, partition, offset, timestamp, ",
+                "timestamp event_time": "expected metadata columns such as 'timestamp AS event_time, partition'",
+                "topic AS a, offset AS a": "expected each column once, but a is repeated",
+            },
+        ),
         "topic-pattern": Case(
             None,
             {"orders-[0-9]": "orders-[0-9]"},

@@ -29,7 +29,7 @@ class Texts(Decoder):
 
 def test_values_become_rows(messages: Make) -> None:
     decoded = decode_values(Texts(), messages({"value": b"a b"}, {"value": None}, {"value": b"c"}))
-    assert decoded.to_pydict() == {"text": ["a", "b", "c"]}
+    assert decoded.rows.to_pydict() == {"text": ["a", "b", "c"]}
 
 
 def test_a_malformed_message_is_told_with_its_place_the_reason_and_its_beginning(messages: Make) -> None:

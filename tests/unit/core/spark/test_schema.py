@@ -16,7 +16,8 @@ from pyspark.sql.types import (
 from millrace.configuration import SourceConfig
 from millrace.configuration.build import configure
 from millrace.errors import SchemaError
-from millrace.spark.schema import arrow_schema, check_read_schema, default_schema
+from millrace.source.pipeline import rows_for
+from millrace.spark.schema import arrow_schema, default_schema
 
 
 def source(**options: str) -> SourceConfig:
@@ -47,7 +48,7 @@ def test_headers_are_a_column_when_they_are_asked_for() -> None:
 @pytest.mark.parametrize("headers", ["true", "false"])
 def test_the_default_columns_pass_the_check(headers: str) -> None:
     config = source(includeHeaders=headers)
-    check_read_schema(config, arrow_schema(default_schema(config)))
+    rows_for(config, arrow_schema(default_schema(config)))
 
 
 def test_a_format_that_has_no_columns_of_its_own_asks_for_them() -> None:
@@ -64,9 +65,9 @@ def test_timestamps_are_in_utc_whatever_the_session_says() -> None:
 
 def test_columns_that_a_format_cannot_decode_to_are_refused() -> None:
     with pytest.raises(SchemaError):
-        check_read_schema(source(format="raw"), pa.schema([("a", pa.int32()), ("b", pa.int32())]))
+        rows_for(source(format="raw"), pa.schema([("a", pa.int32()), ("b", pa.int32())]))
 
 
 def test_columns_that_kafka_does_not_have_are_refused() -> None:
     with pytest.raises(SchemaError, match="column 'id': without the option 'format'"):
-        check_read_schema(source(), pa.schema([("id", pa.int64())]))
+        rows_for(source(), pa.schema([("id", pa.int64())]))

@@ -13,6 +13,7 @@ from annotated_types import Gt
 
 from millrace.options.duration import parse_duration_ms
 from millrace.options.field import option
+from millrace.options.metadata import MetadataColumn, parse_metadata_columns
 from millrace.options.topics import parse_partitions, parse_pattern, parse_topics
 
 
@@ -93,6 +94,14 @@ class SourceOptions(TableOptions):
         "scan.filter.language",
         default="expression",
         doc="The language of scan.header-filter: a header-filter plugin (an addition).",
+    )
+    metadata: tuple[MetadataColumn, ...] = option(
+        "metadata.columns",
+        default=(),
+        parse=parse_metadata_columns,
+        doc="Metadata as further columns, as timestamp AS event_time, partition: of topic, partition, offset, "
+        "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "
+        "__raw_value__. A schema that is given must have them.",
     )
     include_headers: bool = option(
         "includeHeaders",

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 
-import pyarrow as pa
 from confluent_kafka import Message
 
-from millrace.contracts import BadMessage, Decoder, Payloads
+from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
 from millrace.errors import MessageError
 from millrace.source.fetch import Messages
 
 _SHOWN_BYTES = 120
 
 
-def decode_values(decoder: Decoder, messages: Messages) -> pa.RecordBatch:
-    """The rows that the messages' values decode to.
+def decode_values(decoder: Decoder, messages: Messages) -> Decoded:
+    """The rows that the messages' values decode to, without errors.
 
     Raises:
         MessageError: A message is malformed; says which one, why, and how it begins.
@@ -23,7 +22,7 @@ def decode_values(decoder: Decoder, messages: Messages) -> pa.RecordBatch:
     decoded = decoder.decode(Payloads(list(map(Message.value, messages.items))))
     if decoded.errors:
         raise MessageError(describe_bad(messages, decoded.errors[0], len(decoded.errors)))
-    return decoded.rows
+    return decoded
 
 
 def describe_bad(messages: Messages, bad: BadMessage, count: int) -> str:

@@ -10,11 +10,13 @@ import pyarrow as pa
 from millrace.collector import no_garbage_collection
 from millrace.configuration import SourceConfig
 from millrace.contracts import HeaderFilter
+from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef
 from millrace.source.decode import decode_values
 from millrace.source.fetch import Messages, fetch
 from millrace.source.header_filter import keep
-from millrace.source.kafka_columns import kafka_columns
+from millrace.source.kafka_columns import check_kafka_schema, kafka_columns
+from millrace.source.metadata import value_schema, with_metadata
 from millrace.source.splits import Split
 
 
@@ -31,7 +33,7 @@ def read(config: SourceConfig, schema: pa.Schema, split: Split) -> Iterator[pa.R
         MessageError: A message is malformed.
     """
     header_filter = _header_filter(config.header_filter)
-    to_rows = _to_rows(config.value_format, schema)
+    to_rows = rows_for(config, schema)
     with no_garbage_collection():
         for fetched in fetch(config.client, split):
             kept = keep(header_filter, fetched)
@@ -39,15 +41,28 @@ def read(config: SourceConfig, schema: pa.Schema, split: Split) -> Iterator[pa.R
                 yield to_rows(kept)
 
 
+def rows_for(config: SourceConfig, schema: pa.Schema) -> Callable[[Messages], pa.RecordBatch]:
+    """What turns messages into rows; made on the driver to check the query's columns, then once per worker.
+
+    Raises:
+        SchemaError: The format or the metadata cannot give one of the columns.
+    """
+    return _rows_for(config.value_format, config.options.metadata, schema)
+
+
 @functools.lru_cache(maxsize=16)
-def _to_rows(value_format: PluginRef | None, schema: pa.Schema) -> Callable[[Messages], pa.RecordBatch]:
+def _rows_for(
+    value_format: PluginRef | None, metadata: tuple[MetadataColumn, ...], schema: pa.Schema
+) -> Callable[[Messages], pa.RecordBatch]:
+    values = value_schema(schema, metadata)
     if value_format is None:
-        return functools.partial(_kafka_rows, schema)
-    return functools.partial(decode_values, value_format.create().decoder(schema))
-
-
-def _kafka_rows(schema: pa.Schema, messages: Messages) -> pa.RecordBatch:
-    return kafka_columns(messages, schema)
+        check_kafka_schema(values)
+        decode = functools.partial(kafka_columns, values)
+    else:
+        decode = functools.partial(decode_values, value_format.create().decoder(values))
+    if not metadata:
+        return lambda messages: decode(messages).rows
+    return lambda messages: with_metadata(schema, metadata, messages, decode(messages))
 
 
 @functools.lru_cache(maxsize=16)

@@ -11,7 +11,7 @@ from millrace.configuration import SourceConfig
 from millrace.source.splits import Split
 from millrace.spark.collector import exempt_what_is_loaded
 from millrace.spark.errors import user_errors
-from millrace.spark.schema import arrow_schema, check_read_schema
+from millrace.spark.schema import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,10 +27,12 @@ class Reading:
     """
 
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
+        from millrace.source.pipeline import rows_for
+
         with user_errors():
             self._config = config
             self._schema = arrow_schema(schema)
-            check_read_schema(config, self._schema)
+            rows_for(config, self._schema)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Called on an executor for each partition."""

@@ -11,7 +11,8 @@ from pyspark.sql.types import StructType
 
 from millrace.configuration import SourceConfig
 from millrace.errors import SchemaError
-from millrace.source.kafka_columns import check_kafka_schema, kafka_schema
+from millrace.source.kafka_columns import kafka_schema
+from millrace.source.metadata import metadata_fields
 
 
 def default_schema(config: SourceConfig) -> StructType:
@@ -20,15 +21,15 @@ def default_schema(config: SourceConfig) -> StructType:
     Raises:
         SchemaError: The format's columns are the user's to say.
     """
-    if config.value_format is None:
-        return from_arrow_schema(kafka_schema(include_headers=config.options.include_headers))
-    schema = config.value_format.create().default_schema()
-    if schema is None:
+    values = _default_values(config)
+    metadata = metadata_fields(config.options.metadata)
+    repeated = {field.name for field in metadata} & set(values.names)
+    if repeated:
         raise SchemaError(
-            f"format {config.value_format.name!r} needs to know the columns: give them with "
-            f".schema('id BIGINT, name STRING, ...')"
+            f"metadata column {min(repeated)!r} is a column of the read already; name it otherwise in option "
+            f"'metadata.columns', with AS"
         )
-    return from_arrow_schema(schema)
+    return from_arrow_schema(pa.schema([*values, *metadata]))
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
@@ -36,16 +37,16 @@ def arrow_schema(schema: StructType) -> pa.Schema:
     return _arrow_schema(schema.json())
 
 
-def check_read_schema(config: SourceConfig, schema: pa.Schema) -> None:
-    """Refuse columns that the format cannot decode to.
-
-    Raises:
-        SchemaError: Names the column and its type.
-    """
+def _default_values(config: SourceConfig) -> pa.Schema:
     if config.value_format is None:
-        check_kafka_schema(schema)
-    else:
-        config.value_format.create().decoder(schema)
+        return kafka_schema(include_headers=config.options.include_headers)
+    schema = config.value_format.create().default_schema()
+    if schema is None:
+        raise SchemaError(
+            f"format {config.value_format.name!r} needs to know the columns: give them with "
+            f".schema('id BIGINT, name STRING, ...')"
+        )
+    return schema
 
 
 @functools.lru_cache(maxsize=64)

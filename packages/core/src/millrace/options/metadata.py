@@ -1,0 +1,49 @@
+"""How metadata columns are chosen in options."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+METADATA_KEYS = (
+    "topic",
+    "partition",
+    "offset",
+    "timestamp",
+    "timestamp-type",
+    "headers",
+    "header-list",
+    "leader-epoch",
+    "__raw_key__",
+    "__raw_value__",
+)
+
+
+class MetadataColumn(NamedTuple):
+    """A metadata key, and the column that shows it."""
+
+    key: str
+    column: str
+
+
+def parse_metadata_columns(text: str) -> tuple[MetadataColumn, ...]:
+    """The metadata columns of a list such as ``timestamp AS event_time, partition``.
+
+    Raises:
+        ValueError: A key is unknown, a part is malformed, or a column is named twice.
+    """
+    chosen = tuple(_parse_one(part) for part in text.split(","))
+    names = [one.column for one in chosen]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"expected each column once, but {', '.join(repeated)} is repeated")
+    return chosen
+
+
+def _parse_one(part: str) -> MetadataColumn:
+    match = re.fullmatch(r"\s*(\S+)(?:\s+AS\s+(\S+))?\s*", part, re.IGNORECASE)
+    if match is None:
+        raise ValueError("expected metadata columns such as 'timestamp AS event_time, partition'")
+    if match[1] not in METADATA_KEYS:
+        raise ValueError(f"expected keys out of {', '.join(METADATA_KEYS)}, but there is {match[1]!r}")
+    return MetadataColumn(match[1], match[2] or match[1])
