@@ -211,3 +211,51 @@ def test_new_topics_of_a_pattern_are_read_from_their_beginning(spark, connection
         wait_until(lambda: values(broker, target) == list(range(10)), "the second topic's records")
     finally:
         query.stop()
+
+
+def committed(broker, group: str, topic: str) -> int:
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
+    try:
+        return consumer.committed([TopicPartition(topic, 0)], 10)[0].offset
+    finally:
+        consumer.close()
+
+
+def test_the_consumer_group_follows_the_stream(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(30))
+    group = {"properties.group.id": source, "properties.auto.offset.reset": "earliest"}
+
+    run(source, target, trigger={"processingTime": "100 milliseconds"}, **group, **{"scan.max-records-per-batch": "10"})
+
+    wait_until(lambda: committed(broker, source, source) >= 20, "the group's offsets to be committed")
+
+
+def test_a_commit_that_fails_does_not_end_the_stream(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(30))
+    # Offsets of a group whose member is subscribed cannot be changed from outside
+    member = subscribed_member(broker, source)
+    try:
+        query = run(source, target, **{"properties.group.id": source, "scan.max-records-per-batch": "10"})
+        assert query.awaitTermination(60)
+        assert values(broker, target) == list(range(30))
+        assert committed(broker, source, source) < 0
+    finally:
+        member.close()
+
+
+def subscribed_member(broker, topic: str):
+    from confluent_kafka import Consumer
+
+    member = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": topic, "enable.auto.commit": "false"})
+    member.subscribe([topic])
+
+    def joined() -> bool:
+        member.poll(0.1)
+        return bool(member.assignment())
+
+    wait_until(joined, "the member to have joined its group")
+    return member

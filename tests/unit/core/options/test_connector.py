@@ -56,6 +56,7 @@ CASES |= {
 CASES |= {
     (SourceOptions, name): case
     for name, case in {
+        "commit.offsets.on.checkpoint": Case(None, {"true": True, "false": False}, {"maybe": "expected true or false"}),
         "metadata.columns": Case(
             (),
             {

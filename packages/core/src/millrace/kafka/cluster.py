@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
@@ -89,13 +90,28 @@ class Cluster:
         Raises:
             OptionsError: The option ``properties.group.id`` is not given.
         """
-        if self._group is None:
-            raise OptionsError("source", ("committed offsets are a group's: give the option 'properties.group.id'",))
+        group = self._given_group()
         if not partitions:
             return {}
-        request = ConsumerGroupTopicPartitions(self._group, [ClientPartition(*partition) for partition in partitions])
+        request = ConsumerGroupTopicPartitions(group, [ClientPartition(*partition) for partition in partitions])
         found = self._ask(lambda timeout_s: self._list_committed(request, timeout_s), "looking up committed offsets")
         return {TopicPartition(at.topic, at.partition): at.offset for at in found if at.offset >= 0}
+
+    def begin_commit(self, offsets: Mapping[TopicPartition, int]) -> Future[Any]:
+        """Begin to commit offsets for the consumer group; the future ends with the brokers' answer.
+
+        Raises:
+            OptionsError: The option ``properties.group.id`` is not given.
+        """
+        partitions = [ClientPartition(*partition, offset) for partition, offset in offsets.items()]
+        request = ConsumerGroupTopicPartitions(self._given_group(), partitions)
+        (future,) = self._admin.alter_consumer_group_offsets([request]).values()
+        return future
+
+    def _given_group(self) -> str:
+        if self._group is None:
+            raise OptionsError("source", ("committed offsets are a group's: give the option 'properties.group.id'",))
+        return self._group
 
     def _list_committed(self, request: ConsumerGroupTopicPartitions, timeout_s: float) -> list[ClientPartition]:
         futures = self._admin.list_consumer_group_offsets([request], request_timeout=timeout_s)

@@ -68,6 +68,12 @@ class SourceOptions(TableOptions):
         doc="Where reading stops: latest-offset, group-offsets, timestamp, specific-offsets, or another offset "
         "initializer. By default a stream does not stop, and a batch stops at the latest offsets.",
     )
+    commit_offsets: bool | None = option(
+        "commit.offsets.on.checkpoint",
+        default=None,
+        doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only; by default when "
+        "properties.group.id is given.",
+    )
     max_records_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-records-per-batch",
         default=None,

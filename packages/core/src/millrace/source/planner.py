@@ -11,6 +11,7 @@ from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.cluster import Cluster
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
+from millrace.source.commit import GroupCommits
 from millrace.source.limits import limit_rows
 from millrace.source.offsets import Offsets, StreamOffset
 from millrace.source.sample import mean_record_bytes
@@ -39,6 +40,7 @@ class Planner:
         selection = selection_of(config.options)
         self._config = config
         self._cluster = Cluster(config.client)
+        self._commits = GroupCommits(self._cluster)
         self._record_bytes = ASSUMED_RECORD_BYTES
         self._subscription = Subscription(self._cluster, selection, config.options.discovery_interval_ms)
 
@@ -57,6 +59,12 @@ class Planner:
         if self._config.bounded is None:
             return StreamOffset(start)
         return StreamOffset(start, stop={**start, **self._initialize(self._config.bounded, partitions)})
+
+    def commit(self, offset: StreamOffset) -> None:
+        """Let the consumer group follow the stream, when the user wants it to."""
+        wanted = self._config.options.commit_offsets
+        if wanted or (wanted is None and "group.id" in self._config.client):
+            self._commits.commit(offset.next)
 
     def end(self) -> dict[TopicPartition, int]:
         """The end of all partitions now."""

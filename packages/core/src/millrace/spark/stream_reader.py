@@ -83,6 +83,11 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end))
             return [SplitPartition(split) for split in splits]
 
+    def commit(self, end: dict[str, Any]) -> None:
+        """Everything before ``end`` is processed and in the checkpoint."""
+        with user_errors():
+            self._planner().commit(StreamOffset.from_json(end))
+
     def _planner(self) -> Planner:
         # Made on the driver only, and not before it is needed: executors get this object without one
         from millrace.source.planner import Planner
