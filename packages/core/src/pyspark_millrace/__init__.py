@@ -28,8 +28,13 @@ class DefaultSource(DataSource):
         from millrace.spark.errors import user_errors
 
         super().__init__(options)
+        self._is_planning = True
         with user_errors():
             self._configuration()
+
+    def __getstate__(self) -> dict[str, object]:
+        """What travels to other processes, where nothing is planned any more."""
+        return {**self.__dict__, "_is_planning": False}
 
     @classmethod
     def name(cls) -> str:
@@ -66,7 +71,8 @@ class DefaultSource(DataSource):
         """A streaming write."""
         from millrace.spark.stream_writer import StreamWriter
 
-        return StreamWriter(self._configuration().sink, schema)
+        # Spark makes the writer once more to commit: what is written already must not fail by a look at the topic
+        return StreamWriter(self._configuration().sink, schema, check=self._is_planning)
 
     def _configuration(self) -> Configuration:
         from millrace.configuration.build import configure

@@ -28,13 +28,13 @@ class Texts(Decoder):
 
 
 def test_values_become_rows(messages: Make) -> None:
-    decoded = decode_values(Texts(), messages({"value": b"a b"}, {"value": None}, {"value": b"c"}))
+    decoded = decode_values(Texts(), "", messages({"value": b"a b"}, {"value": None}, {"value": b"c"}))
     assert decoded.rows.to_pydict() == {"text": ["a", "b", "c"]}
 
 
 def test_a_malformed_message_is_told_with_its_place_the_reason_and_its_beginning(messages: Make) -> None:
     with pytest.raises(MessageError) as error:
-        decode_values(Texts(), messages({"value": b"good"}, {"value": b"caf\xe9 noir"}))
+        decode_values(Texts(), "", messages({"value": b"good"}, {"value": b"caf\xe9 noir"}))
     assert str(error.value) == (
         r"malformed message in topic 'orders', partition 3, offset 101: it is not UTF-8. It begins with 'caf\xe9 noir'"
     )
@@ -42,7 +42,7 @@ def test_a_malformed_message_is_told_with_its_place_the_reason_and_its_beginning
 
 def test_the_first_of_several_malformed_messages_is_told_and_how_many_more_there_are(messages: Make) -> None:
     with pytest.raises(MessageError) as error:
-        decode_values(Texts(), messages({"value": b"\xe9"}, {"value": b"good"}, {"value": b"\xe8"}))
+        decode_values(Texts(), "", messages({"value": b"\xe9"}, {"value": b"good"}, {"value": b"\xe8"}))
     assert "offset 100: " in str(error.value)
     assert str(error.value).endswith("; 1 more of 3 messages read together are malformed")
 

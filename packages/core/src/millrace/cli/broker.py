@@ -28,16 +28,25 @@ def broker() -> None:
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; 0 for any free one. [default: 9092 if it is free]")
 @click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Keep data and logs here.")
 @click.option("--foreground", is_flag=True, help="Run until Ctrl-C instead of in the background.")
-def start(port: int | None, data_dir: Path | None, foreground: bool) -> None:
+@click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="NAME[:PARTITIONS]",
+    callback=lambda _context, _option, given: [_parse_topic(text) for text in given],
+    help="Create this topic, unless it is there; can be given more than once.",
+)
+def start(port: int | None, data_dir: Path | None, foreground: bool, topics: list[tuple[str, int]]) -> None:
     """Start the broker, and print its bootstrap servers.
 
-    Without --data-dir its data are temporary. A broker that runs in the background already is left as it is.
+    Without --data-dir its data are temporary. A broker that runs in the background already is left as it is, but for
+    the topics that are asked for. Topics are not created by writing to them.
     """
     chosen = _choose(port)
     if foreground:
-        _run_here(chosen, data_dir)
+        _run_here(chosen, data_dir, topics)
     else:
-        _run_in_background(chosen, data_dir)
+        _run_in_background(chosen, data_dir, topics)
 
 
 @broker.command()
@@ -65,7 +74,23 @@ def stop() -> None:
     click.echo(f"stopped the broker at {stopped.bootstrap_servers}{kept}")
 
 
-def _run_in_background(port: int, data_dir: Path | None) -> None:
+def _parse_topic(text: str) -> tuple[str, int]:
+    name, colon, partitions = text.partition(":")
+    if not name or (colon and not (partitions.isdecimal() and int(partitions))):
+        raise click.BadParameter(f"expected NAME or NAME:PARTITIONS, such as orders:4; got {text!r}")
+    return name, int(partitions or 1)
+
+
+def _create_topics(bootstrap_servers: str, topics: list[tuple[str, int]]) -> None:
+    from millrace.embedded.admin import create_topic, topic_names
+
+    there = topic_names(bootstrap_servers) if topics else frozenset()
+    for name, partitions in topics:
+        if name not in there:
+            create_topic([bootstrap_servers], name, partitions, None, None)
+
+
+def _run_in_background(port: int, data_dir: Path | None, topics: list[tuple[str, int]]) -> None:
     from millrace.embedded import background
     from millrace.embedded.program import Settings
     from millrace.embedded.progress import StderrProgress
@@ -73,10 +98,11 @@ def _run_in_background(port: int, data_dir: Path | None) -> None:
     started, new = background.start(Settings(StderrProgress()), port, data_dir)
     if not new:
         click.echo("already running; stop it first if you want another one: millrace broker stop")
+    _create_topics(started.bootstrap_servers, topics)
     _show(started)
 
 
-def _run_here(port: int, data_dir: Path | None) -> None:
+def _run_here(port: int, data_dir: Path | None, topics: list[tuple[str, int]]) -> None:
     from millrace.embedded import KafkaBroker, Listener
     from millrace.errors import MachineError
 
@@ -86,6 +112,7 @@ def _run_here(port: int, data_dir: Path | None) -> None:
         contextlib.suppress(KeyboardInterrupt),
         KafkaBroker(listeners=[Listener("PLAINTEXT", port=port)], data_dir=data_dir) as here,
     ):
+        _create_topics(here.bootstrap_servers, topics)
         click.echo(f"bootstrap servers: {here.bootstrap_servers}")
         click.echo(f"log file:          {here.log_file}")
         click.echo("Ctrl-C stops it")

@@ -10,6 +10,7 @@ from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
 from millrace.errors import PluginError
 from millrace.kafka.properties import translate
 from millrace.options.connector import SinkOptions, SourceOptions
+from millrace.options.elsewhere import hint_for
 from millrace.options.parse import OptionParser
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, Kind
@@ -52,7 +53,7 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
             partitioner=_plugin(parser, PARTITIONER, "sink.partitioner", sink_options.partitioner, "sink.partitioner."),
         ),
     )
-    parser.finish()
+    parser.finish(lambda name: hint_for(name, plugin_manager().names(FORMAT)))
     return configuration
 
 

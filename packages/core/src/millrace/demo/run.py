@@ -22,6 +22,7 @@ from millrace.demo.spark import QUICK_START, SparkThread
 from millrace.demo.summary import SCRIPT_MARK, Summary, script
 from millrace.embedded import KafkaBroker
 from millrace.embedded.java import find_java
+from millrace.embedded.progress import LineProgress
 from millrace.errors import MillraceError
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Demo:
     def _run(self, stack: ExitStack, seconds: float) -> None:
         self._display.say("starting a Kafka broker and Spark on this machine")
         began = time.monotonic()
-        broker = KafkaBroker(java_options=[QUICK_START])
+        broker = KafkaBroker(java_options=[QUICK_START], progress=LineProgress(self._display.say))
         # What is stopped last comes first: Spark must not miss its broker
         stack.callback(broker.stop)
         spark = stack.enter_context(SparkThread(self._folder))

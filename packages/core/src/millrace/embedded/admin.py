@@ -38,6 +38,12 @@ def nodes_seen(address: str) -> frozenset[int]:
     return frozenset(metadata.brokers) if metadata else frozenset()
 
 
+def topic_names(address: str) -> frozenset[str]:
+    """The topics of the cluster, as this broker sees it; none when it does not answer."""
+    metadata = _metadata(address)
+    return frozenset(metadata.topics) if metadata else frozenset()
+
+
 def create_topic(
     addresses: Iterable[str], name: str, partitions: int, replication: int | None, config: Mapping[str, str] | None
 ) -> None:

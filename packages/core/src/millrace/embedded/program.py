@@ -58,6 +58,8 @@ class Program:
     def _java_options(self, plan: NodePlan) -> list[str]:
         own = self.settings.java_options
         options = [f"-Xmx{self.settings.heap}", "-Djava.awt.headless=true", *config.logging_options(plan)]
+        # The libraries that Java unpacks go with the broker's own folder
+        options.append(f"-Djava.io.tmpdir={plan.folder}")
         if not any(option.startswith("-XX:+Use") and option.endswith("GC") for option in own):
             # Starts half a second sooner than the default collector
             options.append("-XX:+UseSerialGC")

@@ -13,6 +13,8 @@ NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaEr
 
 _MAY_PASS = {
     KafkaError._ALL_BROKERS_DOWN,
+    # What looking up the leaders of partitions ends with while there are none
+    KafkaError._NOENT,
     KafkaError._RESOLVE,
     KafkaError._TIMED_OUT,
     KafkaError._TIMED_OUT_QUEUE,

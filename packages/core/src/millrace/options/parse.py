@@ -6,7 +6,7 @@ Only the driver imports this module, since it needs pydantic; what it makes are 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -77,15 +77,18 @@ class OptionParser:
         """Let unknown options be compared with ``names`` too."""
         self._known.update({name.lower(): name for name in names})
 
-    def finish(self) -> None:
+    def finish(self, hint: Callable[[str], str | None] = lambda _: None) -> None:
         """Refuse what nobody took.
+
+        Args:
+            hint: What to say of an unknown option whose name is not like any known one.
 
         Raises:
             OptionsError: Some option was wrong or unknown; all problems are in it.
         """
         for key, (name, _) in self._given.items():
             if key not in self._taken:
-                self.report(self._unknown(name))
+                self.report(self._unknown(name, hint))
         if self._problems:
             raise OptionsError(self._side, tuple(self._problems))
 
@@ -129,10 +132,12 @@ class OptionParser:
     def _spelled(self, name: str) -> str:
         return self._known.get(name.lower(), name)
 
-    def _unknown(self, name: str) -> str:
-        close = closest(name, self._known.values(), cutoff=0.7)
-        hint = f"; did you mean {close!r}?" if close else ""
-        return f"unknown option {name!r}{hint}"
+    def _unknown(self, name: str, hint: Callable[[str], str | None]) -> str:
+        very_close, close = (closest(name, self._known.values(), cutoff) for cutoff in (0.85, 0.7))
+        told = None if very_close else hint(name)
+        if told is None and close is not None:
+            told = f"did you mean {close!r}?"
+        return f"unknown option {name!r}; {told}" if told else f"unknown option {name!r}"
 
 
 def show(name: str, text: str) -> str:

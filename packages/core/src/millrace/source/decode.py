@@ -13,15 +13,20 @@ from millrace.source.fetch import Messages
 _SHOWN_BYTES = 120
 
 
-def decode_values(decoder: Decoder, messages: Messages) -> Decoded:
+def decode_values(decoder: Decoder, advice: str, messages: Messages) -> Decoded:
     """The rows that the messages' values decode to, without errors.
+
+    Args:
+        decoder: Decodes the values.
+        advice: What to do about a malformed message, or nothing.
+        messages: The messages.
 
     Raises:
         MessageError: A message is malformed; says which one, why, and how it begins.
     """
     decoded = decoder.decode(Payloads(list(map(Message.value, messages.items))))
     if decoded.errors:
-        raise MessageError(describe_bad(messages, decoded.errors[0], len(decoded.errors)))
+        raise MessageError(describe_bad(messages, decoded.errors[0], len(decoded.errors)) + advice)
     return decoded
 
 

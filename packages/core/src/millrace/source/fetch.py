@@ -15,6 +15,7 @@ from millrace.kafka.cluster import REQUEST_TIMEOUT_S
 from millrace.kafka.consumer import WatchedConsumer, consumer_for
 from millrace.kafka.errors import client_errors
 from millrace.options.secrets import Properties
+from millrace.source.offsets import held
 from millrace.source.splits import OffsetRange, Split
 
 MOST_MESSAGES = 5_000
@@ -169,9 +170,9 @@ class _Fetch:
         wanted = self._next[found.partition]
         low, high = self._consumer.get_watermark_offsets(ClientPartition(*found.partition), REQUEST_TIMEOUT_S)
         return (
-            f"{found.partition}: offsets {wanted} to {found.end - 1} were to be read, but the log holds {low} to "
-            f"{high - 1}. They were deleted by retention, or the topic was made again; start with a new checkpoint "
-            f"location, and read more often than the topic's retention"
+            f"{found.partition}: offsets {wanted} to {found.end - 1} were to be read, but the log "
+            f"{held(low, high)}. They were deleted by retention, or the topic was made again; start with a new "
+            f"checkpoint location, and read more often than the topic's retention"
         )
 
     def _what_is_left(self) -> str:

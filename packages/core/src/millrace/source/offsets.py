@@ -56,6 +56,11 @@ class StreamOffset:
         return cls(_flatten(stored["topics"]), _flatten(stored.get("from", {})), _flatten(stored.get("stop", {})))
 
 
+def held(begin: int, end: int) -> str:
+    """What a log holds that begins at one offset and ends before another, in words."""
+    return f"holds {begin} to {end - 1}" if end > begin else "is empty"
+
+
 def _nest(offsets: Offsets) -> dict[str, dict[str, int]]:
     nested: dict[str, dict[str, int]] = {}
     for (topic, partition), offset in sorted(offsets.items()):

@@ -10,6 +10,7 @@ import pyarrow as pa
 from millrace.collector import no_garbage_collection
 from millrace.configuration import SourceConfig
 from millrace.contracts import HeaderFilter
+from millrace.options import options_of
 from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef
 from millrace.source.decode import decode_values
@@ -59,10 +60,16 @@ def _rows_for(
         check_kafka_schema(values)
         decode = functools.partial(kafka_columns, values)
     else:
-        decode = functools.partial(decode_values, value_format.create().decoder(values))
+        decode = functools.partial(decode_values, value_format.create().decoder(values), _advice(value_format))
     if not metadata:
         return lambda messages: decode(messages).rows
     return lambda messages: with_metadata(schema, metadata, messages, decode(messages))
+
+
+def _advice(value_format: PluginRef) -> str:
+    names = {info.name for info in options_of(type(value_format.options)).values()}
+    lenient = "ignore-parse-errors"
+    return f". To let such messages pass, set '{value_format.name}.{lenient}' to true" if lenient in names else ""
 
 
 @functools.lru_cache(maxsize=16)

@@ -13,7 +13,7 @@ from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
 from millrace.source.commit import GroupCommits
 from millrace.source.limits import limit_rows
-from millrace.source.offsets import Offsets, StreamOffset
+from millrace.source.offsets import Offsets, StreamOffset, held
 from millrace.source.sample import mean_record_bytes
 from millrace.source.selection import selection_of
 from millrace.source.splits import Split, plan_splits
@@ -157,9 +157,8 @@ def _no_start(
     found = "has no offset" if offset is None else f"gives offset {offset}"
     more = f" (and {count - 1} more partitions)" if count > 1 else ""
     return (
-        f"{partition}{more}: startup mode {mode!r} {found}, and the log holds {begin[partition]} to "
-        f"{end[partition] - 1}. Say with option "
-        f"'properties.auto.offset.reset' where to start instead: earliest or latest"
+        f"{partition}{more}: startup mode {mode!r} {found}, and the log {held(begin[partition], end[partition])}. Say with "
+        f"option 'properties.auto.offset.reset' where to start instead: earliest or latest"
     )
 
 

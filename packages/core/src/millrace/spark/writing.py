@@ -32,9 +32,10 @@ class Writing:
     Args:
         config: How to write.
         schema: The rows' columns.
+        check: Whether the topics and the client's properties are checked too, which needs the cluster.
     """
 
-    def __init__(self, config: SinkConfig, schema: StructType) -> None:
+    def __init__(self, config: SinkConfig, schema: StructType, *, check: bool = True) -> None:
         from millrace.sink.check import check_target
         from millrace.sink.encode import encode_for
 
@@ -42,7 +43,8 @@ class Writing:
             self._config = config
             self._schema = arrow_schema(schema)
             encode_for(config, self._schema)
-            check_target(config.client, config.options.topics, idempotent=config.options.waits_for_brokers)
+            if check:
+                check_target(config.client, config.options.topics, idempotent=config.options.waits_for_brokers)
         exempt_what_is_loaded()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:

@@ -11,6 +11,7 @@ Each suite says in its docstring what to override; tests of your own can stand b
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ def __getattr__(name: str) -> type:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
     import pytest
 
-    pytest.register_assert_rewrite("millrace.testing.plugin_options", _MODULES[name])
+    unprepared = {"millrace.testing.plugin_options", _MODULES[name]} - sys.modules.keys()
+    pytest.register_assert_rewrite(*unprepared)
     suite: type = getattr(import_module(_MODULES[name]), name)
     return suite

@@ -1,0 +1,43 @@
+"""Where an option belongs that is not one of millrace's, or not one of this configuration's."""
+
+from __future__ import annotations
+
+_SPARKS = {
+    "assign": "topic-partitions",
+    "endingoffsets": "scan.bounded.mode",
+    "maxbytespertrigger": "scan.max-bytes-per-batch",
+    "maxoffsetspertrigger": "scan.max-records-per-batch",
+    "startingoffsets": "scan.startup.mode",
+    "startingtimestamp": "scan.startup.mode",
+    "subscribe": "topic",
+    "subscribepattern": "topic-pattern",
+}
+
+_PLUGIN_OPTIONS = {
+    "scan.startup.": "'scan.startup.mode'",
+    "scan.bounded.": "'scan.bounded.mode'",
+    "sink.partitioner.": "'sink.partitioner'",
+}
+
+
+def hint_for(name: str, formats: list[str]) -> str | None:
+    """What to write instead of an unknown option, or what it belongs to; None when neither is known.
+
+    Args:
+        name: The option.
+        formats: The names of the formats that are installed.
+    """
+    key = name.lower()
+    if key in _SPARKS:
+        return f"Spark's own connector has it, here it is {_SPARKS[key]!r}"
+    if key.startswith("kafka."):
+        return f"here it is {'properties.' + key.removeprefix('kafka.')!r}"
+    if key.startswith("key."):
+        return "formats of keys are not supported yet; write keys without a format, by the columns key and value"
+    for prefix, option in _PLUGIN_OPTIONS.items():
+        if key.startswith(prefix):
+            return f"the value of {option} that is chosen has no such option"
+    owner = key.removeprefix("value.").split(".")[0]
+    if owner in formats:
+        return f"it is for format {owner!r}, which is not the one that is chosen, or which has no such option"
+    return None

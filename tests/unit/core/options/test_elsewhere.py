@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from millrace.configuration.build import configure
+from millrace.errors import OptionsError
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("subscribe", "Spark's own connector has it, here it is 'topic'"),
+        ("startingOffsets", "Spark's own connector has it, here it is 'scan.startup.mode'"),
+        ("kafka.security.protocol", "here it is 'properties.security.protocol'"),
+        ("key.format", "formats of keys are not supported yet"),
+        ("scan.startup.timestamp-millis", "the value of 'scan.startup.mode' that is chosen has no such option"),
+        ("csv.field-delimiter", "it is for format 'csv', which is not the one that is chosen"),
+        ("topik", "did you mean 'topic'?"),
+    ],
+)
+def test_an_unknown_option_is_told_with_where_it_belongs(name: str, hint: str) -> None:
+    with pytest.raises(OptionsError) as error:
+        configure({"properties.bootstrap.servers": "h:1", name: "x"})
+    (problem,) = error.value.problems
+    assert problem.startswith(f"unknown option {name!r}; {hint}")
+
+
+def test_an_option_that_belongs_nowhere_is_only_unknown() -> None:
+    with pytest.raises(OptionsError, match=r"unknown option 'zzz'$"):
+        configure({"properties.bootstrap.servers": "h:1", "zzz": "x"})
