@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import pytest
 from confluent_kafka import Producer
 
 from support.kafka import consume
-from support.waiting import wait_until
+from support.waiting import wait_until, wait_until_quiet
 from support.workers import python_workers
 
 
@@ -16,7 +17,7 @@ class SteadyProducer(threading.Thread):
 
     def __init__(self, servers: str, topic: str) -> None:
         super().__init__()
-        self._producer = Producer({"bootstrap.servers": servers, "linger.ms": "5"})
+        self._producer = Producer({"bootstrap.servers": servers, "linger.ms": "5", "log_level": 0})
         self._topic = topic
         self._stopping = threading.Event()
         self.written = 0
@@ -35,66 +36,90 @@ class SteadyProducer(threading.Thread):
         return self.written
 
 
-def test_no_record_is_lost_when_python_workers_are_killed(spark, connection, broker, make_topic, tmp_path):
-    source, target = make_topic(4), make_topic(3)
-    producer = SteadyProducer(broker.bootstrap_servers, source)
-    producer.start()
-    query = (
-        spark.readStream.format("millrace")
-        .options(**connection, topic=source, **{"scan.startup.mode": "earliest-offset"})
-        .load()
-        .select("key", "value")
-        .writeStream.format("millrace")
-        .options(**connection, topic=target, checkpointLocation=str(tmp_path))
-        .start()
-    )
-    try:
-        killed = 0
-        for _ in range(8):
-            batch = query.lastProgress.batchId if query.lastProgress else -1
-            wait_until(lambda seen=batch: query.lastProgress and query.lastProgress.batchId > seen, "another batch")
-            wait_until(python_workers, "a worker")
-            for worker in python_workers():
-                worker.kill()
-                killed += 1
-        written = producer.finish()
-        query.processAllAvailable()
+@pytest.fixture
+def copy(spark, tmp_path):
+    """Starts a query that copies one topic to another; it is stopped after the test."""
+    queries = []
 
-        assert query.exception() is None
-        assert killed >= 8
-        assert {int(message.value()) for message in consume(broker.bootstrap_servers, target)} == set(range(written))
-    finally:
+    def start(servers: str, source: str, target: str, **options: str):
+        connection = {"properties.bootstrap.servers": servers}
+        query = (
+            spark.readStream.format("millrace")
+            .options(**connection, topic=source, **{"scan.startup.mode": "earliest-offset", **options})
+            .load()
+            .select("key", "value")
+            .writeStream.format("millrace")
+            .options(**connection, topic=target, checkpointLocation=str(tmp_path))
+            .start()
+        )
+        queries.append(query)
+        return query
+
+    yield start
+    for query in queries:
         query.stop()
+
+
+@pytest.fixture
+def writing():
+    """Starts steady producers; they are ended after the test."""
+    producers = []
+
+    def start(servers: str, topic: str) -> SteadyProducer:
+        producers.append(SteadyProducer(servers, topic))
+        producers[-1].start()
+        return producers[-1]
+
+    yield start
+    for producer in producers:
         producer.finish()
 
 
-def test_a_query_goes_on_when_the_broker_comes_back(spark, tmp_path):
+def written_numbers(servers: str, topic: str) -> set[int]:
+    return {int(message.value()) for message in consume(servers, topic)}
+
+
+def test_no_record_is_lost_when_python_workers_are_killed(spark, broker, make_topic, copy, writing):
+    source, target = make_topic(4), make_topic(3)
+    producer = writing(broker.bootstrap_servers, source)
+    query = copy(broker.bootstrap_servers, source, target)
+    tracker = spark.sparkContext.statusTracker()
+    killed_at_work = 0
+    for _ in range(8):
+        batch = query.lastProgress.batchId if query.lastProgress else -1
+        wait_until(lambda seen=batch: query.lastProgress and query.lastProgress.batchId > seen, "another batch")
+        wait_until(
+            lambda: spark.sparkContext.statusTracker().getActiveStageIds() and python_workers(), "a task at work"
+        )
+        for worker in python_workers():
+            worker.kill()
+            killed_at_work += 1
+    written = producer.finish()
+    query.processAllAvailable()
+
+    assert query.exception() is None
+    assert killed_at_work >= 8
+    assert written_numbers(broker.bootstrap_servers, target) == set(range(written))
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_query_goes_on_when_the_broker_comes_back(copy, writing, end):
     from millrace.embedded import KafkaBroker
 
     with KafkaBroker() as own:
         own.create_topic("source", 2)
         own.create_topic("target", 2)
-        connection = {"properties.bootstrap.servers": own.bootstrap_servers}
-        producer = SteadyProducer(own.bootstrap_servers, "source")
-        producer.start()
-        query = (
-            spark.readStream.format("millrace")
-            .options(**connection, topic="source", **{"scan.startup.mode": "earliest-offset"})
-            .load()
-            .select("key", "value")
-            .writeStream.format("millrace")
-            .options(**connection, topic="target", checkpointLocation=str(tmp_path))
-            .start()
-        )
-        try:
-            wait_until(lambda: query.lastProgress and query.lastProgress.numInputRows, "the first batch")
-            own.restart()
-            written = producer.finish()
-            restarted = query if query.isActive else None
-            assert restarted is not None, query.exception()
-            query.processAllAvailable()
+        producer = writing(own.bootstrap_servers, "source")
+        query = copy(own.bootstrap_servers, "source", "target")
+        wait_until(lambda: query.lastProgress and query.lastProgress.numInputRows, "the first batch")
+        getattr(own, end)()
+        # The query must have met the closed door before it opens again
+        before = query.lastProgress.batchId
+        wait_until_quiet(lambda: query.lastProgress.batchId, "the query to stand still")
+        own.start()
+        written = producer.finish()
+        query.processAllAvailable()
 
-            assert {int(message.value()) for message in consume(own.bootstrap_servers, "target")} == set(range(written))
-        finally:
-            query.stop()
-            producer.finish()
+        assert query.lastProgress.batchId > before
+        assert written_numbers(own.bootstrap_servers, "target") == set(range(written))
+        query.stop()

@@ -17,16 +17,12 @@ def run(spark, connection, tmp_path):
     """Starts queries from one topic to another; all are stopped after the test."""
     queries = []
 
-    def start(source: str, target: str, trigger=None, checkpoint="checkpoint", **options):
-        rows = (
-            spark.readStream.format("millrace")
-            .options(**connection, topic=source)
-            .options(**{"scan.startup.mode": "earliest-offset", **options})
-            .load()
-        )
+    def start(source: str, target: str, trigger=None, startup="earliest-offset", **options):
+        given = {**({"scan.startup.mode": startup} if startup else {}), **options}
+        rows = spark.readStream.format("millrace").options(**connection, topic=source).options(**given).load()
         writer = rows.select("key", "value").writeStream.format("millrace").options(**connection, topic=target)
         query = (
-            writer.option("checkpointLocation", str(tmp_path / checkpoint)).trigger(**trigger or {"availableNow": True})
+            writer.option("checkpointLocation", str(tmp_path)).trigger(**trigger or {"availableNow": True})
         ).start()
         queries.append(query)
         return query
@@ -68,12 +64,12 @@ def test_a_micro_batch_takes_no_more_records_than_allowed(run, broker, make_topi
 
 def test_a_micro_batch_takes_about_the_bytes_allowed(run, broker, make_topic):
     source, target = make_topic(2), make_topic()
-    produce(broker.bootstrap_servers, source, [{"value": b"x" * 1_000} for _ in range(400)])
+    produce(broker.bootstrap_servers, source, [{"value": b"x" * 250} for _ in range(800)])
 
-    query = run(source, target, **{"scan.max-bytes-per-batch": "100000"})
+    query = run(source, target, **{"scan.max-bytes-per-batch": "50000"})
     assert query.awaitTermination(60)
 
-    assert [progress.numInputRows for progress in query.recentProgress if progress.numInputRows] == [100] * 4
+    assert [progress.numInputRows for progress in query.recentProgress if progress.numInputRows] == [200] * 4
 
 
 def test_available_now_leaves_what_comes_later(run, broker, make_topic):
@@ -91,9 +87,7 @@ def test_available_now_leaves_what_comes_later(run, broker, make_topic):
 def test_a_stream_starts_at_the_latest_offsets_by_default(run, broker, make_topic):
     source, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, source, numbered(10))
-    query = run(
-        source, target, trigger={"processingTime": "100 milliseconds"}, **{"scan.startup.mode": "latest-offset"}
-    )
+    query = run(source, target, trigger={"processingTime": "100 milliseconds"}, startup=None)
     wait_until(lambda: query.lastProgress is not None, "the query to have started")
 
     produce(broker.bootstrap_servers, source, numbered(5, first=10))

@@ -12,3 +12,17 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 60
     while not condition():
         assert time.monotonic() < deadline, f"waited {timeout_s:.0f} s for {what}"
         time.sleep(0.05)
+
+
+def wait_until_quiet(state: Callable[[], object], what: str, quiet_s: float = 8.0, timeout_s: float = 60.0) -> None:
+    """Return when ``state`` has not changed for ``quiet_s`` seconds; for what shows itself by nothing happening."""
+    seen, since = state(), time.monotonic()
+
+    def is_quiet() -> bool:
+        nonlocal seen, since
+        now = state()
+        if now != seen:
+            seen, since = now, time.monotonic()
+        return time.monotonic() - since >= quiet_s
+
+    wait_until(is_quiet, what, timeout_s)

@@ -80,8 +80,8 @@ def test_options_of_the_format_stand_behind_its_name(name: str) -> None:
 
 def test_options_of_a_format_that_is_not_used_are_unknown() -> None:
     assert problems({"format": "raw", "json.ignore-parse-errors": "true"}) == [
-        "unknown option 'json.ignore-parse-errors'; it is for format 'json', which is not the one that is chosen, or which "
-        "has no such option"
+        "unknown option 'json.ignore-parse-errors'; it is for format 'json', which is not the one that is chosen, or "
+        "which has no such option"
     ]
 
 

@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, OptionsError, UnreachableError
 from millrace.kafka import cluster
 from millrace.kafka.cluster import Cluster
@@ -97,3 +101,22 @@ KNOWN = {"orders": 3, "audit": 1, "__consumer_offsets": 50}
 )
 def test_missing_topics_are_told_with_those_that_exist(missing: list[str], known: dict[str, int], message: str) -> None:
     assert Cluster(NOWHERE)._missing(missing, known) == message
+
+
+def test_an_offset_that_the_client_does_not_know_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
+    answers = iter([-1001, 5])
+
+    class Admin:
+        def list_offsets(self, request: dict[Any, Any], **_: Any) -> dict[Any, Future[Any]]:
+            future: Future[Any] = Future()
+            future.set_result(SimpleNamespace(offset=next(answers)))
+            return dict.fromkeys(request, future)
+
+        def poll(self, _: float) -> None: ...
+
+        def list_topics(self, **_: Any) -> None: ...
+
+    asked = Cluster(NOWHERE)
+    asked._admin = Admin()
+    assert asked.end([TopicPartition("orders", 0)]) == {("orders", 0): 5}

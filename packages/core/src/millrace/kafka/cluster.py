@@ -9,7 +9,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, KafkaException
+from confluent_kafka import OFFSET_INVALID, ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
@@ -24,6 +24,9 @@ REQUEST_TIMEOUT_S = 5.0
 
 PATIENCE_S = 60.0
 """How long later requests wait: brokers that have answered before are restarting, and come back."""
+
+TOPICS_LOAD_S = 10.0
+"""How long a topic that was there before may be unknown to a broker that starts."""
 
 RETRY_PAUSE_S = 0.2
 
@@ -133,7 +136,11 @@ class Cluster:
 
     def _list_offsets(self, request: dict[ClientPartition, OffsetSpec], timeout_s: float) -> dict[ClientPartition, int]:
         futures = self._admin.list_offsets(request, isolation_level=self._isolation, request_timeout=timeout_s)
-        return {partition: future.result().offset for partition, future in futures.items()}
+        found = {partition: future.result().offset for partition, future in futures.items()}
+        if OFFSET_INVALID in found.values():
+            # What the client answers, without an error, while a partition's leader is going away
+            raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
+        return found
 
     def _ask(self, request: Callable[[float], T], doing: str) -> T:
         """The answer to a request, which gets its timeout, tried again as long as the failure may pass."""
@@ -146,7 +153,7 @@ class Cluster:
                 answer = request(min(REQUEST_TIMEOUT_S, max(left_s, RETRY_PAUSE_S)))
             except KafkaException as error:
                 self._admin.poll(0)
-                if not may_pass(kafka_error(error)):
+                if not self._may_pass(kafka_error(error), patience_s - left_s):
                     with client_errors(doing):
                         raise
                 if time.monotonic() > deadline - 2 * RETRY_PAUSE_S:
@@ -156,6 +163,11 @@ class Cluster:
             else:
                 self._has_answered = True
                 return answer
+
+    def _may_pass(self, error: KafkaError, waited_s: float) -> bool:
+        # A broker that has just started does not know its topics yet
+        starting = self._has_answered and error.code() in NO_TOPIC and waited_s < TOPICS_LOAD_S
+        return starting or may_pass(error)
 
     def _forget_leaders(self) -> None:
         # The client keeps asking the leaders it knows, with the epochs it knows, until its metadata is refreshed

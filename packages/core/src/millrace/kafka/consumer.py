@@ -34,12 +34,19 @@ _FIXED = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class WatchedConsumer:
-    """A consumer and what it said in the background."""
+    """A consumer and what it said in the background.
+
+    Attributes:
+        consumer: The client.
+        watch: What it said.
+        user: Who assigned it last; one that was there before must leave it alone.
+    """
 
     consumer: Consumer
     watch: Watch
+    user: object = None
 
 
 @functools.lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from millrace.kafka.cluster import REQUEST_TIMEOUT_S
-from millrace.kafka.errors import client_errors, configuration_errors
+from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
@@ -23,6 +23,8 @@ _DEFAULTS: dict[str, Any] = {
     "queue.buffering.max.kbytes": "65536",
     "compression.type": "lz4",
     "socket.nagle.disable": "true",
+    # A misspelled name must be an error, not a new topic
+    "allow.auto.create.topics": "false",
     # A report of each delivery would cost more than sending the record; failures are what must be known
     "delivery.report.only.error": True,
 }
@@ -57,12 +59,21 @@ class WatchedProducer:
         count, looked_at = self._partition_counts.get(topic, (0, 0.0))
         if not count or time.monotonic() - looked_at > PARTITION_COUNT_HOLDS_S:
             with client_errors(f"looking up topic {topic!r}"):
-                found = self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
-                if found.error is not None:
-                    raise KafkaException(found.error)
-            count = len(found.partitions)
+                count = self._look_up(topic, count)
             self._partition_counts[topic] = count, time.monotonic()
         return count
+
+    def _look_up(self, topic: str, known: int) -> int:
+        try:
+            found = self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
+        except KafkaException as error:
+            # Brokers that are restarting: records wait for them in the queue, and the count has held so far
+            if known and may_pass(kafka_error(error)):
+                return known
+            raise
+        if found.error is not None:
+            raise KafkaException(found.error)
+        return len(found.partitions)
 
     def take_failures(self) -> tuple[int, str]:
         """How many deliveries failed since the last call, and the first of them in words."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.contracts import Encoder
-from millrace.errors import OptionsError
+from millrace.errors import OptionsError, PluginError
 from millrace.sink.kafka_columns import check_kafka_columns, records_of
 from millrace.sink.records import Records
 
@@ -32,12 +32,16 @@ def encode_for(config: SinkConfig, schema: pa.Schema) -> Encode:
         return functools.partial(_kafka_records, topics)
     if not topics:
         raise OptionsError("sink", ("option 'topic' is required, such as 'orders'",))
-    return functools.partial(_typed_records, topics[0], config.value_format.create().encoder(schema))
+    encoder = config.value_format.create().encoder(schema)
+    return functools.partial(_typed_records, topics[0], config.value_format.name, encoder)
 
 
 def _kafka_records(topics: tuple[str, ...], rows: pa.RecordBatch) -> Iterator[Records]:
     return records_of(rows, topics)
 
 
-def _typed_records(topic: str, encoder: Encoder, rows: pa.RecordBatch) -> Iterator[Records]:
-    yield Records(topic, encoder.encode(rows))
+def _typed_records(topic: str, name: str, encoder: Encoder, rows: pa.RecordBatch) -> Iterator[Records]:
+    payloads = encoder.encode(rows)
+    if len(payloads) != rows.num_rows:
+        raise PluginError(f"format {name!r} gave {len(payloads)} payloads for {rows.num_rows} rows")
+    yield Records(topic, payloads)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
 from millrace.contracts import HEADERS, is_headers
@@ -93,6 +94,11 @@ def _header_map(messages: Messages) -> pa.Array:
     return pa.array([list(dict(message.headers() or ()).items()) for message in messages.items], HEADER_MAP)
 
 
+def _headers_or_null(messages: Messages) -> pa.Array:
+    found = headers_of(messages)
+    return pc.if_else(pc.greater(pc.list_value_length(found), 0), found, pa.scalar(None, found.type))
+
+
 def _leader_epoch(messages: Messages) -> pa.Array:
     epochs = [message.leader_epoch() for message in messages.items]
     return pa.array([None if epoch is None or epoch < 0 else epoch for epoch in epochs], pa.int32())
@@ -107,5 +113,6 @@ RECORD_TIMESTAMP = MessageColumn(TIMESTAMP, "TIMESTAMP", _timestamp)
 TIMESTAMP_NUMBER = MessageColumn(pa.int32(), "INT", _timestamp_number)
 TIMESTAMP_NAME = MessageColumn(pa.string(), "STRING", _timestamp_name)
 HEADER_LIST = MessageColumn(HEADERS, "ARRAY<STRUCT<key: STRING, value: BINARY>>", headers_of)
+HEADER_LIST_OR_NULL = MessageColumn(HEADERS, HEADER_LIST.sql_type, _headers_or_null)
 HEADERS_AS_MAP = MessageColumn(HEADER_MAP, "MAP<STRING, BINARY>", _header_map)
 LEADER_EPOCH = MessageColumn(pa.int32(), "INT", _leader_epoch)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
+import pyarrow as pa
 from confluent_kafka import Message
 
 from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
-from millrace.errors import MessageError
+from millrace.errors import MessageError, PluginError, SchemaError
 from millrace.source.fetch import Messages
 
 _SHOWN_BYTES = 120
@@ -28,6 +30,35 @@ def decode_values(decoder: Decoder, advice: str, messages: Messages) -> Decoded:
     if decoded.errors:
         raise MessageError(describe_bad(messages, decoded.errors[0], len(decoded.errors)) + advice)
     return decoded
+
+
+def checked(decoded: Decoded, schema: pa.Schema, message_count: int, name: str) -> Decoded:
+    """What a format decoded, if it keeps its contract, with exactly the columns that it was asked for.
+
+    Spark checks the first batch of a task alone, and takes the buffers of others for what they should be.
+
+    Args:
+        decoded: What the format gave.
+        schema: The columns that it was asked for.
+        message_count: How many messages it was given.
+        name: The format's name.
+
+    Raises:
+        PluginError: Rows are of unknown messages, or have other columns.
+        SchemaError: The format gives changes, which are not supported yet.
+    """
+    if decoded.row_kinds is not None:
+        raise SchemaError(f"format {name!r} gives changes (row kinds), which cannot be read yet")
+    if decoded.message_index is None and decoded.rows.num_rows != message_count:
+        raise PluginError(
+            f"format {name!r} gave {decoded.rows.num_rows} rows for {message_count} messages, unexplained"
+        )
+    if decoded.rows.schema == schema:
+        return decoded
+    try:
+        return dataclasses.replace(decoded, rows=decoded.rows.cast(schema))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise PluginError(f"format {name!r} gave other columns than it was asked for: {error}") from error
 
 
 def describe_bad(messages: Messages, bad: BadMessage, count: int) -> str:

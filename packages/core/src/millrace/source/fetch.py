@@ -13,7 +13,7 @@ from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
 from millrace.kafka.cluster import REQUEST_TIMEOUT_S
 from millrace.kafka.consumer import WatchedConsumer, consumer_for
-from millrace.kafka.errors import client_errors
+from millrace.kafka.errors import client_errors, may_pass
 from millrace.options.secrets import Properties
 from millrace.source.offsets import held
 from millrace.source.splits import OffsetRange, Split
@@ -62,6 +62,7 @@ def fetch(client: Properties, split: Split) -> Iterator[Messages]:
 
 class _Fetch:
     def __init__(self, watched: WatchedConsumer, split: Split) -> None:
+        self._watched = watched
         self._consumer: Consumer = watched.consumer
         self._watch = watched.watch
         self._open = {found.partition: found for found in split.ranges}
@@ -73,13 +74,16 @@ class _Fetch:
 
     def run(self) -> Iterator[Messages]:
         self._watch.clear()
+        self._watched.user = self
         with client_errors(f"reading {self._what_is_left()}"):
             self._consumer.assign([ClientPartition(*found.partition, found.start) for found in self._open.values()])
             try:
                 while self._open:
                     yield from self._step()
             finally:
-                self._consumer.unassign()
+                # A reader that is abandoned ends when it likes, perhaps in the middle of the next one
+                if self._watched.user is self:
+                    self._consumer.unassign()
 
     def _step(self) -> Iterator[Messages]:
         left = sum(found.end - self._next[partition] for partition, found in self._open.items())
@@ -135,7 +139,12 @@ class _Fetch:
         partition = TopicPartition(message.topic(), message.partition())
         found = self._open.get(partition)
         code = error.code()
-        if found is None or code == KafkaError._TRANSPORT:
+        if may_pass(error):
+            self._ended_early.clear()
+            return
+        if found is None:
+            if message.topic() is None:
+                raise KafkaException(error)
             return
         if code == KafkaError._PARTITION_EOF:
             # The offsets after the last visible record are gaps: markers of transactions, or compacted away

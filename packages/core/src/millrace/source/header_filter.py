@@ -7,6 +7,7 @@ from itertools import compress
 import pyarrow as pa
 
 from millrace.contracts import HEADERS, HeaderFilter
+from millrace.errors import PluginError
 from millrace.source.fetch import Messages
 
 
@@ -21,4 +22,9 @@ def keep(header_filter: HeaderFilter | None, messages: Messages) -> Messages:
     if header_filter is None:
         return messages
     mask = header_filter.mask(headers_of(messages))
+    if len(mask) != len(messages.items) or mask.null_count:
+        raise PluginError(
+            f"header filter {type(header_filter).__name__} gave {len(mask)} answers, {mask.null_count} of them null, "
+            f"for {len(messages.items)} records"
+        )
     return Messages(messages.partition, list(compress(messages.items, mask.to_pylist())))

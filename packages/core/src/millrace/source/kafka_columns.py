@@ -17,7 +17,7 @@ _COLUMNS = {
     "offset": columns.OFFSET,
     "timestamp": columns.RECORD_TIMESTAMP,
     "timestampType": columns.TIMESTAMP_NUMBER,
-    "headers": columns.HEADER_LIST,
+    "headers": columns.HEADER_LIST_OR_NULL,
 }
 
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from millrace.collector import no_garbage_collection
 from millrace.configuration import SourceConfig
-from millrace.contracts import HeaderFilter
+from millrace.contracts import Decoded, Decoder, HeaderFilter
 from millrace.options import options_of
 from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef
-from millrace.source.decode import decode_values
+from millrace.source.decode import checked, decode_values
 from millrace.source.fetch import Messages, fetch
 from millrace.source.header_filter import keep
 from millrace.source.kafka_columns import check_kafka_schema, kafka_columns
@@ -60,12 +60,18 @@ def _rows_for(
         check_kafka_schema(values)
         decode = functools.partial(kafka_columns, values)
     else:
-        decode = functools.partial(decode_values, value_format.create().decoder(values), _advice(value_format))
+        decode = functools.partial(_decode, value_format, value_format.create().decoder(values), values)
     if not metadata:
         return lambda messages: decode(messages).rows
     return lambda messages: with_metadata(schema, metadata, messages, decode(messages))
 
 
+def _decode(value_format: PluginRef, decoder: Decoder, schema: pa.Schema, messages: Messages) -> Decoded:
+    decoded = decode_values(decoder, _advice(value_format), messages)
+    return checked(decoded, schema, len(messages.items), value_format.name)
+
+
+@functools.cache
 def _advice(value_format: PluginRef) -> str:
     names = {info.name for info in options_of(type(value_format.options)).values()}
     lenient = "ignore-parse-errors"

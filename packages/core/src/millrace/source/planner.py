@@ -157,8 +157,8 @@ def _no_start(
     found = "has no offset" if offset is None else f"gives offset {offset}"
     more = f" (and {count - 1} more partitions)" if count > 1 else ""
     return (
-        f"{partition}{more}: startup mode {mode!r} {found}, and the log {held(begin[partition], end[partition])}. Say with "
-        f"option 'properties.auto.offset.reset' where to start instead: earliest or latest"
+        f"{partition}{more}: startup mode {mode!r} {found}, and the log {held(begin[partition], end[partition])}. "
+        f"Say with option 'properties.auto.offset.reset' where to start instead: earliest or latest"
     )
 
 
