@@ -88,9 +88,7 @@ def test_no_record_is_lost_when_python_workers_are_killed(spark, broker, make_to
     for _ in range(8):
         batch = query.lastProgress.batchId if query.lastProgress else -1
         wait_until(lambda seen=batch: query.lastProgress and query.lastProgress.batchId > seen, "another batch")
-        wait_until(
-            lambda: spark.sparkContext.statusTracker().getActiveStageIds() and python_workers(), "a task at work"
-        )
+        wait_until(lambda: tracker.getActiveStageIds() and python_workers(), "a task at work")
         for worker in python_workers():
             worker.kill()
             killed_at_work += 1

@@ -25,9 +25,6 @@ REQUEST_TIMEOUT_S = 5.0
 PATIENCE_S = 60.0
 """How long later requests wait: brokers that have answered before are restarting, and come back."""
 
-TOPICS_LOAD_S = 10.0
-"""How long a topic that was there before may be unknown to a broker that starts."""
-
 RETRY_PAUSE_S = 0.2
 
 T = TypeVar("T")
@@ -153,21 +150,23 @@ class Cluster:
                 answer = request(min(REQUEST_TIMEOUT_S, max(left_s, RETRY_PAUSE_S)))
             except KafkaException as error:
                 self._admin.poll(0)
-                if not self._may_pass(kafka_error(error), patience_s - left_s):
-                    with client_errors(doing):
-                        raise
-                if time.monotonic() > deadline - 2 * RETRY_PAUSE_S:
-                    raise UnreachableError(self._unreachable(patience_s, doing, kafka_error(error))) from error
+                is_late = time.monotonic() > deadline - 2 * RETRY_PAUSE_S
+                self._check(kafka_error(error), doing, patience_s if is_late else None)
                 time.sleep(RETRY_PAUSE_S)
                 self._forget_leaders()
             else:
                 self._has_answered = True
                 return answer
 
-    def _may_pass(self, error: KafkaError, waited_s: float) -> bool:
+    def _check(self, error: KafkaError, doing: str, waited_s: float | None) -> None:
+        """Raise unless a failure may pass and there is time left; ``waited_s`` is None while there is."""
         # A broker that has just started does not know its topics yet
-        starting = self._has_answered and error.code() in NO_TOPIC and waited_s < TOPICS_LOAD_S
-        return starting or may_pass(error)
+        is_starting = self._has_answered and error.code() in NO_TOPIC
+        if waited_s is not None and may_pass(error):
+            raise UnreachableError(self._unreachable(waited_s, doing, error)) from KafkaException(error)
+        if waited_s is not None or not (is_starting or may_pass(error)):
+            with client_errors(doing):
+                raise KafkaException(error)
 
     def _forget_leaders(self) -> None:
         # The client keeps asking the leaders it knows, with the epochs it knows, until its metadata is refreshed

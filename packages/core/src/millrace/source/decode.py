@@ -50,9 +50,7 @@ def checked(decoded: Decoded, schema: pa.Schema, message_count: int, name: str) 
     if decoded.row_kinds is not None:
         raise SchemaError(f"format {name!r} gives changes (row kinds), which cannot be read yet")
     if decoded.message_index is None and decoded.rows.num_rows != message_count:
-        raise PluginError(
-            f"format {name!r} gave {decoded.rows.num_rows} rows for {message_count} messages, unexplained"
-        )
+        raise PluginError(f"format {name!r} gave {decoded.rows.num_rows} rows for {message_count} messages")
     if decoded.rows.schema == schema:
         return decoded
     try:
