@@ -101,10 +101,11 @@ def test_no_record_is_lost_when_python_workers_are_killed(spark, broker, make_to
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_a_query_goes_on_when_the_broker_comes_back(copy, writing, end):
+def test_a_query_goes_on_when_the_broker_comes_back(copy, writing, tmp_path_factory, end):
     from millrace.embedded import KafkaBroker
 
-    with KafkaBroker() as own:
+    # A folder of its own: temporary data would go when the broker is stopped
+    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka")) as own:
         own.create_topic("source", 2)
         own.create_topic("target", 2)
         producer = writing(own.bootstrap_servers, "source")
