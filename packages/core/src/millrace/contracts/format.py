@@ -69,7 +69,7 @@ class Encoder(ABC):
 class Format(Plugin, ABC):
     """A message format, such as json.
 
-    A format's options are given as ``<name>.<option>``, ``value.<name>.<option>`` or ``key.<name>.<option>``.
+    A format's options are given as ``<name>.<option>`` or ``value.<name>.<option>``.
     """
 
     def default_schema(self) -> pa.Schema | None:

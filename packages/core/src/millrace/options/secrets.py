@@ -17,7 +17,7 @@ def is_secret(name: str) -> bool:
 
 
 class Properties(Mapping[str, str]):
-    """Kafka client properties under Kafka's Java names; its text never shows a secret."""
+    """Kafka client properties; its text never shows a secret."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = dict(values)

@@ -2,7 +2,7 @@
 
 A package lists a module under the entry-point group ``millrace``; functions of that module marked with ``hookimpl``
 and named as below are its hooks. Every hook is called once per process, on the driver and on every executor's worker,
-at the first look-up of a plugin of its kind.
+at the first look-up of any plugin.
 
 Every hook answers the plugins that the package offers: a name for each (lower-case letters, digits, ``-``, ``_``) and
 where its class is (``"package.module:Class"``). The class is imported only when the plugin is used, so a hook's module
@@ -24,7 +24,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec
 def millrace_formats() -> Mapping[str, str]:  # type: ignore[empty-body]
-    """Formats (subclasses of `millrace.contracts.Format`), named in ``format``, ``value.format`` and ``key.format``."""
+    """Formats (subclasses of `millrace.contracts.Format`), named in ``format`` or ``value.format``."""
 
 
 @hookspec
