@@ -31,9 +31,9 @@ CLIENT = """## Kafka client
 """
 
 PREFIXES = {
-    FORMAT: "{name}.",
-    PARTITIONER: "sink.partitioner.",
-    OFFSET_INITIALIZER: "scan.startup.",
+    FORMAT: ("{name}.",),
+    PARTITIONER: ("sink.partitioner.",),
+    OFFSET_INITIALIZER: ("scan.startup.", "scan.bounded."),
 }
 
 
@@ -69,26 +69,26 @@ def plugin_sections() -> list[str]:
             entry = manager.find(kind, name)
             options = getattr(manager.load(kind, name), "Options", None)
             if entry.distribution.startswith("millrace-") and options and options_of(options):
-                prefix = PREFIXES[kind].format(name=name)
-                sections.append(section(f"{kind.name.capitalize()} `{name}`", options, prefix=prefix))
+                prefixes = tuple(prefix.format(name=name) for prefix in PREFIXES[kind])
+                sections.append(section(f"{kind.name.capitalize()} `{name}`", options, prefixes=prefixes))
     return sections
 
 
-def section(title: str, cls: type, *, prefix: str = "", leave_out: typing.Collection[str] = ()) -> str:
+def section(title: str, cls: type, *, prefixes: tuple[str, ...] = ("",), leave_out: typing.Collection[str] = ()) -> str:
     """A table of a dataclass's options."""
     hints = typing.get_type_hints(cls)
     defaults = {field.name: field.default for field in dataclasses.fields(cls)}
     rows = [
-        row(prefix, info, hints[field], defaults[field])
+        row(prefixes, info, hints[field], defaults[field])
         for field, info in options_of(cls).items()
         if field not in leave_out
     ]
     return "\n".join([f"## {title}", "", "| option | type | default | meaning |", "|---|---|---|---|", *rows, ""])
 
 
-def row(prefix: str, info: OptionInfo, hint: object, default: object) -> str:
+def row(prefixes: tuple[str, ...], info: OptionInfo, hint: object, default: object) -> str:
     """One option."""
-    names = ", ".join(f"`{prefix}{name}`" for name in (info.name, *info.aliases))
+    names = ", ".join(f"`{prefix}{name}`" for prefix in prefixes for name in (info.name, *info.aliases))
     doc = info.doc.replace("|", "\\|")
     return f"| {names} | {type_text(hint, info)} | {default_text(default)} | {doc} |"
 
