@@ -69,7 +69,7 @@ def _failure(version: str, said: list[str]) -> str:
     reasons = [line for mark in _TELLING for line in said if re.search(mark, line)]
     reasons = list(dict.fromkeys(reasons))[:6] or said[-6:]
     settings = os.environ.get(SETTINGS_VARIABLE)
-    tried = f"the settings of {settings}" if settings else "Maven Central (repo1.maven.org)"
+    tried = f"the settings of {settings}" if settings else "Maven Central"
     shown = "".join(f"\n    {reason[:300]}" for reason in reasons)
     return (
         f"Apache Kafka {version} could not be fetched; tried with PySpark's Ivy and {tried}:{shown}\n"
