@@ -29,6 +29,7 @@ import pyarrow.types as pt
 
 from millrace_formats import java_text, sql_times
 from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.checked import checked
 from millrace_formats.csv.line import LineSplitter
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.sql_types import INTEGER_BITS, sql_name
@@ -91,20 +92,7 @@ def field_conversion(field: pa.Field, options: CsvOptions) -> Callable[[str | No
     """The conversion of a column's text, None when it is absent; it raises BadMessageError naming the column."""
     convert, ignore, nullable, name = _conversion(field.type, options), options.ignore_parse_errors, *_of(field)
 
-    def checked(text: str | None) -> Any:
-        try:
-            result = None if text is None else convert(text)
-        except MissingValueError as error:
-            raise error.within(name) from None
-        except BadMessageError as error:
-            if not ignore:
-                raise error.within(name) from None
-            result = None
-        if result is None and not nullable:
-            raise MissingValueError(name)
-        return result
-
-    return checked
+    return checked(convert, name, ignore=ignore, nullable=nullable)
 
 
 def _of(field: pa.Field) -> tuple[bool, str]:

@@ -27,6 +27,7 @@ import pyarrow.types as pt
 
 from millrace_formats import java_text, sql_times
 from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.checked import checked
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.sql_types import INTEGER_BITS, sql_name
 
@@ -148,20 +149,7 @@ def _field_converter(field: pa.Field, options: JsonOptions, step: str | None = N
     convert, ignore, nullable = _converter(field.type, options), options.ignore_parse_errors, field.nullable
     name = field.name if step is None else step
 
-    def checked(value: Any) -> Any:
-        try:
-            result = None if value is None else convert(value)
-        except MissingValueError as error:
-            raise error.within(name) from None
-        except BadMessageError as error:
-            if not ignore:
-                raise error.within(name) from None
-            result = None
-        if result is None and not nullable:
-            raise MissingValueError(name)
-        return result
-
-    return checked
+    return checked(convert, name, ignore=ignore, nullable=nullable)
 
 
 def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:

@@ -1,0 +1,34 @@
+"""How the exact readers convert a field: NULL where it may be, and errors that name the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from millrace_formats.bad_message import BadMessageError, MissingValueError
+
+
+def checked(convert: Callable[[Any], Any], name: str, *, ignore: bool, nullable: bool) -> Callable[[Any], Any]:
+    """A conversion that keeps the rules of a field.
+
+    Args:
+        convert: Converts a value that is there; raises BadMessageError.
+        name: The field, added to the path of errors.
+        ignore: Whether a value that cannot be converted becomes NULL.
+        nullable: Whether the field may be NULL; if not, that is an error even when others are ignored.
+    """
+
+    def convert_or_null(value: Any) -> Any:
+        try:
+            result = None if value is None else convert(value)
+        except MissingValueError as error:
+            raise error.within(name) from None
+        except BadMessageError as error:
+            if not ignore:
+                raise error.within(name) from None
+            result = None
+        if result is None and not nullable:
+            raise MissingValueError(name)
+        return result
+
+    return convert_or_null
