@@ -45,6 +45,7 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
             startup=_initializer(parser, "startup", source_options.startup_mode),
             bounded=_initializer(parser, "bounded", source_options.bounded_mode),
             header_filter=_header_filter(parser, source_options),
+            follows_group="group.id" in client,
         ),
         SinkConfig(
             options=sink_options,

@@ -20,6 +20,8 @@ class SourceConfig:
         startup: Where to start; None leaves it to the kind of query.
         bounded: Where to stop; None leaves it to the kind of query.
         header_filter: Which records to keep; None keeps all.
+        follows_group: Whether the consumer group of the client is where the query starts, and follows it, unless
+            options say otherwise.
     """
 
     options: SourceOptions
@@ -28,6 +30,7 @@ class SourceConfig:
     startup: PluginRef | None
     bounded: PluginRef | None
     header_filter: PluginRef | None
+    follows_group: bool = False
 
 
 @dataclass(frozen=True)

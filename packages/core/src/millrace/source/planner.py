@@ -63,7 +63,7 @@ class Planner:
     def commit(self, offset: StreamOffset) -> None:
         """Let the consumer group follow the stream, when the user wants it to."""
         wanted = self._config.options.commit_offsets
-        if wanted or (wanted is None and "group.id" in self._config.client):
+        if wanted or (wanted is None and self._config.follows_group):
             self._commits.commit(offset.next)
 
     def end(self) -> dict[TopicPartition, int]:
@@ -109,7 +109,7 @@ class Planner:
         return StreamOffset(limit_rows(begin, available.next, max_rows), available.joined, available.stop)
 
     def _starting(self, otherwise: str, partitions: tuple[TopicPartition, ...]) -> dict[TopicPartition, int]:
-        ref = self._config.startup or _standard("group-offsets" if "group.id" in self._config.client else otherwise)
+        ref = self._config.startup or _standard("group-offsets" if self._config.follows_group else otherwise)
         offsets = self._initialize(ref, partitions)
         begin, end = self._cluster.begin(partitions), self._cluster.end(partitions)
         valid = {p: offset for p, offset in offsets.items() if begin[p] <= offset <= end[p]}
