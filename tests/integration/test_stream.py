@@ -62,6 +62,45 @@ def test_a_micro_batch_takes_no_more_records_than_allowed(run, broker, make_topi
     assert values(broker, target) == list(range(1_000))
 
 
+def test_a_micro_batch_waits_for_enough_records(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(1))
+    few = {"scan.min-records-per-batch": "10", "scan.max-batch-delay": "1 h"}
+    query = run(source, target, trigger={"processingTime": "20 milliseconds"}, **few)
+    wait_until(lambda: values(broker, target) == [0], "the first record, which nothing holds back")
+    produce(broker.bootstrap_servers, source, numbered(9, first=1))
+    started = query.lastProgress.batchId
+    latest = lambda: json.loads(query.lastProgress.sources[0].latestOffset)["topics"][source]["0"]  # noqa: E731
+    wait_until(lambda: latest() == 10, "the planner to have seen nine more", timeout_s=30)
+    assert (values(broker, target), query.lastProgress.batchId) == ([0], started + 1)
+
+    produce(broker.bootstrap_servers, source, numbered(1, first=10))
+
+    wait_until(lambda: values(broker, target) == list(range(11)), "all ten")
+
+
+def test_available_now_does_not_wait_for_enough_records(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    for first in (0, 1):
+        produce(broker.bootstrap_servers, source, numbered(1, first=first))
+        query = run(source, target, **{"scan.min-records-per-batch": "10", "scan.max-batch-delay": "1 h"})
+        assert query.awaitTermination(60)
+
+    assert values(broker, target) == [0, 1]
+
+
+def test_a_read_has_as_many_tasks_as_asked_for(spark, connection, broker, make_topic):
+    topic = make_topic(2)
+    produce(broker.bootstrap_servers, topic, numbered(1_000))
+    read = spark.read.format("millrace").options(**connection, topic=topic)
+
+    assert read.load().rdd.getNumPartitions() == 1
+    assert read.option("scan.parallelism", "7").load().rdd.getNumPartitions() >= 7
+    rows = read.option("scan.split.max-records", "100").load()
+    assert rows.rdd.getNumPartitions() >= 10
+    assert sorted(int(row.value) for row in rows.collect()) == list(range(1_000))
+
+
 def test_a_micro_batch_takes_about_the_bytes_allowed(run, broker, make_topic):
     source, target = make_topic(2), make_topic()
     produce(broker.bootstrap_servers, source, [{"value": b"x" * 250} for _ in range(800)])
@@ -136,8 +175,8 @@ def test_progress_shows_how_far_the_topic_goes(run, broker, make_topic):
     assert query.awaitTermination(60)
 
     first = query.recentProgress[0].sources[0]
-    assert json.loads(first.endOffset) == {"v": 1, "topics": {source: {"0": 4}}}
-    assert json.loads(first.latestOffset) == {"v": 1, "topics": {source: {"0": 10}}}
+    assert json.loads(first.endOffset)["topics"] == {source: {"0": 4}}
+    assert json.loads(first.latestOffset)["topics"] == {source: {"0": 10}}
 
 
 def test_typed_rows_stream_through_an_aggregation(spark, connection, broker, make_topic, tmp_path):

@@ -13,7 +13,10 @@ offsets = st.dictionaries(
     st.integers(0, 2**63 - 1),
     max_size=12,
 )
-stream_offsets = st.builds(StreamOffset, offsets, offsets, offsets)
+ids = st.dictionaries(
+    st.text("abz09._-", min_size=1, max_size=8), st.text("aZ9-_", min_size=22, max_size=22), max_size=4
+)
+stream_offsets = st.builds(StreamOffset, offsets, offsets, offsets, ids)
 
 
 @given(stream_offsets)
@@ -26,5 +29,10 @@ def test_equal_offsets_have_equal_texts(offset: StreamOffset) -> None:
     def turned(part: dict[TopicPartition, int]) -> dict[TopicPartition, int]:
         return dict(reversed(part.items()))
 
-    other = StreamOffset(turned(dict(offset.next)), turned(dict(offset.joined)), turned(dict(offset.stop)))
+    other = StreamOffset(
+        turned(dict(offset.next)),
+        turned(dict(offset.joined)),
+        turned(dict(offset.stop)),
+        dict(reversed(offset.ids.items())),
+    )
     assert json.dumps(other.to_json()) == json.dumps(offset.to_json())

@@ -40,6 +40,18 @@ def test_no_split_is_larger_than_may_be(found: Bounds) -> None:
         assert size <= (LARGEST_SPLIT if len(split.ranges) == 1 else SMALL_RANGE)
 
 
+@given(bounds, st.integers(1, 200), st.none() | st.integers(1, 10**6))
+def test_there_are_as_many_splits_as_asked_for_and_none_is_too_large(
+    found: Bounds, parallelism: int, max_records: int | None
+) -> None:
+    start, end = ends({partition: (low, min(size, 3_000)) for partition, (low, size) in found.items()})
+    most = min(max_records or LARGEST_SPLIT, 3_000)
+    splits = plan_splits(start, end, parallelism, max(most, 50))
+    assert len(splits) >= min(parallelism, sum(end.values()) - sum(start.values()))
+    assert all(sum(map(len, split.ranges)) <= max(most, 50) for split in splits)
+    assert sum(len(piece) for split in splits for piece in split.ranges) == sum(end.values()) - sum(start.values())
+
+
 @given(bounds)
 def test_a_split_reads_each_partition_once(found: Bounds) -> None:
     for split in plan_splits(*ends(found)):

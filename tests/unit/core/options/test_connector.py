@@ -95,9 +95,32 @@ CASES |= {
             None,
             {"1": 1, "5000000000": 5_000_000_000},
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
+            ("maxOffsetsPerTrigger",),
+        ),
+        "scan.min-records-per-batch": Case(
+            None, {"1": 1, "500": 500}, {"0": ABOVE_ZERO, "few": WHOLE_NUMBER}, ("minOffsetsPerTrigger",)
+        ),
+        "scan.max-batch-delay": Case(
+            900_000, {"15m": 900_000, "30 s": 30_000}, {"soon": DURATION}, ("maxTriggerDelay",)
+        ),
+        "scan.parallelism": Case(None, {"8": 8}, {"0": ABOVE_ZERO, "all": WHOLE_NUMBER}, ("minPartitions",)),
+        "scan.split.max-records": Case(
+            None, {"1000": 1000}, {"0": ABOVE_ZERO, "all": WHOLE_NUMBER}, ("maxRecordsPerPartition",)
+        ),
+        "scan.fail-on-data-loss": Case(
+            True, {"true": True, "false": False}, {"no way": "expected true or false"}, ("failOnDataLoss",)
+        ),
+        "scan.watermark.alignment.max-drift": Case(
+            None, {"30 s": 30_000, "5 min": 300_000}, {"0": ABOVE_ZERO, "-1 s": ABOVE_ZERO, "none": DURATION}
+        ),
+        "scan.watermark.idle-timeout": Case(
+            0, {"1 min": 60_000, "0": 0}, {"never": DURATION}, ("table.exec.source.idle-timeout",)
         ),
         "scan.max-bytes-per-batch": Case(
-            None, {"1": 1, "1048576": 1_048_576}, {"0": ABOVE_ZERO, "1 mb": WHOLE_NUMBER, "": WHOLE_NUMBER}
+            None,
+            {"1": 1, "1048576": 1_048_576},
+            {"0": ABOVE_ZERO, "1 mb": WHOLE_NUMBER, "": WHOLE_NUMBER},
+            ("maxBytesPerTrigger",),
         ),
         "scan.topic-partition-discovery.interval": Case(
             300_000,

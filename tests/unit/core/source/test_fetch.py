@@ -15,7 +15,9 @@ from millrace.kafka.consumer import WatchedConsumer
 from millrace.kafka.watch import Watch
 from millrace.source import fetch as fetch_module
 from millrace.source.fetch import Messages, fetch
+from millrace.source.loss import ADVICE
 from millrace.source.splits import OffsetRange, Split
+from millrace.source.tally import Tally
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
@@ -34,6 +36,9 @@ class Script:
     def incremental_unassign(self, partitions: list[ClientPartition]) -> None:
         gone = {(found.topic, found.partition) for found in partitions}
         self.assigned = [found for found in self.assigned if found[:2] not in gone]
+
+    def incremental_assign(self, partitions: list[ClientPartition]) -> None:
+        self.assigned_again = [(found.topic, found.partition, found.offset) for found in partitions]
 
     def unassign(self) -> None:
         self.assigned = []
@@ -67,9 +72,12 @@ def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def start(script: Script, *ranges: tuple[TopicPartition, int, int]) -> Iterator[Messages]:
+    def start(
+        script: Script, *ranges: tuple[TopicPartition, int, int], tally: Tally | None = None, fail: bool = True
+    ) -> Iterator[Messages]:
         monkeypatch.setattr(fetch_module, "consumer_for", lambda client: WatchedConsumer(script, Watch()))
-        return fetch({}, Split(tuple(OffsetRange(*found) for found in ranges)))  # type: ignore[arg-type]
+        split = Split(tuple(OffsetRange(*found) for found in ranges))
+        return fetch({}, split, tally or Tally(), fail_on_data_loss=fail)  # type: ignore[arg-type]
 
     return start
 
@@ -152,8 +160,43 @@ def test_offsets_that_are_gone_are_data_loss(run: Any, code: int) -> None:
         list(run(Script([failure(code)]), (A0, 0, 9)))
     assert str(error.value) == (
         "a-0: offsets 0 to 8 were to be read, but the log holds 2 to 4. They were deleted by retention, or the topic "
-        "was made again; start with a new checkpoint location, and read more often than the topic's retention"
+        f"was made again. {ADVICE}"
     )
+
+
+def test_on_request_what_is_gone_is_skipped_with_a_warning_and_counted(
+    run: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    script, tally = Script([failure(KafkaError._AUTO_OFFSET_RESET)], [record(2), record(3), eof(5)]), Tally()
+    fetched = run(script, (A0, 0, 5), tally=tally, fail=False)
+    assert offsets(fetched) == [(A0, [2, 3])]
+    assert script.assigned_again == [("a", 0, 2)]
+    assert (tally.counts[A0].skipped, tally.counts[A0].records) == (2, 2)
+    assert caplog.messages == [
+        "data is lost: a-0: offsets 0 to 4 were to be read, but the log holds 2 to 4; 2 offsets are skipped"
+    ]
+
+
+@pytest.mark.parametrize("lost", [eof(5), failure(KafkaError.OFFSET_OUT_OF_RANGE)], ids=["ends early", "out of range"])
+def test_on_request_a_log_that_ends_early_is_left(run: Any, lost: Message) -> None:
+    script, tally = Script([lost], [record(0, A1)]), Tally()
+    assert offsets(run(script, (A0, 5, 9), (A1, 0, 1), tally=tally, fail=False)) == [(A1, [0])]
+    assert tally.counts[A0].skipped == 4
+
+
+def test_on_request_a_topic_that_is_gone_is_left(run: Any) -> None:
+    script, tally = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)]), Tally()
+    assert offsets(run(script, (A0, 3, 9), tally=tally, fail=False)) == []
+    assert tally.counts[A0].skipped == 6
+
+
+def test_what_was_read_is_counted_by_partition(run: Any) -> None:
+    tally = Tally()
+    list(run(Script([record(3), record(0, A1)], [record(4)]), (A0, 3, 5), (A1, 0, 1), tally=tally))
+    assert {partition: (count.records, count.bytes) for partition, count in tally.counts.items()} == {
+        A0: (2, 2),
+        A1: (1, 1),
+    }
 
 
 def test_a_connection_that_breaks_is_waited_out(run: Any) -> None:

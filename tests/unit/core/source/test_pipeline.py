@@ -10,6 +10,7 @@ from millrace.source import pipeline
 from millrace.source.fetch import Messages
 from millrace.source.kafka_columns import kafka_schema
 from millrace.source.splits import Split
+from millrace.source.tally import Tally
 
 Make = Callable[..., Messages]
 SCHEMA = kafka_schema(include_headers=False)
@@ -21,14 +22,15 @@ def read(messages: Make, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Itera
     """Reads these batches instead of fetching them."""
 
     def start(*batches: Messages, fails: bool = False, **options: str) -> Iterator[object]:
-        def fetch(client: object, split: object) -> Iterator[Messages]:
+        def fetch(client: object, split: object, tally: object, **_: object) -> Iterator[Messages]:
             yield from batches
             if fails:
                 raise RuntimeError("broken")
 
         monkeypatch.setattr(pipeline, "fetch", fetch)
         given = {"properties.bootstrap.servers": "h:1", **{"scan." + name: value for name, value in options.items()}}
-        return pipeline.read(configure({k.replace("_", "-"): v for k, v in given.items()}).source, SCHEMA, Split(()))
+        config = configure({k.replace("_", "-"): v for k, v in given.items()}).source
+        return pipeline.read(config, SCHEMA, Split(()), Tally())
 
     return start
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,36 +11,15 @@ from millrace.configuration.build import configure
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.source import planner as planner_module
+from millrace.source import subscription as subscription_module
+from millrace.source.loss import ADVICE
 from millrace.source.offsets import StreamOffset
 from millrace.source.planner import Planner, plan_micro_batch
 from millrace.source.splits import OffsetRange, Split
+from support.log import Log
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
-
-
-class Log:
-    """Where the partitions of some topics begin and end."""
-
-    def __init__(self, bounds: dict[TopicPartition, tuple[int, int]]) -> None:
-        self.bounds = bounds
-        self.groups: dict[TopicPartition, int] = {}
-        self.requests: list[str] = []
-
-    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
-        return {topic: sum(partition.topic == topic for partition in self.bounds) for topic in topics}
-
-    def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        if partitions:
-            self.requests.append("begin")
-        return {partition: self.bounds[partition][0] for partition in partitions}
-
-    def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        return {partition: self.groups[partition] for partition in partitions if partition in self.groups}
-
-    def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        if partitions:
-            self.requests.append("end")
-        return {partition: self.bounds[partition][1] for partition in partitions}
+IDS = {"a": "id of a"}
 
 
 class Forgetful(OffsetInitializer):
@@ -60,6 +39,7 @@ class Magic(OffsetInitializer):
 @pytest.fixture(autouse=True)
 def _look_at_the_log_at_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("millrace.source.subscription.Subscription._is_due", lambda self: True)
+    monkeypatch.setattr(subscription_module, "CERTAIN_S", 0.0)
 
 
 @pytest.fixture
@@ -81,6 +61,10 @@ def plan(**options: Any) -> Planner:
             }
         ).source
     )
+
+
+def batch(start: StreamOffset, end: StreamOffset, **options: Any) -> list[Split]:
+    return plan_micro_batch(start, end, configure({"properties.bootstrap.servers": "h:1", **options}).source.options)
 
 
 def splits(*ranges: tuple[TopicPartition, int, int]) -> list[Split]:
@@ -105,21 +89,21 @@ def test_a_batch_that_stops_before_it_starts_reads_nothing(log: Log) -> None:
 
 
 def test_a_stream_starts_at_the_latest_offsets(log: Log) -> None:
-    assert plan().first_offset() == StreamOffset({A0: 100, A1: 7})
+    assert plan().first_offset() == StreamOffset({A0: 100, A1: 7}, ids=IDS)
 
 
 def test_a_stream_starts_where_it_is_told(log: Log) -> None:
-    assert plan(scan_startup_mode="earliest-offset").first_offset() == StreamOffset({A0: 10, A1: 0})
+    assert plan(scan_startup_mode="earliest-offset").first_offset() == StreamOffset({A0: 10, A1: 0}, ids=IDS)
 
 
 def test_a_bounded_stream_knows_from_the_first_where_it_stops(log: Log) -> None:
     first = plan(scan_startup_mode="earliest-offset", scan_bounded_mode="latest-offset").first_offset()
-    assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7})
+    assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7}, ids=IDS)
 
 
 def test_with_a_group_a_query_starts_where_the_group_is(log: Log) -> None:
     log.groups = {A0: 50, A1: 3}
-    assert plan(properties_group_id="mine").first_offset() == StreamOffset({A0: 50, A1: 3})
+    assert plan(properties_group_id="mine").first_offset() == StreamOffset({A0: 50, A1: 3}, ids=IDS)
 
 
 @pytest.mark.parametrize("committed", [{A0: 50}, {A0: 50, A1: 8}], ids=["no offset", "an offset after the end"])
@@ -129,7 +113,7 @@ def test_a_partition_without_a_valid_offset_starts_where_the_reset_says(
 ) -> None:
     log.groups = committed
     planner = plan(properties_group_id="mine", properties_auto_offset_reset=reset)
-    assert planner.first_offset() == StreamOffset({A0: 50, A1: expected})
+    assert planner.first_offset() == StreamOffset({A0: 50, A1: expected}, ids=IDS)
 
 
 def test_without_a_reset_such_a_partition_is_an_error_that_says_what_to_set(log: Log) -> None:
@@ -162,7 +146,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_an_initializer_may_leave_partitions_to_the_reset(log: Log, named: str) -> None:
     planner = plan(scan_startup_mode=f"{named}:Forgetful", properties_auto_offset_reset="latest")
-    assert planner.first_offset() == StreamOffset({A0: 20, A1: 7})
+    assert planner.first_offset() == StreamOffset({A0: 20, A1: 7}, ids=IDS)
 
 
 def test_an_initializer_that_gives_no_offset_is_named(log: Log, named: str) -> None:
@@ -172,46 +156,88 @@ def test_an_initializer_that_gives_no_offset_is_named(log: Log, named: str) -> N
 
 
 def test_a_stream_may_go_to_the_end(log: Log) -> None:
-    assert plan().available(StreamOffset({A0: 50, A1: 7})) == StreamOffset({A0: 100, A1: 7})
-    assert log.requests == ["end"]
+    assert plan().available(StreamOffset({A0: 50, A1: 7})) == StreamOffset({A0: 100, A1: 7}, ids=IDS)
+    assert log.requests == ["topics", "offsets"]
+
+
+def test_a_stream_that_has_read_all_stays_where_it_is(log: Log) -> None:
+    start = StreamOffset({A0: 100, A1: 7}, joined={A1: 3})
+    assert plan().available(start) is start
 
 
 def test_a_partition_that_was_added_joins_at_its_beginning(log: Log) -> None:
-    log.bounds[TopicPartition("a", 2)] = (3, 9)
+    log.logs[TopicPartition("a", 2)] = (3, 9)
     available = plan().available(StreamOffset({A0: 50, A1: 7}))
     assert available.joined == {TopicPartition("a", 2): 3}
     assert available.next[TopicPartition("a", 2)] == 9
 
 
 def test_where_a_partition_joined_is_told_once(log: Log) -> None:
-    log.bounds[TopicPartition("a", 2)] = (3, 9)
+    log.logs[TopicPartition("a", 2)] = (3, 9)
     planner = plan()
     available = planner.available(StreamOffset({A0: 50, A1: 7}))
+    log.logs[A0] = (10, 101)
     assert planner.available(available).joined == {}
 
 
-def test_partitions_that_are_gone_are_data_loss(log: Log) -> None:
+ALL_LOST = StreamOffset({A0: 5, A1: 8, TopicPartition("a", 2): 1, B0: 1})
+
+
+def test_all_that_is_lost_is_one_error(log: Log) -> None:
     with pytest.raises(DataLossError) as error:
-        plan().available(StreamOffset({A0: 50, A1: 7, TopicPartition("a", 2): 1, B0: 1}))
+        plan().available(ALL_LOST)
+    gone = "is gone: its topic was deleted, has fewer partitions, or is chosen no more"
     assert str(error.value) == (
-        "partitions that the checkpoint has read are gone: a-2, b-0. Their topics were made again with fewer "
-        "partitions, or option 'topic' was changed; start with a new checkpoint location"
+        f"data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted; a-1 had been read up "
+        f"to 8, and the log now holds 0 to 6: it was made again or cut off; a-2 {gone}; b-0 {gone}. {ADVICE}"
     )
 
 
-def test_an_end_behind_what_was_read_is_data_loss(log: Log) -> None:
-    with pytest.raises(DataLossError) as error:
-        plan().available(StreamOffset({A0: 50, A1: 8}))
-    assert str(error.value) == (
-        "a-1 ends at offset 7, but the query has read up to 8: the topic was made again or its log cut off. Start with "
-        "a new checkpoint location to read it from its beginning"
-    )
+def test_a_topic_that_was_made_again_is_known_by_its_id(log: Log) -> None:
+    log.ids["a"] = "another"
+    with pytest.raises(DataLossError, match=r"a-0 had been read up to 50 when its topic was deleted and made again, "):
+        plan().available(StreamOffset({A0: 50, A1: 7}, ids=IDS))
+
+
+def test_a_checkpoint_without_ids_takes_them_up(log: Log) -> None:
+    assert plan().available(StreamOffset({A0: 50, A1: 7})).ids == IDS
+
+
+def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
+    log: Log, caplog: pytest.LogCaptureFixture
+) -> None:
+    planner = plan(scan_fail__on__data__loss="false")
+    available = planner.available(ALL_LOST)
+    assert available == StreamOffset({A0: 100, A1: 7}, joined={A0: 10, A1: 0}, ids=IDS)
+    assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
+    assert planner.skipped == 5
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
+        "data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted. It goes on at offset "
+        "10",
+        "data is lost: a-1 had been read up to 8, and the log now holds 0 to 6: it was made again or cut off. It goes "
+        "on at offset 0",
+        *(
+            f"data is lost: {partition} is gone: its topic was deleted, has fewer partitions, or is chosen no more. It "
+            f"is forgotten"
+            for partition in ("a-2", "b-0")
+        ),
+    ]
+
+
+def test_a_topic_that_is_deleted_between_two_looks_at_the_topics_is_noticed(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("millrace.source.subscription.Subscription._is_due", lambda self: False)
+    planner = plan(scan_fail__on__data__loss="false")
+    start = planner.available(StreamOffset({A0: 100, A1: 0}))
+    log.logs = {A0: (10, 100)}
+    assert planner.available(start).next == {A0: 100}
 
 
 def test_a_bounded_stream_goes_no_further_than_its_stop(log: Log) -> None:
     stop = {A0: 60, A1: 1000}
     available = plan().available(StreamOffset({A0: 50, A1: 0}, stop=stop))
-    assert available == StreamOffset({A0: 60, A1: 7}, stop=stop)
+    assert available == StreamOffset({A0: 60, A1: 7}, stop=stop, ids=IDS)
 
 
 def test_a_bounded_stream_that_is_past_its_stop_stays_where_it_is(log: Log) -> None:
@@ -220,83 +246,69 @@ def test_a_bounded_stream_that_is_past_its_stop_stays_where_it_is(log: Log) -> N
 
 
 def test_a_bounded_stream_reads_nothing_of_partitions_that_are_added_later(log: Log) -> None:
-    log.bounds[TopicPartition("a", 2)] = (3, 9)
+    log.logs[TopicPartition("a", 2)] = (3, 9)
     available = plan().available(StreamOffset({A0: 50, A1: 7}, stop={A0: 100, A1: 7}))
-    assert plan_micro_batch(StreamOffset({A0: 50, A1: 7}), available) == splits((A0, 50, 100))
+    assert batch(StreamOffset({A0: 50, A1: 7}), available) == splits((A0, 50, 100))
 
 
 def test_available_now_reads_nothing_that_came_later(log: Log) -> None:
     planner = plan()
-    last = planner.end()
-    log.bounds |= {A0: (10, 500), A1: (0, 8), TopicPartition("a", 2): (3, 9)}
+    last = planner.available(StreamOffset({A0: 50, A1: 7})).next
+    log.logs |= {A0: (10, 500), A1: (0, 8), TopicPartition("a", 2): (3, 9)}
     start = StreamOffset({A0: 50, A1: 7})
     available = planner.available(start, last)
     assert available.next == {A0: 100, A1: 7}
-    assert plan_micro_batch(start, available) == splits((A0, 50, 100))
+    assert batch(start, available) == splits((A0, 50, 100))
 
 
 def test_available_now_reads_a_partition_that_joined_before_it_began(log: Log) -> None:
     planner = plan()
-    available = planner.available(StreamOffset({A0: 100}), planner.end())
+    available = planner.available(StreamOffset({A0: 100}), {A0: 100, A1: 7})
     assert (available.next, available.joined) == ({A0: 100, A1: 7}, {A1: 0})
 
 
 def test_without_a_limit_a_micro_batch_takes_all(log: Log) -> None:
-    available = StreamOffset({A0: 100, A1: 7})
-    assert plan().limited(StreamOffset({A0: 10, A1: 0}), available, None, None) is available
+    available = StreamOffset({A0: 100, A1: 7}, ids=IDS)
+    assert plan().next_end(StreamOffset({A0: 10, A1: 0}), available, draining=False) == available
 
 
 def test_a_limit_holds_over_all_partitions(log: Log) -> None:
-    start = StreamOffset({A0: 10, A1: 0})
-    limited = plan().limited(start, StreamOffset({A0: 100, A1: 7}, stop={A0: 100}), 20, None)
-    assert sum(map(len, (found for split in plan_micro_batch(start, limited) for found in split.ranges))) == 20
+    start, planner = StreamOffset({A0: 10, A1: 0}), plan(scan_max__records__per__batch=20)
+    limited = planner.next_end(start, StreamOffset({A0: 100, A1: 7}, stop={A0: 100}), draining=False)
+    assert sum(map(len, (found for split in batch(start, limited) for found in split.ranges))) == 20
     assert limited.stop == {A0: 100}
 
 
 def test_a_limit_counts_what_joined_from_where_it_joined(log: Log) -> None:
-    start = StreamOffset({A0: 100})
-    limited = plan().limited(start, StreamOffset({A0: 100, A1: 7}, joined={A1: 3}), 2, None)
+    start, planner = StreamOffset({A0: 100}), plan(scan_max__records__per__batch=2)
+    limited = planner.next_end(start, StreamOffset({A0: 100, A1: 7}, joined={A1: 3}), draining=False)
     assert limited == StreamOffset({A0: 100, A1: 5}, joined={A1: 3})
-    assert plan_micro_batch(start, limited) == splits((A1, 3, 5))
+    assert batch(start, limited) == splits((A1, 3, 5))
 
 
-@pytest.mark.parametrize(
-    ("max_rows", "max_bytes", "expected"), [(None, 1000, 10), (4, 1000, 4), (50, 1000, 10), (None, 5, 1)]
-)
-def test_a_limit_in_bytes_goes_by_the_size_of_records(
-    log: Log, monkeypatch: pytest.MonkeyPatch, max_rows: int | None, max_bytes: int, expected: int
-) -> None:
-    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda client, start, end: 100.0)
-    limited = plan().limited(StreamOffset({A0: 10}), StreamOffset({A0: 100}), max_rows, max_bytes)
-    assert limited.next == {A0: 10 + expected}
-
-
-def test_no_record_is_looked_at_when_there_is_none_to_read(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[object] = []
-    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda *given: looked.append(given))
-    available = StreamOffset({A0: 100})
-    assert plan().limited(available, available, None, 1000).next == {A0: 100}
-    assert looked == []
-
-
-def test_the_size_seen_last_holds_when_no_record_can_be_seen(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = iter([None, 50.0, None])
-    monkeypatch.setattr(planner_module, "mean_record_bytes", lambda client, start, end: next(sizes))
-    planner, start, available = plan(), StreamOffset({A0: 0}), StreamOffset({A0: 10_000})
-    taken = [planner.limited(start, available, None, 5_000).next[A0] for _ in range(3)]
-    assert taken == [5, 100, 100]
+def test_a_micro_batch_that_takes_nothing_leaves_the_stream_where_it_is(log: Log) -> None:
+    planner = plan(scan_min__records__per__batch=1000)
+    start = planner.next_end(StreamOffset({A0: 10, A1: 0}), StreamOffset({A0: 99, A1: 7}), draining=False)
+    assert planner.next_end(start, StreamOffset({A0: 100, A1: 7}, ids=IDS), draining=False) is start
 
 
 def test_a_micro_batch_starts_joined_partitions_where_they_joined() -> None:
     end = StreamOffset({A0: 9, A1: 7}, joined={A1: 3})
-    assert plan_micro_batch(StreamOffset({A0: 5}), end) == splits((A0, 5, 9), (A1, 3, 7))
+    assert batch(StreamOffset({A0: 5}), end) == splits((A0, 5, 9), (A1, 3, 7))
 
 
 def test_a_replayed_micro_batch_has_the_same_splits() -> None:
     start, end = StreamOffset({A0: 5}), StreamOffset({A0: 9, A1: 7}, joined={A1: 3})
     stored = StreamOffset.from_json(start.to_json()), StreamOffset.from_json(end.to_json())
-    assert plan_micro_batch(*stored) == plan_micro_batch(start, end)
+    assert batch(*stored) == batch(start, end)
 
 
-def test_what_was_read_wins_over_where_a_partition_once_joined() -> None:
-    assert plan_micro_batch(StreamOffset({A1: 5}), StreamOffset({A1: 7}, joined={A1: 3})) == splits((A1, 5, 7))
+def test_a_partition_that_lost_data_begins_where_it_goes_on() -> None:
+    assert batch(StreamOffset({A1: 5}), StreamOffset({A1: 9}, joined={A1: 7})) == splits((A1, 7, 9))
+
+
+def test_a_micro_batch_has_as_many_splits_as_are_asked_for() -> None:
+    found = batch(StreamOffset({A0: 0}), StreamOffset({A0: 10}), **{"scan.parallelism": "4"})
+    assert [len(split.ranges[0]) for split in found] == [2, 2, 2, 2, 2]
+    found = batch(StreamOffset({A0: 0}), StreamOffset({A0: 10}), **{"scan.split.max-records": "5"})
+    assert [len(split.ranges[0]) for split in found] == [5, 5]

@@ -1,29 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from millrace.configuration.build import configure
+from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
-from millrace.source.selection import PartitionSet, TopicList, TopicPattern, selection_of
+from millrace.source.selection import PartitionSet, Selection, TopicList, TopicPattern, selection_of
+from support.log import Log
 
 
-class Topics:
-    """A cluster with these topics."""
-
-    def __init__(self, **counts: int) -> None:
-        self.counts = counts
-
-    def all_partition_counts(self) -> dict[str, int]:
-        return self.counts
-
-    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
-        return {topic: self.counts[topic] for topic in topics}
+TOPICS: Any = Log.of_topics(orders=2, reorders=1, orders_eu=1, __consumer_offsets=4, __mine=1)
 
 
-TOPICS: Any = Topics(orders=2, reorders=1, orders_eu=1, __consumer_offsets=4, __mine=1)
+def found(selection: Selection, *read: tuple[str, int]) -> tuple[tuple[str, int], ...]:
+    return selection.find(TOPICS, [TopicPartition(*partition) for partition in read]).partitions
 
 
 def select(**options: str) -> object:
@@ -48,15 +40,30 @@ def test_two_choices_exclude_each_other() -> None:
 
 
 def test_a_pattern_matches_whole_names() -> None:
-    assert TopicPattern("orders.*").partitions(TOPICS) == (("orders", 0), ("orders", 1), ("orders_eu", 0))
-    assert TopicPattern("order").partitions(TOPICS) == ()
+    assert found(TopicPattern("orders.*")) == (("orders", 0), ("orders", 1), ("orders_eu", 0))
+    assert found(TopicPattern("order")) == ()
 
 
 def test_a_pattern_never_matches_internal_topics() -> None:
-    assert TopicPattern("__.*").partitions(TOPICS) == (("__mine", 0),)
+    assert found(TopicPattern("__.*")) == (("__mine", 0),)
 
 
 def test_a_partition_that_a_topic_does_not_have_is_told() -> None:
-    assert PartitionSet((("orders", 1),)).partitions(TOPICS) == (("orders", 1),)
+    assert found(PartitionSet((("orders", 1),))) == (("orders", 1),)
     with pytest.raises(UnknownTopicError, match=r"no partition 2 in topic 'orders' .*it has 2 partitions, 0 to 1"):
-        PartitionSet((("orders", 2),)).partitions(TOPICS)
+        found(PartitionSet((("orders", 2),)))
+
+
+@pytest.mark.parametrize("selection", [TopicList(("orders", "gone")), PartitionSet((("orders", 0), ("gone", 1)))])
+def test_a_topic_that_is_gone_is_left_out_if_it_was_read_before(selection: Selection) -> None:
+    assert set(found(selection, ("gone", 1))) <= {("orders", 0), ("orders", 1)}
+    with pytest.raises(UnknownTopicError):
+        found(selection)
+
+
+def test_a_partition_that_is_gone_is_left_out_if_it_was_read_before() -> None:
+    assert found(PartitionSet((("orders", 0), ("orders", 2))), ("orders", 2)) == (("orders", 0),)
+
+
+def test_the_ids_of_the_topics_are_found_as_well() -> None:
+    assert TopicList(("orders",)).find(TOPICS, ()).ids == {"orders": "id of orders"}

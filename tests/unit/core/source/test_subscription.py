@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -8,32 +7,9 @@ import pytest
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.source.selection import TopicList
-from millrace.source.subscription import Subscription
-
-
-class Topics:
-    """Partition counts that change, and how often they were asked for."""
-
-    def __init__(self, **counts: int) -> None:
-        self.counts = counts
-        self.asked = 0
-
-    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
-        self.asked += 1
-        missing = [topic for topic in topics if topic not in self.counts]
-        if missing:
-            raise UnknownTopicError(missing)
-        return {topic: self.counts[topic] for topic in topics}
-
-
-class Clock:
-    """Seconds, as a test sets them."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
+from millrace.source.subscription import CERTAIN_S, Subscription
+from support.clock import Clock
+from support.log import Log
 
 
 @pytest.fixture
@@ -42,11 +18,18 @@ def clock() -> Clock:
 
 
 def subscribe(topics: Any, clock: Clock, interval_ms: int, names: tuple[str, ...] = ("a",)) -> Subscription:
-    return Subscription(topics, TopicList(names), interval_ms, clock)
+    def pause(seconds: float) -> None:
+        clock.now += seconds
+
+    return Subscription(topics, TopicList(names), interval_ms, clock=clock, pause=pause)
+
+
+def add(topics: Log, partition: int) -> None:
+    topics.logs[TopicPartition("a", partition)] = (0, 0)
 
 
 def test_partitions_come_by_topic_as_given_and_then_by_number(clock: Clock) -> None:
-    assert subscribe(Topics(b=2, a=1, c=5), clock, 1000, ("b", "a")).partitions() == (
+    assert subscribe(Log.of_topics(b=2, a=1, c=5), clock, 1000, ("b", "a")).find().partitions == (
         TopicPartition("b", 0),
         TopicPartition("b", 1),
         TopicPartition("a", 0),
@@ -54,61 +37,89 @@ def test_partitions_come_by_topic_as_given_and_then_by_number(clock: Clock) -> N
 
 
 def test_nothing_is_looked_up_before_it_is_needed(clock: Clock) -> None:
-    topics = Topics(a=1)
+    topics = Log.of_topics(a=1)
     subscribe(topics, clock, 1000)
-    assert topics.asked == 0
+    assert len(topics.requests) == 0
 
 
 def test_a_look_up_holds_until_the_interval_has_passed(clock: Clock) -> None:
-    topics = Topics(a=1)
+    topics = Log.of_topics(a=1)
     subscription = subscribe(topics, clock, 1000)
-    subscription.partitions()
-    topics.counts["a"] = 2
+    subscription.find()
+    add(topics, 1)
     clock.now += 0.999
-    assert subscription.partitions() == (TopicPartition("a", 0),)
-    assert topics.asked == 1
+    assert subscription.find().partitions == (TopicPartition("a", 0),)
+    assert len(topics.requests) == 1
     clock.now += 0.001
-    assert subscription.partitions() == (TopicPartition("a", 0), TopicPartition("a", 1))
-    assert topics.asked == 2
+    assert subscription.find().partitions == (TopicPartition("a", 0), TopicPartition("a", 1))
+    assert len(topics.requests) == 2
 
 
 def test_the_interval_begins_anew_with_each_look_up(clock: Clock) -> None:
-    topics = Topics(a=1)
+    topics = Log.of_topics(a=1)
     subscription = subscribe(topics, clock, 1000)
     for _ in range(3):
-        subscription.partitions()
+        subscription.find()
         clock.now += 1.5
-    subscription.partitions()
+    subscription.find()
     clock.now += 0.5
-    subscription.partitions()
-    assert topics.asked == 4
+    subscription.find()
+    assert len(topics.requests) == 4
 
 
 @pytest.mark.parametrize("interval_ms", [0, -1])
 def test_without_an_interval_one_look_up_holds_for_ever(clock: Clock, interval_ms: int) -> None:
-    topics = Topics(a=1)
+    topics = Log.of_topics(a=1)
     subscription = subscribe(topics, clock, interval_ms)
-    subscription.partitions()
-    topics.counts["a"] = 2
+    subscription.find()
+    add(topics, 1)
     clock.now += 1e9
-    assert subscription.partitions() == (TopicPartition("a", 0),)
-    assert topics.asked == 1
+    assert subscription.find().partitions == (TopicPartition("a", 0),)
+    assert len(topics.requests) == 1
 
 
 def test_a_clock_that_starts_at_zero_makes_no_difference() -> None:
     clock = Clock()
     clock.now = 0.0
-    topics = Topics(a=1)
+    topics = Log.of_topics(a=1)
     subscription = subscribe(topics, clock, 1000)
-    subscription.partitions()
-    subscription.partitions()
-    assert topics.asked == 1
+    subscription.find()
+    subscription.find()
+    assert len(topics.requests) == 1
 
 
 def test_a_look_up_that_fails_is_tried_again_at_the_next_call(clock: Clock) -> None:
-    topics = Topics()
+    topics = Log.of_topics()
     subscription = subscribe(topics, clock, 0)
     with pytest.raises(UnknownTopicError):
-        subscription.partitions()
-    topics.counts["a"] = 1
-    assert subscription.partitions() == (TopicPartition("a", 0),)
+        subscription.find()
+    add(topics, 0)
+    assert subscription.find().partitions == (TopicPartition("a", 0),)
+
+
+def test_what_was_read_counts_as_gone_only_after_several_looks(clock: Clock) -> None:
+    topics, began = Log.of_topics(a=1), clock.now
+    read = [TopicPartition("a", 0), TopicPartition("a", 1)]
+    assert subscribe(topics, clock, 1000).find(read).partitions == (TopicPartition("a", 0),)
+    assert clock.now - began >= CERTAIN_S
+    assert len(topics.requests) > 3
+
+
+def test_what_comes_back_in_time_is_not_gone(clock: Clock) -> None:
+    topics = Log.of_topics(a=1)
+    read = [TopicPartition("a", 0), TopicPartition("a", 1)]
+
+    def pause(seconds: float) -> None:
+        add(topics, 1)
+
+    subscription = Subscription(topics, TopicList(("a",)), 1000, clock=clock, pause=pause)  # type: ignore[arg-type]
+    assert subscription.find(read).partitions == tuple(read)
+    assert len(topics.requests) == 2
+
+
+def test_on_request_a_stream_that_has_begun_goes_on_without_topics_that_do_not_exist(clock: Clock) -> None:
+    topics: Any = Log.of_topics(a=1)
+    subscription = Subscription(topics, TopicList(("a", "b")), 1000, forget=True, clock=clock)
+    with pytest.raises(UnknownTopicError):
+        subscription.find()
+    assert subscription.find([TopicPartition("a", 0)]).partitions == (TopicPartition("a", 0),)

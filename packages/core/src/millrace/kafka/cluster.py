@@ -7,11 +7,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from confluent_kafka import OFFSET_INVALID, ConsumerGroupTopicPartitions, IsolationLevel, KafkaError, KafkaException
+from confluent_kafka import (
+    OFFSET_INVALID,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+)
 from confluent_kafka import TopicPartition as ClientPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError, UnreachableError
@@ -25,9 +32,19 @@ REQUEST_TIMEOUT_S = 5.0
 PATIENCE_S = 60.0
 """How long later requests wait: brokers that have answered before are restarting, and come back."""
 
+NO_TOPIC_PATIENCE_S = 10.0
+"""How long a topic that was there may seem not to exist: a broker that has just started does not know its topics yet."""
+
 RETRY_PAUSE_S = 0.2
 
 T = TypeVar("T")
+
+
+class Topic(NamedTuple):
+    """What a topic is now: how many partitions it has, and its id, which a topic that is made again has not."""
+
+    partitions: int
+    id: str
 
 
 class Cluster:
@@ -53,36 +70,54 @@ class Cluster:
         with configuration_errors():
             self._admin = AdminClient({**client, **self._watch.settings()})
 
-    def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
-        """How many partitions each topic has.
+    def topics(self, names: Iterable[str], may_lack: Collection[str] = ()) -> dict[str, Topic]:
+        """What some topics are now, by name.
+
+        Args:
+            names: The topics.
+            may_lack: Those of them that are left out of the answer when they do not exist.
 
         Raises:
             UnreachableError: No bootstrap server answered.
             UnknownTopicError: A topic does not exist; the message names all such topics.
         """
-        wanted = tuple(topics)
-        known = self._ask(lambda timeout_s: self._topics(wanted, timeout_s), "looking up topics")
-        missing = [topic for topic in wanted if topic not in known]
+        wanted = list(dict.fromkeys(names))
+        found = self._ask(lambda timeout_s: self._describe(wanted, timeout_s), "looking up topics")
+        missing = [topic for topic in wanted if topic not in found and topic not in may_lack]
         if missing:
-            raise UnknownTopicError(self._missing(missing, known))
-        return {topic: known[topic] for topic in wanted}
+            raise UnknownTopicError(self._missing(missing, self.topic_names()))
+        return found
 
-    def all_partition_counts(self) -> dict[str, int]:
-        """How many partitions each topic has, of all topics that this client may see."""
-        return self._ask(lambda timeout_s: self._topics((), timeout_s), "looking up topics")
+    def topic_names(self) -> list[str]:
+        """The names of all topics that this client may see, in order."""
+        return self._ask(
+            lambda timeout_s: sorted(self._admin.list_topics(timeout=timeout_s).topics), "looking up topics"
+        )
+
+    def bounds(
+        self, partitions: Collection[TopicPartition]
+    ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
+        """The earliest offset of each partition, and the offset after its last visible record, asked for together."""
+        begin, end = self._offsets(partitions, OffsetSpec.earliest(), OffsetSpec.latest())
+        return begin, end
 
     def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The earliest offset of each partition."""
-        return self._offsets(partitions, OffsetSpec.earliest())
+        return self._offsets(partitions, OffsetSpec.earliest())[0]
 
     def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The offset after the last visible record of each partition."""
-        return self._offsets(partitions, OffsetSpec.latest())
+        return self._offsets(partitions, OffsetSpec.latest())[0]
 
     def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
         """The offset of each partition's first record from a time on, in ms since 1970 UTC; its end without one."""
-        found = self._offsets(partitions, OffsetSpec.for_timestamp(millis))
+        found = {partition: offset for partition, (offset, _) in self.first_at(partitions, millis).items()}
         return {**found, **self.end([partition for partition, offset in found.items() if offset < 0])}
+
+    def first_at(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, tuple[int, int]]:
+        """Offset and timestamp of each partition's first record from a time on, in ms since 1970 UTC; -1 without one."""
+        (found,) = self._look_up(partitions, OffsetSpec.for_timestamp(millis))
+        return {partition: (at.offset, at.timestamp) for partition, at in found.items()}
 
     def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The offsets that the consumer group has committed; partitions without one are left out.
@@ -117,32 +152,52 @@ class Cluster:
         futures = self._admin.list_consumer_group_offsets([request], request_timeout=timeout_s)
         return futures[self._group].result().topic_partitions
 
-    def _topics(self, wanted: Collection[str], timeout_s: float) -> dict[str, int]:
-        found = self._admin.list_topics(timeout=timeout_s).topics
-        for topic in (found[name] for name in wanted if name in found):
-            if topic.error is not None and topic.error.code() not in NO_TOPIC:
-                raise KafkaException(topic.error)
-        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
-
-    def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
-        if not partitions:
+    def _describe(self, names: list[str], timeout_s: float) -> dict[str, Topic]:
+        if not names:
             return {}
-        request = {ClientPartition(*partition): spec for partition in partitions}
-        found = self._ask(lambda timeout_s: self._list_offsets(request, timeout_s), "looking up offsets")
-        return {TopicPartition(key.topic, key.partition): offset for key, offset in found.items()}
+        futures = self._admin.describe_topics(TopicCollection(names), request_timeout=timeout_s)
+        found = {}
+        for name, future in futures.items():
+            try:
+                described = future.result()
+            except KafkaException as error:
+                if kafka_error(error).code() not in NO_TOPIC:
+                    raise
+            else:
+                found[name] = Topic(len(described.partitions), str(described.topic_id))
+        return found
 
-    def _list_offsets(self, request: dict[ClientPartition, OffsetSpec], timeout_s: float) -> dict[ClientPartition, int]:
-        futures = self._admin.list_offsets(request, isolation_level=self._isolation, request_timeout=timeout_s)
-        found = {partition: future.result().offset for partition, future in futures.items()}
-        if OFFSET_INVALID in found.values():
+    def _offsets(self, partitions: Collection[TopicPartition], *specs: OffsetSpec) -> list[dict[TopicPartition, int]]:
+        answers = self._look_up(partitions, *specs)
+        return [{partition: at.offset for partition, at in found.items()} for found in answers]
+
+    def _look_up(
+        self, partitions: Collection[TopicPartition], *specs: OffsetSpec
+    ) -> list[dict[TopicPartition, ListOffsetsResultInfo]]:
+        if not partitions:
+            return [{} for _ in specs]
+        requests = [{ClientPartition(*partition): spec for partition in partitions} for spec in specs]
+        answers = self._ask(lambda timeout_s: self._list_offsets(requests, timeout_s), "looking up offsets")
+        return [{TopicPartition(key.topic, key.partition): at for key, at in found.items()} for found in answers]
+
+    def _list_offsets(
+        self, requests: list[dict[ClientPartition, OffsetSpec]], timeout_s: float
+    ) -> list[dict[ClientPartition, ListOffsetsResultInfo]]:
+        under_way = [
+            self._admin.list_offsets(request, isolation_level=self._isolation, request_timeout=timeout_s)
+            for request in requests
+        ]
+        answers = [{key: future.result() for key, future in futures.items()} for futures in under_way]
+        if any(at.offset == OFFSET_INVALID for found in answers for at in found.values()):
             # What the client answers, without an error, while a partition's leader is going away
             raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
-        return found
+        return answers
 
     def _ask(self, request: Callable[[float], T], doing: str) -> T:
         """The answer to a request, which gets its timeout, tried again as long as the failure may pass."""
         patience_s = PATIENCE_S if self._has_answered else REQUEST_TIMEOUT_S
-        deadline = time.monotonic() + patience_s
+        started = time.monotonic()
+        deadline = started + patience_s
         self._watch.clear()
         while True:
             left_s = deadline - time.monotonic()
@@ -150,8 +205,10 @@ class Cluster:
                 answer = request(min(REQUEST_TIMEOUT_S, max(left_s, RETRY_PAUSE_S)))
             except KafkaException as error:
                 self._admin.poll(0)
-                is_late = time.monotonic() > deadline - 2 * RETRY_PAUSE_S
-                self._check(kafka_error(error), doing, patience_s if is_late else None)
+                cause, now = kafka_error(error), time.monotonic()
+                is_late = now > deadline - 2 * RETRY_PAUSE_S
+                is_gone = cause.code() in NO_TOPIC and now > started + NO_TOPIC_PATIENCE_S
+                self._check(cause, doing, patience_s if is_late or is_gone else None)
                 time.sleep(RETRY_PAUSE_S)
                 self._forget_leaders()
             else:
@@ -181,7 +238,7 @@ class Cluster:
             f"running, and that 'properties.security.protocol' is what its listener expects"
         )
 
-    def _missing(self, missing: list[str], known: dict[str, int]) -> str:
+    def _missing(self, missing: list[str], known: Collection[str]) -> str:
         visible = sorted(name for name in known if not name.startswith("__"))
         names = ", ".join(repr(topic) for topic in missing)
         message = f"no topic {names} at {self._servers} (option 'topic')"

@@ -77,13 +77,65 @@ class SourceOptions(TableOptions):
     max_records_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-records-per-batch",
         default=None,
+        aliases=("maxOffsetsPerTrigger",),
         doc="The most records that a micro-batch reads (an addition). By default all there are.",
     )
     max_bytes_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-bytes-per-batch",
         default=None,
+        aliases=("maxBytesPerTrigger",),
         doc="About the most bytes of keys and values that a micro-batch reads, by samples of the records' size (an "
         "addition). By default all there are.",
+    )
+    min_records_per_batch: Annotated[int, Gt(0)] | None = option(
+        "scan.min-records-per-batch",
+        default=None,
+        aliases=("minOffsetsPerTrigger",),
+        doc="How many records a micro-batch waits for, no longer than scan.max-batch-delay (an addition). By default "
+        "it waits for one.",
+    )
+    max_batch_delay_ms: int = option(
+        "scan.max-batch-delay",
+        default=900_000,
+        parse=parse_duration_ms,
+        aliases=("maxTriggerDelay",),
+        doc="How long after the last micro-batch scan.min-records-per-batch may hold back the next one (an addition).",
+    )
+    parallelism: Annotated[int, Gt(0)] | None = option(
+        "scan.parallelism",
+        default=None,
+        aliases=("minPartitions",),
+        doc="The least number of tasks that read, as far as there are records: the ranges of partitions are cut for it. "
+        "By default a task for each partition with much to read, several for a million records and more, and one for "
+        "several partitions with little.",
+    )
+    max_records_per_split: Annotated[int, Gt(0)] | None = option(
+        "scan.split.max-records",
+        default=None,
+        aliases=("maxRecordsPerPartition",),
+        doc="The most records that a task reads (an addition); a million at most.",
+    )
+    fail_on_data_loss: bool = option(
+        "scan.fail-on-data-loss",
+        default=True,
+        aliases=("failOnDataLoss",),
+        doc="Whether a query ends with an error when records that it was to read are gone, or their partition or topic "
+        "is. If false, it warns, counts what it has skipped, and goes on with what is there (an addition).",
+    )
+    max_drift_ms: Annotated[int, Gt(0)] | None = option(
+        "scan.watermark.alignment.max-drift",
+        default=None,
+        parse=parse_duration_ms,
+        doc="Aligned reading: how much time a micro-batch spans, by the timestamps of records, so that no partition is "
+        "read far ahead of the others and a watermark does not drop their rows as late. By default it is off.",
+    )
+    idle_timeout_ms: int = option(
+        "scan.watermark.idle-timeout",
+        default=0,
+        parse=parse_duration_ms,
+        aliases=("table.exec.source.idle-timeout",),
+        doc="Aligned reading: how long a partition without new records still holds back the others. By default not at "
+        "all.",
     )
     discovery_interval_ms: int = option(
         "scan.topic-partition-discovery.interval",

@@ -16,8 +16,8 @@ def check_target(client: Properties, topics: tuple[str, ...], *, idempotent: boo
     Looked up once per process: Spark makes a writer for every micro-batch.
 
     Raises:
-        UnreachableError, UnknownTopicError: As `Cluster.partition_counts`.
+        UnreachableError, UnknownTopicError: As `Cluster.topics`.
         OptionsError: The Kafka client does not accept its properties.
     """
     WatchedProducer(producer_settings(client, idempotent=idempotent))
-    Cluster(client).partition_counts(topics)
+    Cluster(client).topics(topics)

@@ -13,10 +13,12 @@ from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
 from millrace.kafka.cluster import REQUEST_TIMEOUT_S
 from millrace.kafka.consumer import WatchedConsumer, consumer_for
-from millrace.kafka.errors import client_errors, may_pass
+from millrace.kafka.errors import NO_TOPIC, client_errors, may_pass
 from millrace.options.secrets import Properties
+from millrace.source.loss import ADVICE, logger
 from millrace.source.offsets import held
 from millrace.source.splits import OffsetRange, Split
+from millrace.source.tally import Tally
 
 MOST_MESSAGES = 5_000
 """Messages in a batch: enough to make work per batch cheap, few enough to stay in the processor's cache."""
@@ -37,6 +39,9 @@ STALL_S = 120.0
 """How long a read goes on without any message before it gives up; a restarted broker is back sooner."""
 
 
+_GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
+
+
 @dataclass(frozen=True, slots=True)
 class Messages:
     """Some messages of one partition, in order, none of them an error."""
@@ -45,24 +50,28 @@ class Messages:
     items: list[Message]
 
 
-def fetch(client: Properties, split: Split) -> Iterator[Messages]:
+def fetch(client: Properties, split: Split, tally: Tally, *, fail_on_data_loss: bool = True) -> Iterator[Messages]:
     """All visible messages of a split's ranges, in batches, in order within each partition.
 
     Args:
         client: Properties for the Kafka client.
         split: What to read.
+        tally: Where to count what was read.
+        fail_on_data_loss: Whether offsets that are gone are an error; else they are skipped with a warning.
 
     Raises:
-        DataLossError: Some of the offsets are no longer in the log.
+        DataLossError: Some of the offsets are no longer in the log, and that is an error.
         ClientError: The brokers refused, or nothing came for two minutes.
     """
     if split.ranges:
-        yield from _Fetch(consumer_for(client), split).run()
+        yield from _Fetch(consumer_for(client), split, tally, fail_on_data_loss=fail_on_data_loss).run()
 
 
 class _Fetch:
-    def __init__(self, watched: WatchedConsumer, split: Split) -> None:
+    def __init__(self, watched: WatchedConsumer, split: Split, tally: Tally, *, fail_on_data_loss: bool) -> None:
         self._watched = watched
+        self._tally = tally
+        self._fail = fail_on_data_loss
         self._consumer: Consumer = watched.consumer
         self._watch = watched.watch
         self._open = {found.partition: found for found in split.ranges}
@@ -94,7 +103,7 @@ class _Fetch:
         for messages in self._by_partition(batch):
             kept = self._advance(messages)
             if kept.items:
-                self._adapt(kept.items)
+                self._count(kept)
                 yield kept
         for message in failed:
             self._on_error(message.error(), message)
@@ -130,10 +139,11 @@ class _Fetch:
             if self._open:
                 self._consumer.incremental_unassign([ClientPartition(*found.partition)])
 
-    def _adapt(self, items: list[Message]) -> None:
-        """Ask next time for as many messages as fit into a batch by the size of these."""
-        size = sum(map(len, items)) / len(items)
-        self._ask = max(1, min(MOST_MESSAGES, int(BATCH_BYTES / max(size, 1.0))))
+    def _count(self, messages: Messages) -> None:
+        """Count messages, and ask next time for as many as fit into a batch by the size of these."""
+        size = sum(map(len, messages.items))
+        self._tally.fetched(messages.partition, messages.items, size)
+        self._ask = max(1, min(MOST_MESSAGES, BATCH_BYTES * len(messages.items) // max(size, 1)))
 
     def _on_error(self, error: KafkaError, message: Message) -> None:
         partition = TopicPartition(message.topic(), message.partition())
@@ -149,8 +159,8 @@ class _Fetch:
         if code == KafkaError._PARTITION_EOF:
             # The offsets after the last visible record are gaps: markers of transactions, or compacted away
             self._at_end(found, message.offset())
-        elif code in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
-            raise DataLossError(self._lost(found))
+        elif code in _GONE or (code in NO_TOPIC and not self._fail):
+            self._on_loss(found, is_topic_gone=code in NO_TOPIC)
         else:
             raise KafkaException(error)
 
@@ -167,7 +177,8 @@ class _Fetch:
             return
         silent_s = now - self._heard_at
         if silent_s > EARLY_END_S and self._ended_early.issuperset(self._open):
-            raise DataLossError(self._lost(self._open[min(self._ended_early & self._open.keys())]))
+            self._on_loss(self._open[min(self._ended_early & self._open.keys())])
+            self._heard_at = now
         if silent_s > STALL_S:
             said = self._watch.said()
             raise ClientError(
@@ -175,14 +186,25 @@ class _Fetch:
                 f"that the brokers are running and reachable from this machine"
             )
 
-    def _lost(self, found: OffsetRange) -> str:
-        wanted = self._next[found.partition]
-        low, high = self._consumer.get_watermark_offsets(ClientPartition(*found.partition), REQUEST_TIMEOUT_S)
-        return (
-            f"{found.partition}: offsets {wanted} to {found.end - 1} were to be read, but the log "
-            f"{held(low, high)}. They were deleted by retention, or the topic was made again; start with a new "
-            f"checkpoint location, and read more often than the topic's retention"
-        )
+    def _on_loss(self, found: OffsetRange, *, is_topic_gone: bool = False) -> None:
+        """Go on behind offsets that are gone, if the user wants that."""
+        wanted, low, high = self._next[found.partition], 0, 0
+        if not is_topic_gone:
+            low, high = self._consumer.get_watermark_offsets(ClientPartition(*found.partition), REQUEST_TIMEOUT_S)
+        # Where the log has ended before, there is nothing to go on with: it was made again, or cut off
+        resume = min(low, found.end) if low > wanted else found.end
+        lost = f"{found.partition}: offsets {wanted} to {found.end - 1} were to be read, but the log {held(low, high)}"
+        if self._fail:
+            raise DataLossError(f"{lost}. They were deleted by retention, or the topic was made again. {ADVICE}")
+        logger.warning("data is lost: %s; %d offsets are skipped", lost, resume - wanted)
+        self._tally.skipped(found.partition, resume - wanted)
+        self._ended_early.discard(found.partition)
+        self._consumer.incremental_unassign([ClientPartition(*found.partition)])
+        self._next[found.partition] = resume
+        if resume < found.end:
+            self._consumer.incremental_assign([ClientPartition(*found.partition, resume)])
+        else:
+            del self._open[found.partition]
 
     def _what_is_left(self) -> str:
         return ", ".join(str(OffsetRange(p, self._next[p], found.end)) for p, found in self._open.items())

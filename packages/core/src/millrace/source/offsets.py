@@ -18,18 +18,24 @@ class StreamOffset:
     """How far a stream has read.
 
     As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"`` and ``"stop"`` of the same shape as
-    ``"topics"`` where they are not empty.
+    ``"topics"``, and ``"ids": {"orders": "XNjw7E..."}``, where they are not empty.
 
     Attributes:
         next: For each partition the offset of the record to read next.
-        joined: For the partitions that this offset is the first to have: where they began. A batch that ends at this
-            offset starts them there, so that a replay after a failure starts them at the same place.
+        joined: Where the batch that ends at this offset begins those partitions that it does not begin where the one
+            before ended: new ones, and those that had lost data. A replay after a failure begins them there as well.
         stop: For a bounded stream where each partition stops; empty for an unbounded one.
+        ids: The topics' ids, by which a topic is known that was deleted and made again.
     """
 
     next: Offsets
     joined: Offsets = field(default_factory=dict)
     stop: Offsets = field(default_factory=dict)
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+    def begin(self, before: StreamOffset) -> dict[TopicPartition, int]:
+        """Where the batch begins that ends here, ``before`` being the offset before this one."""
+        return {**before.next, **self.joined}
 
     def to_json(self) -> dict[str, Any]:
         """The offset as Spark stores it."""
@@ -38,6 +44,7 @@ class StreamOffset:
             "v": VERSION,
             "topics": _nest(self.next),
             **{name: _nest(offsets) for name, offsets in optional.items() if offsets},
+            **({"ids": dict(sorted(self.ids.items()))} if self.ids else {}),
         }
 
     @classmethod
@@ -53,7 +60,8 @@ class StreamOffset:
                 f"the checkpoint holds an offset of version {version!r}, this millrace reads version {VERSION}: "
                 f"{dict(stored)}. Use the millrace that wrote it, or another checkpoint location"
             )
-        return cls(_flatten(stored["topics"]), _flatten(stored.get("from", {})), _flatten(stored.get("stop", {})))
+        next_, joined, stop = (_flatten(stored.get(name, {})) for name in ("topics", "from", "stop"))
+        return cls(next_, joined, stop, stored.get("ids", {}))
 
 
 def held(begin: int, end: int) -> str:

@@ -19,15 +19,17 @@ from millrace.source.header_filter import keep
 from millrace.source.kafka_columns import check_kafka_schema, kafka_columns
 from millrace.source.metadata import value_schema, with_metadata
 from millrace.source.splits import Split
+from millrace.source.tally import Tally
 
 
-def read(config: SourceConfig, schema: pa.Schema, split: Split) -> Iterator[pa.RecordBatch]:
+def read(config: SourceConfig, schema: pa.Schema, split: Split, tally: Tally) -> Iterator[pa.RecordBatch]:
     """The rows of a split, in batches of exactly ``schema``.
 
     Args:
         config: How to read.
         schema: The query's columns.
         split: What to read.
+        tally: Where to count what was read.
 
     Raises:
         DataLossError, ClientError: As `fetch`.
@@ -36,10 +38,12 @@ def read(config: SourceConfig, schema: pa.Schema, split: Split) -> Iterator[pa.R
     header_filter = _header_filter(config.header_filter)
     to_rows = rows_for(config, schema)
     with no_garbage_collection():
-        for fetched in fetch(config.client, split):
+        for fetched in fetch(config.client, split, tally, fail_on_data_loss=config.options.fail_on_data_loss):
             kept = keep(header_filter, fetched)
             if kept.items:
-                yield to_rows(kept)
+                rows = to_rows(kept)
+                tally.emitted(kept.partition, kept.items[-1])
+                yield rows
 
 
 def rows_for(config: SourceConfig, schema: pa.Schema) -> Callable[[Messages], pa.RecordBatch]:

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.cluster import Cluster, Topic
 from millrace.options.connector import SourceOptions
 
 _INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
+@dataclass(frozen=True)
+class Found:
+    """What a selection finds.
+
+    Attributes:
+        partitions: The chosen partitions, in order.
+        ids: The ids of their topics; a topic that is made again under its old name has another one.
+    """
+
+    partitions: tuple[TopicPartition, ...]
+    ids: Mapping[str, str]
+
+
 class Selection(Protocol):
     """A choice of partitions."""
 
-    def partitions(self, cluster: Cluster) -> tuple[TopicPartition, ...]:
-        """The chosen partitions as they are now, in order.
+    def find(self, cluster: Cluster, may_lack: Collection[TopicPartition] | None) -> Found:
+        """The chosen partitions as they are now.
+
+        Args:
+            cluster: Where to look.
+            may_lack: What is left out, with the rest of its topics, when it does not exist; None for whatever it is.
 
         Raises:
             UnreachableError: No bootstrap server answered.
@@ -50,10 +68,9 @@ class TopicList:
 
     topics: tuple[str, ...]
 
-    def partitions(self, cluster: Cluster) -> tuple[TopicPartition, ...]:
-        """The topics' partitions: see `Selection.partitions`."""
-        counts = cluster.partition_counts(self.topics)
-        return tuple(TopicPartition(topic, number) for topic in self.topics for number in range(counts[topic]))
+    def find(self, cluster: Cluster, may_lack: Collection[TopicPartition] | None) -> Found:
+        """The topics' partitions: see `Selection.find`."""
+        return _all_of(cluster.topics(self.topics, may_lack=_topics(may_lack, self.topics)))
 
 
 @dataclass(frozen=True)
@@ -62,11 +79,11 @@ class TopicPattern:
 
     pattern: str
 
-    def partitions(self, cluster: Cluster) -> tuple[TopicPartition, ...]:
-        """The matching topics' partitions, by name; none when no topic matches: see `Selection.partitions`."""
-        counts = cluster.all_partition_counts()
-        names = sorted(name for name in counts.keys() - _INTERNAL if re.fullmatch(self.pattern, name))
-        return tuple(TopicPartition(topic, number) for topic in names for number in range(counts[topic]))
+    def find(self, cluster: Cluster, may_lack: Collection[TopicPartition] | None) -> Found:
+        """The matching topics' partitions, by name; none when no topic matches: see `Selection.find`."""
+        names = [name for name in cluster.topic_names() if name not in _INTERNAL and re.fullmatch(self.pattern, name)]
+        # Those that are deleted between the two looks are not there
+        return _all_of(cluster.topics(names, may_lack=names))
 
 
 @dataclass(frozen=True)
@@ -75,13 +92,29 @@ class PartitionSet:
 
     chosen: tuple[tuple[str, int], ...]
 
-    def partitions(self, cluster: Cluster) -> tuple[TopicPartition, ...]:
-        """The partitions themselves: see `Selection.partitions`."""
-        counts = cluster.partition_counts(dict.fromkeys(topic for topic, _ in self.chosen))
+    def find(self, cluster: Cluster, may_lack: Collection[TopicPartition] | None) -> Found:
+        """The partitions themselves: see `Selection.find`."""
+        names = [topic for topic, _ in self.chosen]
+        topics = cluster.topics(names, may_lack=_topics(may_lack, names))
+        counts = {name: topic.partitions for name, topic in topics.items()}
         for topic, number in self.chosen:
-            if number >= counts[topic]:
+            if may_lack is not None and number >= counts.get(topic, 0) and (topic, number) not in may_lack:
                 raise UnknownTopicError(
                     f"no partition {number} in topic {topic!r} (option 'topic-partitions'): it has {counts[topic]} "
                     f"partitions, 0 to {counts[topic] - 1}"
                 )
-        return tuple(TopicPartition(topic, number) for topic, number in self.chosen)
+        there = (TopicPartition(topic, number) for topic, number in self.chosen if number < counts.get(topic, 0))
+        return Found(tuple(there), _ids(topics))
+
+
+def _topics(partitions: Collection[TopicPartition] | None, otherwise: Collection[str]) -> set[str]:
+    return set(otherwise) if partitions is None else {partition.topic for partition in partitions}
+
+
+def _all_of(topics: Mapping[str, Topic]) -> Found:
+    partitions = (TopicPartition(name, number) for name in topics for number in range(topics[name].partitions))
+    return Found(tuple(partitions), _ids(topics))
+
+
+def _ids(topics: Mapping[str, Topic]) -> dict[str, str]:
+    return {name: topic.id for name, topic in topics.items()}

@@ -33,33 +33,42 @@ class OffsetRange:
 
 @dataclass(frozen=True)
 class Split:
-    """The ranges that one task reads, each of another partition unless it is the only one."""
+    """The ranges that one task reads, each of another partition."""
 
     ranges: tuple[OffsetRange, ...]
 
 
-def plan_splits(start: Offsets, end: Offsets) -> list[Split]:
-    """The splits of a batch: a function of its offsets alone, so that a replayed batch has the same tasks."""
+def plan_splits(start: Offsets, end: Offsets, parallelism: int = 1, max_records: int = LARGEST_SPLIT) -> list[Split]:
+    """The splits of a batch: a function of its arguments alone, so that a replayed batch has the same tasks.
+
+    Args:
+        start: Where each partition begins.
+        end: Where each partition ends; of the same partitions or fewer.
+        parallelism: How many splits there must be at least, as far as there are offsets.
+        max_records: How many offsets a split has at most, above which a range is cut.
+    """
     ranges = [
         OffsetRange(partition, start[partition], end[partition])
         for partition in sorted(end)
         if end[partition] > start[partition]
     ]
-    large = [Split((piece,)) for found in ranges if len(found) >= SMALL_RANGE for piece in _cut(found)]
-    return large + _share(found for found in ranges if len(found) < SMALL_RANGE)
+    largest = max(1, min(max_records, LARGEST_SPLIT, sum(map(len, ranges)) // parallelism))
+    small = min(SMALL_RANGE, largest)
+    large = [Split((piece,)) for found in ranges if len(found) >= small for piece in _cut(found, largest)]
+    return large + _share((found for found in ranges if len(found) < small), small)
 
 
-def _cut(whole: OffsetRange) -> list[OffsetRange]:
-    pieces = -(-len(whole) // LARGEST_SPLIT)
+def _cut(whole: OffsetRange, largest: int) -> list[OffsetRange]:
+    pieces = -(-len(whole) // largest)
     bounds = [whole.start + len(whole) * piece // pieces for piece in range(pieces + 1)]
     return [OffsetRange(whole.partition, low, high) for low, high in pairwise(bounds)]
 
 
-def _share(ranges: Iterable[OffsetRange]) -> list[Split]:
+def _share(ranges: Iterable[OffsetRange], most: int) -> list[Split]:
     shared: list[list[OffsetRange]] = []
-    size = SMALL_RANGE
+    size = most
     for found in ranges:
-        if size + len(found) > SMALL_RANGE:
+        if size + len(found) > most:
             shared.append([])
             size = 0
         shared[-1].append(found)

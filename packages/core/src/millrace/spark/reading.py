@@ -37,11 +37,12 @@ class Reading:
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Called on an executor for each partition."""
         from millrace.source.pipeline import read
+        from millrace.source.tally import Tally
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.value or Split(())
         with user_errors():
-            yield from read(self._config, self._schema, split)
+            yield from read(self._config, self._schema, split, Tally())
         exempt_what_is_loaded()
 
 

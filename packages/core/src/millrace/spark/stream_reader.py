@@ -10,6 +10,7 @@ from pyspark.sql.streaming.datasource import (
     ReadLimit,
     ReadMaxBytes,
     ReadMaxRows,
+    ReadMinRows,
     SupportsTriggerAvailableNow,
 )
 
@@ -36,6 +37,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         super().__init__(config, schema)
         self._planner_: Planner | None = None
         self._seen: StreamOffset | None = None
+        self._is_draining = False
         self._last: Offsets | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
@@ -44,32 +46,30 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             return self._planner().first_offset().to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """The limit that the user set for a micro-batch."""
+        """Tells Spark whether the user set a limit for micro-batches; which ones there are, is in the options."""
         options = self._config.options
         if options.max_records_per_batch is not None:
             return ReadMaxRows(options.max_records_per_batch)
         if options.max_bytes_per_batch is not None:
             return ReadMaxBytes(options.max_bytes_per_batch)
+        if options.min_records_per_batch is not None or options.max_drift_ms is not None:
+            return ReadMinRows(options.min_records_per_batch or 1)
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
-        """Nothing that arrives after this call is read."""
-        with user_errors():
-            self._last = self._planner().end()
+        """Nothing that arrives after the first micro-batch is planned is read."""
+        self._is_draining = True
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where the next micro-batch ends."""
         with user_errors():
             begin = StreamOffset.from_json(start)
             self._seen = self._planner().available(begin, self._last)
+            if self._is_draining and self._last is None:
+                self._last = self._seen.next
             if isinstance(limit, ReadAllAvailable):
                 return self._seen.to_json()
-            options = self._config.options
-            return (
-                self._planner()
-                .limited(begin, self._seen, options.max_records_per_batch, options.max_bytes_per_batch)
-                .to_json()
-            )
+            return self._planner().next_end(begin, self._seen, draining=self._is_draining).to_json()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
         """How far the topics went at the last look; a query's progress shows the lag by it."""
@@ -80,7 +80,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         from millrace.source.planner import plan_micro_batch
 
         with user_errors():
-            splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end))
+            splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end), self._config.options)
             return [SplitPartition(split) for split in splits]
 
     def commit(self, end: dict[str, Any]) -> None:

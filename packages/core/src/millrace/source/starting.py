@@ -1,0 +1,82 @@
+"""Where reading starts and stops, as offset initializers say."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from millrace.configuration import SourceConfig
+from millrace.contracts import TopicPartition
+from millrace.errors import DataLossError, OptionsError
+from millrace.kafka.cluster import Cluster
+from millrace.plugins.kinds import OFFSET_INITIALIZER
+from millrace.plugins.manager import PluginRef, plugin_manager
+from millrace.source.offsets import Offsets, held
+
+EARLIEST = "earliest-offset"
+LATEST = "latest-offset"
+GROUP = "group-offsets"
+
+Partitions = tuple[TopicPartition, ...]
+
+
+def starting_offsets(
+    config: SourceConfig, otherwise: str, partitions: Partitions, cluster: Cluster
+) -> dict[TopicPartition, int]:
+    """Where a read without a checkpoint starts each partition.
+
+    Args:
+        config: How to read.
+        otherwise: The initializer when neither a startup mode nor a group is given.
+        partitions: What is read.
+        cluster: Where it is.
+
+    Raises:
+        DataLossError: A partition has no valid offset, and no policy says where to start instead.
+    """
+    ref = config.startup or _standard(GROUP if config.follows_group else otherwise)
+    offsets = _initialize(ref, partitions, cluster)
+    begin, end = cluster.bounds(partitions)
+    valid = {p: offset for p, offset in offsets.items() if begin[p] <= offset <= end[p]}
+    missing = [partition for partition in partitions if partition not in valid]
+    reset = config.options.offset_reset
+    if missing and reset == "none":
+        raise DataLossError(_no_start(ref.name, missing[0], len(missing), offsets.get(missing[0]), begin, end))
+    bounds = begin if reset == "earliest" else end
+    return {**valid, **{partition: bounds[partition] for partition in missing}}
+
+
+def stopping_offsets(config: SourceConfig, partitions: Partitions, cluster: Cluster) -> dict[TopicPartition, int]:
+    """Where a bounded read stops each partition; those that it does not read at all are left out."""
+    return _initialize(config.bounded or _standard(LATEST), partitions, cluster)
+
+
+def until(stop: Offsets, partition: TopicPartition, begin: Offsets, end: Offsets) -> int:
+    """Where a partition ends that stops at an offset, or is not read when it has none."""
+    return max(begin[partition], min(end[partition], stop.get(partition, begin[partition])))
+
+
+def _initialize(ref: PluginRef, partitions: Partitions, cluster: Cluster) -> dict[TopicPartition, int]:
+    offsets: Mapping[TopicPartition, int] = ref.create().offsets(partitions, cluster)
+    wrong = [f"{offset} for {partition}" for partition, offset in offsets.items() if offset < 0]
+    if wrong:
+        raise OptionsError("source", (f"offset initializer {ref.name!r} gave offset {', '.join(wrong)}",))
+    return {partition: offsets[partition] for partition in partitions if partition in offsets}
+
+
+def _no_start(
+    mode: str, partition: TopicPartition, count: int, offset: int | None, begin: Offsets, end: Offsets
+) -> str:
+    found = "has no offset" if offset is None else f"gives offset {offset}"
+    more = f" (and {count - 1} more partitions)" if count > 1 else ""
+    return (
+        f"{partition}{more}: startup mode {mode!r} {found}, and the log {held(begin[partition], end[partition])}. "
+        f"Say with option 'properties.auto.offset.reset' where to start instead: earliest or latest"
+    )
+
+
+@functools.cache
+def _standard(name: str) -> PluginRef:
+    manager = plugin_manager()
+    options = manager.load(OFFSET_INITIALIZER, name).Options()  # type: ignore[attr-defined]
+    return manager.refer(OFFSET_INITIALIZER, name, options)

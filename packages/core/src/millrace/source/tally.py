@@ -1,0 +1,57 @@
+"""What a task has read, counted by partition."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+
+from confluent_kafka import Message
+
+from millrace.contracts import TopicPartition
+
+
+@dataclass(slots=True)
+class Count:
+    """What was read of one partition.
+
+    Attributes:
+        records: How many records, before any filter.
+        bytes: How many bytes their values have.
+        skipped: How many offsets were skipped because they are gone.
+        fetch_lag_ms: How old the last record was when it was fetched, by its timestamp; None without one.
+        emit_lag_ms: How old it was when its row was made.
+    """
+
+    records: int = 0
+    bytes: int = 0
+    skipped: int = 0
+    fetch_lag_ms: int | None = None
+    emit_lag_ms: int | None = None
+
+
+class Tally:
+    """Counts by partition; a batch of records costs one call."""
+
+    def __init__(self) -> None:
+        self.counts: dict[TopicPartition, Count] = defaultdict(Count)
+
+    def fetched(self, partition: TopicPartition, records: list[Message], value_bytes: int) -> None:
+        """Count records that were fetched."""
+        count = self.counts[partition]
+        count.records += len(records)
+        count.bytes += value_bytes
+        count.fetch_lag_ms = _age_ms(records[-1])
+
+    def emitted(self, partition: TopicPartition, last: Message) -> None:
+        """Note that the rows of fetched records were made, up to that of ``last``."""
+        self.counts[partition].emit_lag_ms = _age_ms(last)
+
+    def skipped(self, partition: TopicPartition, offsets: int) -> None:
+        """Count offsets that are gone."""
+        self.counts[partition].skipped += offsets
+
+
+def _age_ms(record: Message) -> int | None:
+    timestamp = record.timestamp()[1]
+    return int(time.time() * 1000) - timestamp if timestamp >= 0 else None

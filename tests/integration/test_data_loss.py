@@ -1,0 +1,115 @@
+"""What a stream does when what it was to read is gone, on the real broker."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+from pyspark.errors import StreamingQueryException
+
+from support.kafka import produce
+from support.waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def admin(broker):
+    return AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+
+
+@pytest.fixture
+def collect(spark, connection, tmp_path):
+    """Reads all that a stream with this checkpoint has not read yet; answers its progress and the values so far."""
+
+    def run(**options):
+        read = {"scan.startup.mode": "earliest-offset", "scan.topic-partition-discovery.interval": "100 ms", **options}
+        rows = spark.readStream.format("millrace").options(**connection, **read).schema("value BINARY").load()
+        query = (
+            rows.selectExpr("CAST(value AS STRING) AS value")
+            .writeStream.format("parquet")
+            .options(path=str(tmp_path / "out"), checkpointLocation=str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        assert query.awaitTermination(60)
+        return sorted(row.value for row in spark.read.parquet(str(tmp_path / "out")).collect())
+
+    return run
+
+
+def values(*names):
+    return [{"value": name.encode(), "partition": 0} for name in names]
+
+
+def delete_topic(admin, topic):
+    for future in admin.delete_topics([topic]).values():
+        future.result()
+    wait_until(lambda: topic not in admin.list_topics(timeout=5).topics, "the topic to be gone")
+
+
+GO_ON = {"scan.fail-on-data-loss": "false"}
+
+
+def test_records_that_were_deleted_are_an_error_that_names_them(broker, admin, make_topic, collect):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, values("a", "b"))
+    assert collect(topic=topic) == ["a", "b"]
+    produce(broker.bootstrap_servers, topic, values("c", "d", "e"))
+    admin.delete_records([TopicPartition(topic, 0, 4)])[TopicPartition(topic, 0, 4)].result()
+    with pytest.raises(StreamingQueryException) as error:
+        collect(topic=topic)
+    assert f"data is lost: {topic}-0 wants offset 2, and the log now holds 4 to 4: records were deleted." in str(
+        error.value
+    )
+    assert "set option 'scan.fail-on-data-loss' to false" in str(error.value)
+
+    assert collect(topic=topic, **GO_ON) == ["a", "b", "e"]
+
+
+def test_a_topic_that_was_made_again_is_noticed_though_it_has_more_records_than_before(
+    broker, admin, make_topic, collect
+):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, values("a", "b"))
+    assert collect(topic=topic) == ["a", "b"]
+    delete_topic(admin, topic)
+    broker.create_topic(topic, 1)
+    produce(broker.bootstrap_servers, topic, values("c", "d", "e"))
+    with pytest.raises(StreamingQueryException, match=f"{topic}-0 had been read up to 2 when its topic was deleted and"):
+        collect(topic=topic)
+
+    assert collect(topic=topic, **GO_ON) == ["a", "b", "c", "d", "e"]
+
+
+def test_partitions_that_are_gone_are_an_error_or_forgotten(broker, admin, make_topic, collect):
+    topic, other = make_topic(2), make_topic()
+    produce(broker.bootstrap_servers, topic, values("a"))
+    topics = f"{topic};{other}"
+    assert collect(topic=topics) == ["a"]
+    delete_topic(admin, topic)
+    produce(broker.bootstrap_servers, other, values("b"))
+    with pytest.raises(StreamingQueryException) as error:
+        collect(topic=topics)
+    assert f"{topic}-0 is gone: its topic was deleted" in str(error.value)
+    assert f"{topic}-1 is gone: its topic was deleted" in str(error.value)
+
+    assert collect(topic=topics, **GO_ON) == ["a", "b"]
+    broker.create_topic(topic, 1)
+    produce(broker.bootstrap_servers, topic, values("c"))
+    assert collect(topic=topics, **GO_ON) == ["a", "b", "c"]
+
+
+def test_a_checkpoint_without_topic_ids_goes_on(broker, make_topic, collect, tmp_path):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, values("a"))
+    collect(topic=topic)
+    newest = max((tmp_path / "checkpoint" / "offsets").glob("[0-9]*"), key=lambda path: int(path.name))
+    *head, offset = newest.read_text().splitlines()
+    stored = json.loads(offset)
+    assert set(stored.pop("ids")) == {topic}
+    newest.write_text("\n".join([*head, json.dumps(stored)]))
+    (newest.parent / f".{newest.name}.crc").unlink(missing_ok=True)
+    produce(broker.bootstrap_servers, topic, values("b"))
+
+    assert collect(topic=topic) == ["a", "b"]

@@ -1,0 +1,63 @@
+"""A cluster's topics as plain numbers, for what is planned by them; real brokers are in the integration tests."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from millrace.contracts import TopicPartition
+from millrace.errors import UnknownTopicError
+from millrace.kafka.cluster import Topic
+
+Offsets = dict[TopicPartition, int]
+
+
+class Log:
+    """Where the partitions of some topics begin and end; tests change it.
+
+    Attributes:
+        logs: Begin and end of each partition.
+        ids: The topics' ids, where they are not `id of <name>`.
+        groups: What the consumer group has committed.
+        requests: What was asked for, in order.
+    """
+
+    def __init__(self, logs: dict[TopicPartition, tuple[int, int]]) -> None:
+        self.logs = logs
+        self.ids: dict[str, str] = {}
+        self.groups: Offsets = {}
+        self.requests: list[str] = []
+
+    @classmethod
+    def of_topics(cls, **partition_counts: int) -> Log:
+        """Empty topics, by name and number of partitions."""
+        empty = {TopicPartition(name, n): (0, 0) for name, count in partition_counts.items() for n in range(count)}
+        return cls(empty)
+
+    def topic_names(self) -> list[str]:
+        return sorted({partition.topic for partition in self.logs})
+
+    def topics(self, names: Iterable[str], may_lack: Collection[str] = ()) -> dict[str, Topic]:
+        self.requests.append("topics")
+        found = {}
+        for name in names:
+            count = sum(partition.topic == name for partition in self.logs)
+            if count:
+                found[name] = Topic(count, self.ids.get(name, f"id of {name}"))
+            elif name not in may_lack:
+                raise UnknownTopicError(name)
+        return found
+
+    def begin(self, partitions: Collection[TopicPartition]) -> Offsets:
+        return self.bounds(partitions)[0]
+
+    def end(self, partitions: Collection[TopicPartition]) -> Offsets:
+        return self.bounds(partitions)[1]
+
+    def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
+        self.requests.append("offsets")
+        if not set(partitions) <= set(self.logs):
+            raise UnknownTopicError("gone")
+        return {p: self.logs[p][0] for p in partitions}, {p: self.logs[p][1] for p in partitions}
+
+    def committed(self, partitions: Collection[TopicPartition]) -> Offsets:
+        return {partition: self.groups[partition] for partition in partitions if partition in self.groups}
