@@ -13,6 +13,7 @@ MillraceError
 │   ├── UnreachableError        no bootstrap server answered
 │   ├── UnknownTopicError       a topic does not exist, or may not be seen
 │   ├── DataLossError           offsets that were asked for are no longer there
+│   ├── GroupInUseError         a consumer group is someone else's
 │   └── DeliveryError           records were not acknowledged by the brokers
 └── MachineError            something this machine lacks (Java, a library, a free port)
 
@@ -86,6 +87,10 @@ class UnknownTopicError(ClientError):
 
 class DataLossError(ClientError):
     """Offsets that were asked for are no longer in the log."""
+
+
+class GroupInUseError(ClientError):
+    """A consumer group is used by other consumers, or by another query."""
 
 
 class DeliveryError(ClientError):

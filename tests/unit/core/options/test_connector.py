@@ -97,6 +97,9 @@ CASES |= {
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
             ("maxOffsetsPerTrigger",),
         ),
+        "scan.check.duplicated.group.id": Case(
+            False, {"true": True, "false": False}, {"sometimes": "expected true or false"}
+        ),
         "scan.min-records-per-batch": Case(
             None, {"1": 1, "500": 500}, {"0": ABOVE_ZERO, "few": WHOLE_NUMBER}, ("minOffsetsPerTrigger",)
         ),

@@ -40,6 +40,7 @@ class Magic(OffsetInitializer):
 def _look_at_the_log_at_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("millrace.source.subscription.Subscription._is_due", lambda self: True)
     monkeypatch.setattr(subscription_module, "CERTAIN_S", 0.0)
+    monkeypatch.setattr(planner_module.uuid, "uuid4", lambda: SimpleNamespace(hex="me"))
 
 
 @pytest.fixture
@@ -89,21 +90,23 @@ def test_a_batch_that_stops_before_it_starts_reads_nothing(log: Log) -> None:
 
 
 def test_a_stream_starts_at_the_latest_offsets(log: Log) -> None:
-    assert plan().first_offset() == StreamOffset({A0: 100, A1: 7}, ids=IDS)
+    assert plan().first_offset() == StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me")
 
 
 def test_a_stream_starts_where_it_is_told(log: Log) -> None:
-    assert plan(scan_startup_mode="earliest-offset").first_offset() == StreamOffset({A0: 10, A1: 0}, ids=IDS)
+    assert plan(scan_startup_mode="earliest-offset").first_offset() == StreamOffset(
+        {A0: 10, A1: 0}, ids=IDS, owner="me"
+    )
 
 
 def test_a_bounded_stream_knows_from_the_first_where_it_stops(log: Log) -> None:
     first = plan(scan_startup_mode="earliest-offset", scan_bounded_mode="latest-offset").first_offset()
-    assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7}, ids=IDS)
+    assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7}, ids=IDS, owner="me")
 
 
 def test_with_a_group_a_query_starts_where_the_group_is(log: Log) -> None:
     log.groups = {A0: 50, A1: 3}
-    assert plan(properties_group_id="mine").first_offset() == StreamOffset({A0: 50, A1: 3}, ids=IDS)
+    assert plan(properties_group_id="mine").first_offset() == StreamOffset({A0: 50, A1: 3}, ids=IDS, owner="me")
 
 
 @pytest.mark.parametrize("committed", [{A0: 50}, {A0: 50, A1: 8}], ids=["no offset", "an offset after the end"])
@@ -113,7 +116,7 @@ def test_a_partition_without_a_valid_offset_starts_where_the_reset_says(
 ) -> None:
     log.groups = committed
     planner = plan(properties_group_id="mine", properties_auto_offset_reset=reset)
-    assert planner.first_offset() == StreamOffset({A0: 50, A1: expected}, ids=IDS)
+    assert planner.first_offset() == StreamOffset({A0: 50, A1: expected}, ids=IDS, owner="me")
 
 
 def test_without_a_reset_such_a_partition_is_an_error_that_says_what_to_set(log: Log) -> None:
@@ -146,7 +149,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_an_initializer_may_leave_partitions_to_the_reset(log: Log, named: str) -> None:
     planner = plan(scan_startup_mode=f"{named}:Forgetful", properties_auto_offset_reset="latest")
-    assert planner.first_offset() == StreamOffset({A0: 20, A1: 7}, ids=IDS)
+    assert planner.first_offset() == StreamOffset({A0: 20, A1: 7}, ids=IDS, owner="me")
 
 
 def test_an_initializer_that_gives_no_offset_is_named(log: Log, named: str) -> None:
@@ -156,7 +159,7 @@ def test_an_initializer_that_gives_no_offset_is_named(log: Log, named: str) -> N
 
 
 def test_a_stream_may_go_to_the_end(log: Log) -> None:
-    assert plan().available(StreamOffset({A0: 50, A1: 7})) == StreamOffset({A0: 100, A1: 7}, ids=IDS)
+    assert plan().available(StreamOffset({A0: 50, A1: 7})) == StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me")
     assert log.requests == ["topics", "offsets"]
 
 
@@ -196,7 +199,7 @@ def test_all_that_is_lost_is_one_error(log: Log) -> None:
 def test_a_topic_that_was_made_again_is_known_by_its_id(log: Log) -> None:
     log.ids["a"] = "another"
     with pytest.raises(DataLossError, match=r"a-0 had been read up to 50 when its topic was deleted and made again, "):
-        plan().available(StreamOffset({A0: 50, A1: 7}, ids=IDS))
+        plan().available(StreamOffset({A0: 50, A1: 7}, ids=IDS, owner="me"))
 
 
 def test_a_checkpoint_without_ids_takes_them_up(log: Log) -> None:
@@ -208,7 +211,7 @@ def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
 ) -> None:
     planner = plan(scan_fail__on__data__loss="false")
     available = planner.available(ALL_LOST)
-    assert available == StreamOffset({A0: 100, A1: 7}, joined={A0: 10, A1: 0}, ids=IDS)
+    assert available == StreamOffset({A0: 100, A1: 7}, joined={A0: 10, A1: 0}, ids=IDS, owner="me")
     assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
     assert planner.skipped == 5
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
@@ -237,7 +240,7 @@ def test_a_topic_that_is_deleted_between_two_looks_at_the_topics_is_noticed(
 def test_a_bounded_stream_goes_no_further_than_its_stop(log: Log) -> None:
     stop = {A0: 60, A1: 1000}
     available = plan().available(StreamOffset({A0: 50, A1: 0}, stop=stop))
-    assert available == StreamOffset({A0: 60, A1: 7}, stop=stop, ids=IDS)
+    assert available == StreamOffset({A0: 60, A1: 7}, stop=stop, ids=IDS, owner="me")
 
 
 def test_a_bounded_stream_that_is_past_its_stop_stays_where_it_is(log: Log) -> None:
@@ -268,7 +271,7 @@ def test_available_now_reads_a_partition_that_joined_before_it_began(log: Log) -
 
 
 def test_without_a_limit_a_micro_batch_takes_all(log: Log) -> None:
-    available = StreamOffset({A0: 100, A1: 7}, ids=IDS)
+    available = StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me")
     assert plan().next_end(StreamOffset({A0: 10, A1: 0}), available, draining=False) == available
 
 
@@ -289,7 +292,7 @@ def test_a_limit_counts_what_joined_from_where_it_joined(log: Log) -> None:
 def test_a_micro_batch_that_takes_nothing_leaves_the_stream_where_it_is(log: Log) -> None:
     planner = plan(scan_min__records__per__batch=1000)
     start = planner.next_end(StreamOffset({A0: 10, A1: 0}), StreamOffset({A0: 99, A1: 7}), draining=False)
-    assert planner.next_end(start, StreamOffset({A0: 100, A1: 7}, ids=IDS), draining=False) is start
+    assert planner.next_end(start, StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me"), draining=False) is start
 
 
 def test_a_micro_batch_starts_joined_partitions_where_they_joined() -> None:

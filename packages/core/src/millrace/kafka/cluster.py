@@ -21,9 +21,10 @@ from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from millrace.contracts import TopicPartition
-from millrace.errors import OptionsError, UnknownTopicError, UnreachableError
+from millrace.errors import ClientError, OptionsError, UnknownTopicError, UnreachableError
+from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import NO_TOPIC, client_errors, configuration_errors, kafka_error, may_pass
-from millrace.kafka.watch import Watch
+from millrace.kafka.watch import REFUSED_S, Watch
 from millrace.options.secrets import Properties
 
 REQUEST_TIMEOUT_S = 5.0
@@ -35,7 +36,15 @@ PATIENCE_S = 60.0
 NO_TOPIC_PATIENCE_S = 10.0
 """How long a topic that was there may seem not to exist: a broker that has just started does not know its topics yet."""
 
+FIRST_TRY_S = 1.0
+"""How long the very first try waits: a client that is refused stays silent until the end of its request."""
+
 RETRY_PAUSE_S = 0.2
+
+CHECK = (
+    "Check the address and port, that the broker is running, and that 'properties.security.protocol' is what its "
+    "listener expects"
+)
 
 T = TypeVar("T")
 
@@ -65,10 +74,11 @@ class Cluster:
             if client.get("isolation.level") == "read_uncommitted"
             else IsolationLevel.READ_COMMITTED
         )
-        self._watch = Watch()
+        settings = client_settings(client)
+        self._watch = Watch(settings)
         self._has_answered = False
         with configuration_errors():
-            self._admin = AdminClient({**client, **self._watch.settings()})
+            self._admin = AdminClient({**settings, **self._watch.settings()})
 
     def topics(self, names: Iterable[str], may_lack: Collection[str] = ()) -> dict[str, Topic]:
         """What some topics are now, by name.
@@ -125,28 +135,61 @@ class Cluster:
         Raises:
             OptionsError: The option ``properties.group.id`` is not given.
         """
-        group = self._given_group()
-        if not partitions:
-            return {}
-        request = ConsumerGroupTopicPartitions(group, [ClientPartition(*partition) for partition in partitions])
-        found = self._ask(lambda timeout_s: self._list_committed(request, timeout_s), "looking up committed offsets")
-        return {TopicPartition(at.topic, at.partition): at.offset for at in found if at.offset >= 0}
+        return {partition: at.offset for partition, at in self._committed(partitions).items()}
 
-    def begin_commit(self, offsets: Mapping[TopicPartition, int]) -> Future[Any]:
-        """Begin to commit offsets for the consumer group; the future ends with the brokers' answer.
+    def committed_metadata(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, str]:
+        """What was written beside the offsets that the consumer group has committed.
 
         Raises:
             OptionsError: The option ``properties.group.id`` is not given.
         """
-        partitions = [ClientPartition(*partition, offset) for partition, offset in offsets.items()]
-        request = ConsumerGroupTopicPartitions(self._given_group(), partitions)
+        return {partition: at.metadata or "" for partition, at in self._committed(partitions).items()}
+
+    def begin_commit(self, offsets: Mapping[TopicPartition, int], metadata: str = "") -> Future[Any]:
+        """Begin to commit offsets for the consumer group; the future ends with the brokers' answer.
+
+        Args:
+            offsets: The offset of each partition to read next.
+            metadata: What to write beside them.
+
+        Raises:
+            OptionsError: The option ``properties.group.id`` is not given.
+        """
+        partitions = [ClientPartition(*partition, offset, metadata) for partition, offset in offsets.items()]
+        request = ConsumerGroupTopicPartitions(self.group, partitions)
         (future,) = self._admin.alter_consumer_group_offsets([request]).values()
         return future
 
-    def _given_group(self) -> str:
+    @property
+    def group(self) -> str:
+        """The consumer group.
+
+        Raises:
+            OptionsError: The option ``properties.group.id`` is not given.
+        """
         if self._group is None:
             raise OptionsError("source", ("committed offsets are a group's: give the option 'properties.group.id'",))
         return self._group
+
+    def group_members(self) -> list[str]:
+        """The live members of the consumer group, each by its client id and host.
+
+        Raises:
+            OptionsError: The option ``properties.group.id`` is not given.
+        """
+        group = self.group
+        described = self._ask(
+            lambda timeout_s: self._admin.describe_consumer_groups([group], request_timeout=timeout_s)[group].result(),
+            f"looking up consumer group {group!r}",
+        )
+        return [f"{member.client_id} at {member.host}" for member in described.members]
+
+    def _committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ClientPartition]:
+        request = ConsumerGroupTopicPartitions(self.group, [ClientPartition(*partition) for partition in partitions])
+        if not partitions:
+            return {}
+        found = self._ask(lambda timeout_s: self._list_committed(request, timeout_s), "looking up committed offsets")
+        return {TopicPartition(at.topic, at.partition): at for at in found if at.offset >= 0}
 
     def _list_committed(self, request: ConsumerGroupTopicPartitions, timeout_s: float) -> list[ClientPartition]:
         futures = self._admin.list_consumer_group_offsets([request], request_timeout=timeout_s)
@@ -199,12 +242,15 @@ class Cluster:
         started = time.monotonic()
         deadline = started + patience_s
         self._watch.clear()
+        timeout_s = REQUEST_TIMEOUT_S if self._has_answered else FIRST_TRY_S
         while True:
             left_s = deadline - time.monotonic()
             try:
-                answer = request(min(REQUEST_TIMEOUT_S, max(left_s, RETRY_PAUSE_S)))
+                answer = request(min(timeout_s, max(left_s, RETRY_PAUSE_S)))
             except KafkaException as error:
                 self._admin.poll(0)
+                self._check_not_refused(doing)
+                timeout_s = REQUEST_TIMEOUT_S
                 cause, now = kafka_error(error), time.monotonic()
                 is_late = now > deadline - 2 * RETRY_PAUSE_S
                 is_gone = cause.code() in NO_TOPIC and now > started + NO_TOPIC_PATIENCE_S
@@ -225,6 +271,15 @@ class Cluster:
             with client_errors(doing):
                 raise KafkaException(error)
 
+    def _check_not_refused(self, doing: str) -> None:
+        # Brokers that have answered before may be starting, and not know their users yet
+        refusal = self._watch.refusal(REFUSED_S if self._has_answered else 0)
+        if refusal:
+            raise ClientError(
+                f"connecting to Kafka at {self._servers} (option 'properties.bootstrap.servers') failed when {doing}: "
+                f"{refusal}"
+            )
+
     def _forget_leaders(self) -> None:
         # The client keeps asking the leaders it knows, with the epochs it knows, until its metadata is refreshed
         with suppress(KafkaException):
@@ -234,8 +289,7 @@ class Cluster:
         said = "; ".join(filter(None, [error.str(), self._watch.said()]))
         return (
             f"no Kafka broker answered within {waited_s:.0f} s at {self._servers} (option "
-            f"'properties.bootstrap.servers') when {doing}: {said}. Check the address and port, that the broker is "
-            f"running, and that 'properties.security.protocol' is what its listener expects"
+            f"'properties.bootstrap.servers') when {doing}: {said}. {self._watch.hint() or CHECK}"
         )
 
     def _missing(self, missing: list[str], known: Collection[str]) -> str:

@@ -74,6 +74,12 @@ class SourceOptions(TableOptions):
         doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only; by default when "
         "properties.group.id is given.",
     )
+    check_duplicated_group: bool = option(
+        "scan.check.duplicated.group.id",
+        default=False,
+        doc="Whether a query refuses to start while properties.group.id has live members or another running query of "
+        "millrace uses it.",
+    )
     max_records_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-records-per-batch",
         default=None,

@@ -14,6 +14,7 @@ from millrace.errors import ClientError, DataLossError
 from millrace.kafka.cluster import REQUEST_TIMEOUT_S
 from millrace.kafka.consumer import WatchedConsumer, consumer_for
 from millrace.kafka.errors import NO_TOPIC, client_errors, may_pass
+from millrace.kafka.watch import REFUSED_S
 from millrace.options.secrets import Properties
 from millrace.source.loss import ADVICE, logger
 from millrace.source.offsets import held
@@ -179,6 +180,9 @@ class _Fetch:
         if silent_s > EARLY_END_S and self._ended_early.issuperset(self._open):
             self._on_loss(self._open[min(self._ended_early & self._open.keys())])
             self._heard_at = now
+        refusal = self._watch.refusal() if silent_s > REFUSED_S else None
+        if refusal:
+            raise ClientError(f"reading {self._what_is_left()} failed: {refusal}")
         if silent_s > STALL_S:
             said = self._watch.said()
             raise ClientError(

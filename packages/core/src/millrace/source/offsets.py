@@ -18,7 +18,7 @@ class StreamOffset:
     """How far a stream has read.
 
     As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"`` and ``"stop"`` of the same shape as
-    ``"topics"``, and ``"ids": {"orders": "XNjw7E..."}``, where they are not empty.
+    ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
 
     Attributes:
         next: For each partition the offset of the record to read next.
@@ -26,12 +26,14 @@ class StreamOffset:
             before ended: new ones, and those that had lost data. A replay after a failure begins them there as well.
         stop: For a bounded stream where each partition stops; empty for an unbounded one.
         ids: The topics' ids, by which a topic is known that was deleted and made again.
+        owner: A name that the stream gave itself when it began, by which others that use its group know it.
     """
 
     next: Offsets
     joined: Offsets = field(default_factory=dict)
     stop: Offsets = field(default_factory=dict)
     ids: Mapping[str, str] = field(default_factory=dict)
+    owner: str = ""
 
     def begin(self, before: StreamOffset) -> dict[TopicPartition, int]:
         """Where the batch begins that ends here, ``before`` being the offset before this one."""
@@ -45,6 +47,7 @@ class StreamOffset:
             "topics": _nest(self.next),
             **{name: _nest(offsets) for name, offsets in optional.items() if offsets},
             **({"ids": dict(sorted(self.ids.items()))} if self.ids else {}),
+            **({"owner": self.owner} if self.owner else {}),
         }
 
     @classmethod
@@ -61,7 +64,7 @@ class StreamOffset:
                 f"{dict(stored)}. Use the millrace that wrote it, or another checkpoint location"
             )
         next_, joined, stop = (_flatten(stored.get(name, {})) for name in ("topics", "from", "stop"))
-        return cls(next_, joined, stop, stored.get("ids", {}))
+        return cls(next_, joined, stop, stored.get("ids", {}), stored.get("owner", ""))
 
 
 def held(begin: int, end: int) -> str:

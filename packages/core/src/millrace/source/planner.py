@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import uuid
+
 from millrace.configuration import SourceConfig
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.cluster import Cluster
 from millrace.options.connector import SourceOptions
-from millrace.source.commit import GroupCommits
+from millrace.source.group import Group, check_group
 from millrace.source.loss import LossPolicy, find_losses
 from millrace.source.offsets import Offsets, StreamOffset
 from millrace.source.pace import Pace
@@ -31,7 +34,8 @@ class Planner:
         options, selection = config.options, selection_of(config.options)
         self._config = config
         self._cluster = Cluster(config.client)
-        self._commits = GroupCommits(self._cluster)
+        self._group: Group | None = None
+        self._owner = uuid.uuid4().hex
         self._losses = LossPolicy(fail=options.fail_on_data_loss)
         self._pace = Pace(options, config.client, self._cluster)
         self._subscription = Subscription(
@@ -47,6 +51,8 @@ class Planner:
         """The splits of a batch read, from the starting to the stopping offsets."""
         partitions = self._subscription.find().partitions
         start = starting_offsets(self._config, EARLIEST, partitions, self._cluster)
+        if self._config.options.check_duplicated_group:
+            check_group(self._cluster, start, owner="")
         stop = stopping_offsets(self._config, partitions, self._cluster)
         end = self._cluster.end(partitions)
         return _splits(
@@ -60,7 +66,7 @@ class Planner:
         stop = {}
         if self._config.bounded is not None:
             stop = {**start, **stopping_offsets(self._config, found.partitions, self._cluster)}
-        return StreamOffset(start, stop=stop, ids=found.ids)
+        return StreamOffset(start, stop=stop, ids=found.ids, owner=self._owner)
 
     def available(self, start: StreamOffset, last: Offsets | None = None) -> StreamOffset:
         """How far a stream at ``start`` could read now, new partitions included; ``start`` itself if there is nothing.
@@ -81,7 +87,7 @@ class Planner:
         for stop in (start.stop, last):
             if stop:
                 end = {partition: until(stop, partition, begin, end) for partition in partitions}
-        available = StreamOffset(end, joined, start.stop, found.ids)
+        available = StreamOffset(end, joined, start.stop, found.ids, start.owner or self._owner)
         return start if end == start.next and not joined else available
 
     def next_end(self, start: StreamOffset, available: StreamOffset, *, draining: bool) -> StreamOffset:
@@ -96,13 +102,32 @@ class Planner:
         end = self._pace.end(begin, available.next, draining=draining or bool(available.stop))
         if end == begin and not available.joined:
             return start
-        return StreamOffset(end, available.joined, available.stop, available.ids)
+        return dataclasses.replace(available, next=end)
+
+    def begin(self, start: StreamOffset) -> None:
+        """Get ready to go on from ``start``, which a query does once in each process.
+
+        Raises:
+            GroupInUseError: Someone else uses the consumer group, and the user wants that checked.
+        """
+        owner, wanted = start.owner or self._owner, self._config.options.commit_offsets
+        if wanted or (wanted is None and self._config.follows_group):
+            self._group = Group(self._cluster, owner)
+        if self._config.options.check_duplicated_group:
+            if self._group:
+                self._group.claim(start.next)
+            else:
+                check_group(self._cluster, start.next, owner)
 
     def commit(self, offset: StreamOffset) -> None:
         """Let the consumer group follow the stream, when the user wants it to."""
-        wanted = self._config.options.commit_offsets
-        if wanted or (wanted is None and self._config.follows_group):
-            self._commits.commit(offset.next)
+        if self._group:
+            self._group.commit(offset.next)
+
+    def stop(self) -> None:
+        """The query has ended."""
+        if self._group:
+            self._group.release()
 
     def _look(self, start: StreamOffset) -> tuple[Found, Offsets, Offsets]:
         found = self._subscription.find(start.next)

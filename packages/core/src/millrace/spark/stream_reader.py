@@ -16,6 +16,7 @@ from pyspark.sql.streaming.datasource import (
 
 from millrace.configuration import SourceConfig
 from millrace.source.offsets import Offsets, StreamOffset
+from millrace.spark.ending import call_at_end
 from millrace.spark.errors import user_errors
 from millrace.spark.reading import Reading, SplitPartition
 
@@ -36,6 +37,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
         super().__init__(config, schema)
         self._planner_: Planner | None = None
+        self._processed: StreamOffset | None = None
         self._seen: StreamOffset | None = None
         self._is_draining = False
         self._last: Offsets | None = None
@@ -64,6 +66,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Where the next micro-batch ends."""
         with user_errors():
             begin = StreamOffset.from_json(start)
+            self._follow(begin)
             self._seen = self._planner().available(begin, self._last)
             if self._is_draining and self._last is None:
                 self._last = self._seen.next
@@ -84,9 +87,21 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             return [SplitPartition(split) for split in splits]
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Everything before ``end`` is processed and in the checkpoint."""
-        with user_errors():
-            self._planner().commit(StreamOffset.from_json(end))
+        """Nothing to do: Spark says so late, when the next micro-batch has records; see `latestOffset`."""
+
+    def _follow(self, start: StreamOffset) -> None:
+        """Take note that everything before ``start`` is processed and in the checkpoint."""
+        if self._processed is None:
+            self._planner().begin(start)
+            call_at_end(self.stop)
+        elif start.next != self._processed.next:
+            self._planner().commit(start)
+        self._processed = start
+
+    def stop(self) -> None:
+        """The query has ended."""
+        if self._planner_ is not None:
+            self._planner_.stop()
 
     def _planner(self) -> Planner:
         # Made on the driver only, and not before it is needed: executors get this object without one

@@ -1,0 +1,147 @@
+"""The consumer group of a stream: its offsets, so that tools that watch the group see how far the stream is, and the
+claim by which streams with the same group notice each other.
+
+millrace's consumers are in no group, so that a group has no members for its streams. A stream writes its claim beside
+the offsets that it commits: their metadata say whose they are and when that was. It is renewed as long as the stream
+runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from millrace.contracts import TopicPartition
+from millrace.errors import GroupInUseError
+from millrace.kafka.cluster import Cluster
+from millrace.source.offsets import Offsets
+
+logger = logging.getLogger("millrace.source")
+
+RENEW_S = 10.0
+"""How often a stream renews its claim."""
+
+HOLDS_S = 35.0
+"""How long a claim holds that is not renewed: its stream is gone without having said so."""
+
+RELEASE_S = 2.0
+
+_CLAIM = re.compile(r"millrace (\w+) (\d+)")
+
+_ADVICE = (
+    "Stop it, give this query a group of its own by option 'properties.group.id', or set "
+    "'scan.check.duplicated.group.id' to false"
+)
+
+
+class Group:
+    """Commits a stream's offsets in the background; the checkpoint is what counts, so failures are told and no more.
+
+    Args:
+        cluster: Where the group is.
+        owner: The stream, the same after each restart.
+        now: Seconds since 1970.
+
+    Attributes:
+        succeeded: How many commits succeeded.
+        failed: How many commits failed.
+        committed: The offsets of the newest commit that succeeded.
+    """
+
+    def __init__(self, cluster: Cluster, owner: str, now: Callable[[], float] = time.time) -> None:
+        self._cluster = cluster
+        self._owner = owner
+        self._now = now
+        self._newest: Offsets = {}
+        self._renewal: threading.Thread | None = None
+        self._released = threading.Event()
+        self.succeeded = 0
+        self.failed = 0
+        self.committed: Offsets = {}
+
+    def commit(self, offsets: Offsets) -> None:
+        """Begin to commit offsets; does not wait for the brokers."""
+        self._newest = offsets
+        self._write(offsets).add_done_callback(lambda done: self._on_done(done, offsets))
+        if self._renewal is None:
+            self._renewal = threading.Thread(target=self._renew, name="millrace-group", daemon=True)
+            self._renewal.start()
+
+    def claim(self, offsets: Offsets) -> None:
+        """Take the group, at the offsets where the stream starts.
+
+        Raises:
+            GroupInUseError: Another stream has it.
+        """
+        check_group(self._cluster, offsets, self._owner, self._now)
+        self._newest = offsets
+        self._write(offsets).result(timeout=RENEW_S)
+        # Of two that have started together, the last one to write has the group
+        check_group(self._cluster, offsets, self._owner, self._now)
+        self.commit(offsets)
+
+    def release(self) -> None:
+        """Give up the claim; the offsets stay."""
+        if self._renewal is None:
+            return
+        self._released.set()
+        try:
+            self._cluster.begin_commit(self._newest).result(timeout=RELEASE_S)
+        except Exception as error:  # noqa: BLE001 - the query has ended, whatever the brokers say
+            logger.info("the consumer group was not released: %s", error)
+
+    def _renew(self) -> None:
+        while not self._released.wait(RENEW_S):
+            self._write(self._newest)
+
+    def _write(self, offsets: Offsets) -> Future[Any]:
+        return self._cluster.begin_commit(offsets, f"millrace {self._owner} {int(self._now())}")
+
+    def _on_done(self, done: Future[Any], offsets: Offsets) -> None:
+        error = done.exception()
+        if error is None:
+            self.succeeded += 1
+            self.committed = offsets
+        else:
+            self.failed += 1
+            logger.warning("offsets of the consumer group were not committed (%d times so far): %s", self.failed, error)
+
+
+def check_group(
+    cluster: Cluster, partitions: Mapping[TopicPartition, int], owner: str, now: Callable[[], float] = time.time
+) -> None:
+    """Refuse a group that someone else uses.
+
+    Args:
+        cluster: Where the group is.
+        partitions: What the query reads.
+        owner: The query.
+        now: Seconds since 1970.
+
+    Raises:
+        GroupInUseError: The group has live members, or another running query of millrace has claimed it.
+        OptionsError: The option ``properties.group.id`` is not given.
+    """
+    group = cluster.group
+    members = cluster.group_members()
+    if members:
+        raise GroupInUseError(
+            f"consumer group {group!r} has {len(members)} live members: {', '.join(members[:5])}"
+            f"{', ...' if len(members) > 5 else ''}. {_ADVICE}"
+        )
+    for partition, metadata in cluster.committed_metadata(list(partitions)).items():
+        claim = _CLAIM.fullmatch(metadata)
+        if claim is None or claim[1] == owner:
+            continue
+        age_s = now() - int(claim[2])
+        if age_s < HOLDS_S:
+            raise GroupInUseError(
+                f"consumer group {group!r} is used by another query of millrace, which committed {partition} "
+                f"{max(age_s, 0):.0f} s ago. {_ADVICE}; a query that was killed gives its group free after "
+                f"{HOLDS_S:.0f} s"
+            )
