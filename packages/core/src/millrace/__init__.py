@@ -8,17 +8,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from millrace.monitoring.view import metrics as metrics
+    from millrace.spark.metrics_listener import MetricsListener as MetricsListener
     from millrace.spark.session import local_session as local_session
 
-__all__ = ["__version__", "local_session"]
+__all__ = ["MetricsListener", "__version__", "local_session", "metrics"]
+
+_MODULES = {
+    "MetricsListener": "millrace.spark.metrics_listener",
+    "local_session": "millrace.spark.session",
+    "metrics": "millrace.monitoring.view",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Spark imports this package in every session: the version and the session helper are not free
-    if name == "local_session":
-        from millrace.spark.session import local_session
+    # Spark imports this package in every session, where none of these is needed
+    if name in _MODULES:
+        from importlib import import_module
 
-        return local_session
+        return getattr(import_module(_MODULES[name]), name)
     if name == "__version__":
         from importlib.metadata import version
 

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.options import option
+from millrace_offsets.partition_list import parse_list, spread
 
-_ENTRY = re.compile(
-    r"\s*(?:topic:(?P<topic>[\w.-]+),)?partition:(?P<partition>\d+),offset:(?P<offset>\d+)\s*", re.ASCII
-)
+EARLIEST: Literal["earliest"] = "earliest"
+LATEST: Literal["latest"] = "latest"
+
+Place = int | Literal["earliest", "latest"]
+"""An offset, or an end of the log."""
 
 
-def parse_offsets(text: str) -> tuple[tuple[str | None, int, int], ...]:
+def parse_offsets(text: str) -> tuple[tuple[str | None, int, Place], ...]:
     """Topic (None for every topic), partition and offset of each entry of the option.
 
     Raises:
         ValueError: An entry is malformed, or a partition is named twice.
     """
-    entries: dict[tuple[str | None, int], int] = {}
-    for part in text.split(";"):
-        match = _ENTRY.fullmatch(part)
-        if match is None:
-            raise ValueError(
-                f"expected 'partition:0,offset:42;partition:1,offset:300', each with 'topic:<name>,' before it when "
-                f"several topics are read; {part!r} is neither"
-            )
-        key = match["topic"], int(match["partition"])
-        if key in entries:
-            raise ValueError(f"expected each partition once, but {part.strip()!r} names one again")
-        entries[key] = int(match["offset"])
-    return tuple((topic, partition, offset) for (topic, partition), offset in entries.items())
+    entries = parse_list(text, "offset", r"\d+|earliest|latest", "partition:0,offset:42;partition:1,offset:300")
+    return tuple((topic, partition, _place(value)) for topic, partition, value in entries)
+
+
+def _place(text: str) -> Place:
+    if text == EARLIEST:
+        return EARLIEST
+    return LATEST if text == LATEST else int(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +39,20 @@ class SpecificOptions:
 
     Attributes:
         entries: The offsets.
+        all_named: Whether they must be those of all partitions that are read, and of no others.
     """
 
-    entries: tuple[tuple[str | None, int, int], ...] = option(
+    entries: tuple[tuple[str | None, int, Place], ...] = option(
         "specific-offsets",
         parse=parse_offsets,
         doc="The offsets, as partition:0,offset:42;partition:1,offset:300, each with topic:<name>, before it when "
-        "several topics are read.",
+        "several topics are read. Instead of a number, earliest and latest mean the ends of the log (an addition).",
+    )
+    all_named: bool = option(
+        "all-partitions-named",
+        default=False,
+        doc="Whether it is an error when a partition that is read is not named, or one is named that is not read, as "
+        "it is for Spark's own connector (an addition).",
     )
 
 
@@ -57,7 +62,12 @@ class SpecificOffsets(OffsetInitializer):
     Options = SpecificOptions
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """The offsets that are written out: see `OffsetInitializer.offsets`."""
-        given = {(topic, partition): offset for topic, partition, offset in self.options.entries}
-        found = {at: given.get((at.topic, at.partition), given.get((None, at.partition))) for at in partitions}
-        return {partition: offset for partition, offset in found.items() if offset is not None}
+        """The offsets that are written out: see `OffsetInitializer.offsets`.
+
+        Raises:
+            OptionsError: They name a partition that does not exist, or not all of them where they must.
+        """
+        places = spread(self.options.entries, partitions, "specific offsets", all_named=self.options.all_named)
+        begin = lookup.begin([at for at, place in places.items() if place == EARLIEST])
+        end = lookup.end([at for at, place in places.items() if place == LATEST])
+        return {at: place if isinstance(place, int) else (begin | end)[at] for at, place in places.items()}

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
-from annotated_types import Ge
+from annotated_types import Interval
 
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
+from millrace.errors import OptionsError
 from millrace.options import option
+from millrace_offsets.partition_list import parse_list, spread
+
+LATEST_MILLIS = 2**63 - 1
+"""Kafka's latest time."""
+
+
+def parse_timestamps(text: str) -> tuple[tuple[str | None, int, int], ...]:
+    """Topic (None for every topic), partition and milliseconds of each entry of the option.
+
+    Raises:
+        ValueError: An entry is malformed, a partition is named twice, or a time is later than Kafka's latest.
+    """
+    entries = parse_list(text, "timestamp", r"\d{1,19}", "partition:0,timestamp:1767323045678;partition:1,timestamp:0")
+    times = tuple((topic, partition, int(value)) for topic, partition, value in entries)
+    if any(millis > LATEST_MILLIS for _, _, millis in times):
+        raise ValueError(f"expected timestamps up to {LATEST_MILLIS}")
+    return times
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +36,41 @@ class TimestampOptions:
     """The options of ``timestamp``.
 
     Attributes:
-        millis: Milliseconds since 1970 UTC.
+        millis: Milliseconds since 1970 UTC, for all partitions.
+        partition_millis: The same for single partitions.
+        all_named: Whether those must be all partitions that are read, and no others.
+        no_match: What becomes of a partition without such a record.
     """
 
-    millis: Annotated[int, Ge(0)] = option(
-        "timestamp-millis", doc="The first record with this timestamp or a later one, in milliseconds since 1970 UTC."
+    millis: Annotated[int, Interval(ge=0, le=LATEST_MILLIS)] | None = option(
+        "timestamp-millis",
+        default=None,
+        doc="The first record with this timestamp or a later one, in milliseconds since 1970 UTC. Required unless "
+        "partition-timestamps is given.",
     )
+    partition_millis: tuple[tuple[str | None, int, int], ...] = option(
+        "partition-timestamps",
+        default=(),
+        parse=parse_timestamps,
+        doc="The same for single partitions, as partition:0,timestamp:1000;partition:1,timestamp:2000, each with "
+        "topic:<name>, before it when several topics are read (an addition).",
+    )
+    all_named: bool = option(
+        "all-partitions-named",
+        default=False,
+        doc="Whether it is an error when partition-timestamps leaves out a partition that is read, or names one that "
+        "is not read, as it is for Spark's own connector (an addition).",
+    )
+    no_match: Literal["latest", "error"] = option(
+        "timestamp-no-match",
+        default="latest",
+        doc="What becomes of a partition that has no record with such a timestamp: latest takes its end, error fails "
+        "the query (an addition).",
+    )
+
+    def __post_init__(self) -> None:
+        if (self.millis is None) == (not self.partition_millis):
+            raise ValueError("give timestamp-millis, or else partition-timestamps for single partitions")
 
 
 class TimestampOffset(OffsetInitializer):
@@ -31,5 +79,42 @@ class TimestampOffset(OffsetInitializer):
     Options = TimestampOptions
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """The offsets from that time on: see `OffsetInitializer.offsets`."""
-        return lookup.at_timestamp(partitions, self.options.millis)
+        """The offsets from the given times on: see `OffsetInitializer.offsets`.
+
+        Raises:
+            OptionsError: A partition is named that does not exist, or not all of them where they must, or a partition
+                has no such record and that is to be an error.
+        """
+        times = self._times(partitions)
+        at_time: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+        for partition, millis in times.items():
+            at_time[millis].append(partition)
+        found: dict[TopicPartition, int] = {}
+        for millis, together in at_time.items():
+            found |= lookup.at_timestamp(together, millis)
+        if self.options.no_match == "error":
+            self._check_all_matched(times, found, lookup)
+        return found
+
+    def _times(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        if self.options.millis is not None:
+            return dict.fromkeys(partitions, self.options.millis)
+        entries, all_named = self.options.partition_millis, self.options.all_named
+        return spread(entries, partitions, "partition timestamps", all_named=all_named)
+
+    def _check_all_matched(
+        self, times: Mapping[TopicPartition, int], found: Mapping[TopicPartition, int], lookup: OffsetLookup
+    ) -> None:
+        # Looked up afterwards, so that what is written meanwhile cannot make a match look like the end
+        end = lookup.end(list(found))
+        missing = sorted(partition for partition, offset in found.items() if offset >= end[partition])
+        if missing:
+            more = f" (nor in {len(missing) - 1} more partitions)" if len(missing) > 1 else ""
+            raise OptionsError(
+                "source",
+                (
+                    f"no record in {missing[0]}{more} has the timestamp {times[missing[0]]} or a later one; give an "
+                    f"earlier time, or set 'timestamp-no-match' ('startingOffsetsByTimestampStrategy') to 'latest' to "
+                    f"take the end of such partitions",
+                ),
+            )

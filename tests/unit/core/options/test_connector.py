@@ -97,6 +97,11 @@ CASES |= {
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
             ("maxOffsetsPerTrigger",),
         ),
+        "scan.metrics.address": Case(
+            "127.0.0.1",
+            {"10.0.0.7": "10.0.0.7", "": "", "driver:7077": "driver:7077"},
+            {"a b": "expected an address as host or host:port"},
+        ),
         "scan.check.duplicated.group.id": Case(
             False, {"true": True, "false": False}, {"sometimes": "expected true or false"}
         ),

@@ -9,9 +9,7 @@ from millrace.errors import OptionsError
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("subscribe", "Spark's own connector has it, here it is 'topic'"),
-        ("startingOffsets", "Spark's own connector has it, here it is 'scan.startup.mode'"),
-        ("kafka.security.protocol", "here it is 'properties.security.protocol'"),
+        ("spark.kafka.consumer.cache.capacity", "it is a setting of the Spark session"),
         ("key.format", "formats of keys are not supported yet"),
         ("scan.startup.timestamp-millis", "the value of 'scan.startup.mode' that is chosen has no such option"),
         ("csv.field-delimiter", "it is for format 'csv', which is not the one that is chosen"),

@@ -51,12 +51,14 @@ def align(monkeypatch: pytest.MonkeyPatch) -> Any:
     return start
 
 
-def batches(alignment: Alignment, timestamps: Timestamps, *, draining: bool = False) -> list[list[int]]:
+def batches(
+    alignment: Alignment, timestamps: Timestamps, *, draining: bool = False, max_rows: int | None = None
+) -> list[list[int]]:
     """Where the partitions end in each batch until none goes on."""
     position = dict.fromkeys(timestamps.records, 0)
     found = []
     while True:
-        end = dict(alignment.end(position, timestamps.ends(), draining=draining))
+        end = dict(alignment.end(position, timestamps.ends(), max_rows, draining=draining))
         if end == position:
             return found
         found.append(list(end.values()))
@@ -91,19 +93,19 @@ def test_a_partition_without_new_records_holds_the_others_back_until_it_is_idle(
     assert batches(alignment, timestamps) == [[2, 1], [3, 1]]
     clock.now += 4
     position = {A0: 3, A1: 1}
-    assert alignment.end(position, timestamps.ends(), draining=False) == position
+    assert alignment.end(position, timestamps.ends(), None, draining=False) == position
     clock.now += 1
-    assert alignment.end(position, timestamps.ends(), draining=False) == {A0: 4, A1: 1}
+    assert alignment.end(position, timestamps.ends(), None, draining=False) == {A0: 4, A1: 1}
 
 
 def test_a_partition_that_is_idle_counts_again_with_its_next_record(align: Any) -> None:
     clock, timestamps = Clock(), Timestamps(p0=[0, 100, 200], p1=[])
     alignment = align(timestamps, 10, idle_ms=1_000, clock=clock)
-    assert alignment.end({A0: 0, A1: 0}, timestamps.ends(), draining=False) == {A0: 1, A1: 0}
+    assert alignment.end({A0: 0, A1: 0}, timestamps.ends(), None, draining=False) == {A0: 1, A1: 0}
     clock.now += 2
-    assert alignment.end({A0: 1, A1: 0}, timestamps.ends(), draining=False) == {A0: 2, A1: 0}
+    assert alignment.end({A0: 1, A1: 0}, timestamps.ends(), None, draining=False) == {A0: 2, A1: 0}
     timestamps.records[A1] = [150]
-    assert alignment.end({A0: 2, A1: 0}, timestamps.ends(), draining=False) == {A0: 2, A1: 1}
+    assert alignment.end({A0: 2, A1: 0}, timestamps.ends(), None, draining=False) == {A0: 2, A1: 1}
 
 
 def test_nobody_is_held_back_when_nothing_more_comes(align: Any) -> None:
@@ -116,4 +118,20 @@ def test_offsets_without_visible_records_are_passed(align: Any, monkeypatch: pyt
     timestamps = Timestamps(p0=[0, 5], p1=[1, 2, 3])
     alignment = align(timestamps, 10)
     monkeypatch.setattr(alignment_module, "next_timestamps", lambda client, start, end: {A0: 0})
-    assert alignment.end({A0: 0, A1: 0}, timestamps.ends(), draining=False) == {A0: 2, A1: 3}
+    assert alignment.end({A0: 0, A1: 0}, timestamps.ends(), None, draining=False) == {A0: 2, A1: 3}
+
+
+def test_a_batch_that_would_be_too_large_spans_less_time(align: Any) -> None:
+    timestamps = Timestamps(p0=list(range(100)), p1=list(range(0, 100, 10)))
+    alignment = align(timestamps, 50)
+    found = batches(alignment, timestamps, max_rows=22)
+    assert found[-1] == [100, 10]
+    sizes = [sum(end) - sum(begin) for begin, end in zip([[0, 0], *found], found, strict=False)]
+    assert max(sizes) <= 22
+    # All that is read is older than all that is left
+    assert all(fast <= slow * 10 and (slow - 1) * 10 <= fast for fast, slow in found)
+
+
+def test_records_of_one_timestamp_may_be_too_many(align: Any) -> None:
+    timestamps = Timestamps(p0=[5] * 10, p1=[5, 6])
+    assert batches(align(timestamps, 50), timestamps, max_rows=3)[0] == [10, 1]

@@ -10,7 +10,6 @@ from millrace.errors import OptionsError, UnknownTopicError
 from millrace.source.selection import PartitionSet, Selection, TopicList, TopicPattern, selection_of
 from support.log import Log
 
-
 TOPICS: Any = Log.of_topics(orders=2, reorders=1, orders_eu=1, __consumer_offsets=4, __mine=1)
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
-from millrace.errors import PluginError
+from millrace.errors import OptionsError, PluginError
 from millrace.kafka.properties import translate
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.elsewhere import hint_for
 from millrace.options.parse import OptionParser
 from millrace.options.secrets import Properties
+from millrace.options.spark_names import NAMES, rewrite
 from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, Kind
 from millrace.plugins.manager import PluginRef, plugin_manager
+
+logger = logging.getLogger("millrace.options")
 
 
 def configure(raw: Mapping[str, str]) -> Configuration:
@@ -32,10 +37,20 @@ def configure(raw: Mapping[str, str]) -> Configuration:
 @functools.lru_cache(maxsize=64)
 def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
     # Spark makes the data source anew for every step of every micro-batch, mostly in the same few processes
-    parser = OptionParser("millrace", dict(raw))
+    rewritten = rewrite(dict(raw))
+    for sentence in rewritten.without_effect:
+        logger.warning(sentence)
+    given = {name.lower() for name, _ in raw}
+    parser = OptionParser("millrace", rewritten.options)
+    parser.expect(*NAMES)
+    for problem in rewritten.problems:
+        parser.report(problem)
     client = _client(parser)
     source_options = parser.take(SourceOptions) or SourceOptions()
     sink_options = parser.take(SinkOptions) or SinkOptions()
+    if "topic" not in given:
+        # What 'subscribe' names is to be read, never to be written to
+        sink_options = dataclasses.replace(sink_options, topics=())
     value_format = _format(parser, source_options.value_format)
     configuration = Configuration(
         SourceConfig(
@@ -45,7 +60,8 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
             startup=_initializer(parser, "startup", source_options.startup_mode),
             bounded=_initializer(parser, "bounded", source_options.bounded_mode),
             header_filter=_header_filter(parser, source_options),
-            follows_group="group.id" in client,
+            # As in Spark's own connector, 'kafka.group.id' only names the client's group
+            follows_group="properties.group.id" in given,
         ),
         SinkConfig(
             options=sink_options,
@@ -54,7 +70,10 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
             partitioner=_plugin(parser, PARTITIONER, "sink.partitioner", sink_options.partitioner, "sink.partitioner."),
         ),
     )
-    parser.finish(lambda name: hint_for(name, plugin_manager().names(FORMAT)))
+    try:
+        parser.finish(lambda name: hint_for(name, plugin_manager().names(FORMAT)))
+    except OptionsError as error:
+        raise OptionsError(error.side, tuple(map(rewritten.as_written, error.problems))) from None
     return configuration
 
 

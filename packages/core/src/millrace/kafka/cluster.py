@@ -34,7 +34,7 @@ PATIENCE_S = 60.0
 """How long later requests wait: brokers that have answered before are restarting, and come back."""
 
 NO_TOPIC_PATIENCE_S = 10.0
-"""How long a topic that was there may seem not to exist: a broker that has just started does not know its topics yet."""
+"""How long a topic may seem to be gone: a broker that has just started does not know its topics yet."""
 
 FIRST_TRY_S = 1.0
 """How long the very first try waits: a client that is refused stays silent until the end of its request."""
@@ -125,7 +125,7 @@ class Cluster:
         return {**found, **self.end([partition for partition, offset in found.items() if offset < 0])}
 
     def first_at(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, tuple[int, int]]:
-        """Offset and timestamp of each partition's first record from a time on, in ms since 1970 UTC; -1 without one."""
+        """Offset and timestamp of each partition's first record from a time on, in ms since 1970; -1 without one."""
         (found,) = self._look_up(partitions, OffsetSpec.for_timestamp(millis))
         return {partition: (at.offset, at.timestamp) for partition, at in found.items()}
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Gt
 
+from millrace.options.address import parse_address
 from millrace.options.duration import parse_duration_ms
 from millrace.options.field import option
 from millrace.options.metadata import MetadataColumn, parse_metadata_columns
@@ -111,7 +112,7 @@ class SourceOptions(TableOptions):
         "scan.parallelism",
         default=None,
         aliases=("minPartitions",),
-        doc="The least number of tasks that read, as far as there are records: the ranges of partitions are cut for it. "
+        doc="The least number of tasks that read, as far as there are records: partitions are cut for it. "
         "By default a task for each partition with much to read, several for a million records and more, and one for "
         "several partitions with little.",
     )
@@ -166,6 +167,13 @@ class SourceOptions(TableOptions):
         doc="Metadata as further columns, as timestamp AS event_time, partition: of topic, partition, offset, "
         "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "
         "__raw_value__. A schema that is given must have them.",
+    )
+    metrics_address: str = option(
+        "scan.metrics.address",
+        default="127.0.0.1",
+        parse=parse_address,
+        doc="An address of the driver's machine, as host or host:port, where executors tell what they have read, for "
+        "metrics (an addition). By default one that executors on the same machine reach; empty to tell nothing.",
     )
     include_headers: bool = option(
         "includeHeaders",

@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-_SPARKS = {
-    "assign": "topic-partitions",
-    "endingoffsets": "scan.bounded.mode",
-    "maxbytespertrigger": "scan.max-bytes-per-batch",
-    "maxoffsetspertrigger": "scan.max-records-per-batch",
-    "startingoffsets": "scan.startup.mode",
-    "startingtimestamp": "scan.startup.mode",
-    "subscribe": "topic",
-    "subscribepattern": "topic-pattern",
-}
-
 _PLUGIN_OPTIONS = {
     "scan.startup.": "'scan.startup.mode'",
     "scan.bounded.": "'scan.bounded.mode'",
@@ -28,10 +17,8 @@ def hint_for(name: str, formats: list[str]) -> str | None:
         formats: The names of the formats that are installed.
     """
     key = name.lower()
-    if key in _SPARKS:
-        return f"Spark's own connector has it, here it is {_SPARKS[key]!r}"
-    if key.startswith("kafka."):
-        return f"here it is {'properties.' + key.removeprefix('kafka.')!r}"
+    if key.startswith("spark."):
+        return "it is a setting of the Spark session; those of Spark's own Kafka connector have no effect here"
     if key.startswith("key."):
         return "formats of keys are not supported yet; write keys without a format, by the columns key and value"
     for prefix, option in _PLUGIN_OPTIONS.items():

@@ -57,12 +57,14 @@ class Alignment:
             return None
         return cls(client, cluster, options.max_drift_ms, options.idle_timeout_ms, clock)
 
-    def end(self, begin: Offsets, available: Offsets, *, draining: bool) -> Offsets:
+    def end(self, begin: Offsets, available: Offsets, max_rows: int | None, *, draining: bool) -> Offsets:
         """Where each partition ends in the next micro-batch.
 
         Args:
             begin: Where it begins.
             available: How far it could go; the same partitions.
+            max_rows: How many offsets the batch may have; it spans less time when it would have more. Only records of
+                one and the same timestamp can still be too many.
             draining: Whether partitions that have nothing new hold nobody back, since nothing more is waited for.
         """
         waiting = {partition: begin[partition] for partition in begin if available[partition] > begin[partition]}
@@ -70,15 +72,20 @@ class Alignment:
         if not next_:
             return available
         oldest = min(next_.values())
-        if not draining:
-            oldest = min(oldest, *self._held_at(oldest, begin, waiting), oldest)
-        bound = oldest + self._max_drift_ms
-        behind = [partition for partition, timestamp in next_.items() if timestamp < bound]
-        ends = self._ends(behind, bound, begin, available)
-        for partition in behind:
+        held_at = oldest if draining else min([oldest, *self._held_at(oldest, begin, waiting)])
+        # Offsets without a visible record are passed at once
+        gaps = {partition: available[partition] for partition in available if partition not in next_}
+
+        def until(bound: int) -> Offsets:
+            return {**begin, **gaps, **self._ends(next_, bound, begin, available)}
+
+        bound = held_at + self._max_drift_ms
+        end = until(bound)
+        if max_rows is not None and _rows(begin, end) > max_rows:
+            bound, end = _largest_fitting(until, oldest, bound, begin, max_rows)
+        for partition in next_:
             self._read_to[partition] = bound
-        ahead = {partition: begin[partition] for partition in next_ if partition not in ends}
-        return {**available, **ahead, **ends}
+        return end
 
     def _next_timestamps(self, waiting: Offsets, available: Offsets) -> dict[TopicPartition, int]:
         """The timestamp of the next record of each partition; those without a visible one are left out."""
@@ -101,10 +108,11 @@ class Alignment:
         ]
 
     def _ends(
-        self, partitions: list[TopicPartition], bound: int, begin: Offsets, available: Offsets
+        self, next_: dict[TopicPartition, int], bound: int, begin: Offsets, available: Offsets
     ) -> dict[TopicPartition, int]:
+        behind = [partition for partition, timestamp in next_.items() if timestamp < bound]
         ends = {}
-        for partition, (offset, timestamp) in self._cluster.first_at(partitions, bound).items():
+        for partition, (offset, timestamp) in self._cluster.first_at(behind, bound).items():
             if offset < 0:
                 ends[partition] = available[partition]
             elif offset > begin[partition]:
@@ -116,3 +124,26 @@ class Alignment:
                     self._client, partition, bound, begin[partition], available[partition]
                 )
         return ends
+
+
+def _rows(begin: Offsets, end: Offsets) -> int:
+    return sum(end.values()) - sum(begin.values())
+
+
+def _largest_fitting(
+    until: Callable[[int], Offsets], oldest: int, too_late: int, begin: Offsets, max_rows: int
+) -> tuple[int, Offsets]:
+    """A bound, and where the batch ends with it, that gives at most ``max_rows`` offsets and at least half of them."""
+    fitting: tuple[int, Offsets] | None = None
+    low, high = oldest, too_late
+    while high - low > 1:
+        bound = (low + high) // 2
+        end = until(bound)
+        rows = _rows(begin, end)
+        if rows > max_rows:
+            high = bound
+            continue
+        low, fitting = bound, (bound, end)
+        if rows > max_rows // 2:
+            break
+    return fitting or (oldest + 1, until(oldest + 1))

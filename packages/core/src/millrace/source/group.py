@@ -1,9 +1,8 @@
-"""The consumer group of a stream: its offsets, so that tools that watch the group see how far the stream is, and the
-claim by which streams with the same group notice each other.
+"""The consumer group of a stream: its offsets, and the claim by which streams with the same group notice each other.
 
-millrace's consumers are in no group, so that a group has no members for its streams. A stream writes its claim beside
-the offsets that it commits: their metadata say whose they are and when that was. It is renewed as long as the stream
-runs.
+The offsets are for tools that watch the group, which see by them how far the stream is. millrace's consumers are in no
+group, so that a group has no members for its streams: a stream writes its claim beside the offsets that it commits, as
+their metadata, which say whose they are and when that was. It is renewed as long as the stream runs.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ class Group:
         self._released.set()
         try:
             self._cluster.begin_commit(self._newest).result(timeout=RELEASE_S)
-        except Exception as error:  # noqa: BLE001 - the query has ended, whatever the brokers say
+        except Exception as error:
             logger.info("the consumer group was not released: %s", error)
 
     def _renew(self) -> None:

@@ -44,8 +44,8 @@ class StreamOffset:
         optional = {"from": self.joined, "stop": self.stop}
         return {
             "v": VERSION,
-            "topics": _nest(self.next),
-            **{name: _nest(offsets) for name, offsets in optional.items() if offsets},
+            "topics": nest(self.next),
+            **{name: nest(offsets) for name, offsets in optional.items() if offsets},
             **({"ids": dict(sorted(self.ids.items()))} if self.ids else {}),
             **({"owner": self.owner} if self.owner else {}),
         }
@@ -72,7 +72,8 @@ def held(begin: int, end: int) -> str:
     return f"holds {begin} to {end - 1}" if end > begin else "is empty"
 
 
-def _nest(offsets: Offsets) -> dict[str, dict[str, int]]:
+def nest(offsets: Offsets) -> dict[str, dict[str, int]]:
+    """Offsets as JSON has them: by topic, then by partition."""
     nested: dict[str, dict[str, int]] = {}
     for (topic, partition), offset in sorted(offsets.items()):
         nested.setdefault(topic, {})[str(partition)] = offset

@@ -52,9 +52,9 @@ class Pace:
         start = {partition: begin[partition] for partition in available}
         if not draining and self._is_too_little(start, available):
             return start
-        if self._alignment:
-            available = self._alignment.end(start, available, draining=draining)
         max_rows = self._max_rows(start, available)
+        if self._alignment:
+            available = self._alignment.end(start, available, max_rows, draining=draining)
         end = available if max_rows is None else limit_rows(start, available, max_rows)
         if end != start:
             self._last_batch_at = self._clock()

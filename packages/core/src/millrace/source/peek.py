@@ -82,13 +82,11 @@ def offset_of_timestamp(client: Properties, partition: TopicPartition, millis: i
     Raises:
         ClientError: As `next_timestamps`.
     """
-    looked_at = 0
-    for _, message in _records(_consumer(client), {partition: start}):
+    for looked_at, (_, message) in enumerate(_records(_consumer(client), {partition: start})):
         if message is None or message.offset() >= end:
             return end
-        looked_at += 1
         is_found = message.timestamp()[1] >= millis
-        if message.offset() > start and (is_found or looked_at > MOST_LOOKED_AT):
+        if message.offset() > start and (is_found or looked_at >= MOST_LOOKED_AT):
             return message.offset()
     return end
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
+from typing import Any
 
 from millrace.configuration import SourceConfig
-from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.cluster import Cluster
 from millrace.options.connector import SourceOptions
 from millrace.source.group import Group, check_group
 from millrace.source.loss import LossPolicy, find_losses
-from millrace.source.offsets import Offsets, StreamOffset
+from millrace.source.offsets import Offsets, StreamOffset, nest
 from millrace.source.pace import Pace
 from millrace.source.selection import Found, selection_of
 from millrace.source.splits import LARGEST_SPLIT, Split, plan_splits
@@ -123,6 +123,17 @@ class Planner:
         """Let the consumer group follow the stream, when the user wants it to."""
         if self._group:
             self._group.commit(offset.next)
+
+    def metrics(self) -> dict[str, Any]:
+        """What the planner knows, for metrics: see `millrace.monitoring.view`."""
+        known: dict[str, Any] = {"skipped": self._losses.skipped}
+        if self._group:
+            known |= {
+                "committed": nest(self._group.committed),
+                "commits_succeeded": self._group.succeeded,
+                "commits_failed": self._group.failed,
+            }
+        return known
 
     def stop(self) -> None:
         """The query has ended."""

@@ -4,30 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass
 
 from confluent_kafka import Message
 
 from millrace.contracts import TopicPartition
-
-
-@dataclass(slots=True)
-class Count:
-    """What was read of one partition.
-
-    Attributes:
-        records: How many records, before any filter.
-        bytes: How many bytes their values have.
-        skipped: How many offsets were skipped because they are gone.
-        fetch_lag_ms: How old the last record was when it was fetched, by its timestamp; None without one.
-        emit_lag_ms: How old it was when its row was made.
-    """
-
-    records: int = 0
-    bytes: int = 0
-    skipped: int = 0
-    fetch_lag_ms: int | None = None
-    emit_lag_ms: int | None = None
+from millrace.monitoring.report import Count, Report
 
 
 class Tally:
@@ -50,6 +31,10 @@ class Tally:
     def skipped(self, partition: TopicPartition, offsets: int) -> None:
         """Count offsets that are gone."""
         self.counts[partition].skipped += offsets
+
+    def report(self, batch: int, split: int) -> Report:
+        """What was read, as the driver is told it."""
+        return Report(batch, split, dict(self.counts))
 
 
 def _age_ms(record: Message) -> int | None:

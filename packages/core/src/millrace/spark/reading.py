@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
+from millrace.monitoring.report import Address
 from millrace.source.splits import Split
 from millrace.spark.collector import exempt_what_is_loaded
 from millrace.spark.errors import user_errors
@@ -40,14 +41,34 @@ class Reading:
         from millrace.source.tally import Tally
 
         # Spark makes an empty partition of its own for a read that has none
-        split = partition.value or Split(())
+        split = partition.split if isinstance(partition, SplitPartition) else Split(())
+        tally = Tally()
         with user_errors():
-            yield from read(self._config, self._schema, split, Tally())
+            yield from read(self._config, self._schema, split, tally)
+        if isinstance(partition, SplitPartition) and partition.report_to is not None:
+            from millrace.monitoring.sender import send
+
+            send(partition.report_to.address, tally.report(partition.report_to.batch, partition.report_to.split))
         exempt_what_is_loaded()
 
 
-class SplitPartition(InputPartition):
-    """A split, to be read by one task."""
+class ReportTo(NamedTuple):
+    """Where a task tells what it has read, and as what."""
 
-    def __init__(self, split: Split) -> None:
+    address: Address
+    batch: int
+    split: int
+
+
+class SplitPartition(InputPartition):
+    """A split, to be read by one task.
+
+    Args:
+        split: What to read.
+        report_to: Whom to tell what was read; None for nobody.
+    """
+
+    def __init__(self, split: Split, report_to: ReportTo | None = None) -> None:
         super().__init__(split)
+        self.split = split
+        self.report_to = report_to

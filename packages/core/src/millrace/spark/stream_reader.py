@@ -18,11 +18,12 @@ from millrace.configuration import SourceConfig
 from millrace.source.offsets import Offsets, StreamOffset
 from millrace.spark.ending import call_at_end
 from millrace.spark.errors import user_errors
-from millrace.spark.reading import Reading, SplitPartition
+from millrace.spark.reading import Reading, ReportTo, SplitPartition
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
+    from millrace.source.monitor import Monitor
     from millrace.source.planner import Planner
 
 
@@ -37,6 +38,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
         super().__init__(config, schema)
         self._planner_: Planner | None = None
+        self._monitor_: Monitor | None = None
         self._processed: StreamOffset | None = None
         self._seen: StreamOffset | None = None
         self._is_draining = False
@@ -75,8 +77,10 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             return self._planner().next_end(begin, self._seen, draining=self._is_draining).to_json()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
-        """How far the topics went at the last look; a query's progress shows the lag by it."""
-        return self._seen.to_json() if self._seen else None
+        """How far the topics went at the last look, and metrics; both reach the user by the query's progress."""
+        if self._seen is None:
+            return None
+        return {**self._seen.to_json(), "metrics": {**self._monitor().to_json(), **self._planner().metrics()}}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """A partition for each split of a micro-batch."""
@@ -84,7 +88,12 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
         with user_errors():
             splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end), self._config.options)
-            return [SplitPartition(split) for split in splits]
+        monitor = self._monitor()
+        batch, address = monitor.begin(len(splits)), monitor.address
+        return [
+            SplitPartition(split, ReportTo(address, batch, number) if address else None)
+            for number, split in enumerate(splits)
+        ]
 
     def commit(self, end: dict[str, Any]) -> None:
         """Nothing to do: Spark says so late, when the next micro-batch has records; see `latestOffset`."""
@@ -96,6 +105,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             call_at_end(self.stop)
         elif start.next != self._processed.next:
             self._planner().commit(start)
+        if self._processed is None or start.next != self._processed.next:
+            self._monitor().finish()
         self._processed = start
 
     def stop(self) -> None:
@@ -110,3 +121,10 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         if self._planner_ is None:
             self._planner_ = Planner(self._config)
         return self._planner_
+
+    def _monitor(self) -> Monitor:
+        from millrace.source.monitor import Monitor
+
+        if self._monitor_ is None:
+            self._monitor_ = Monitor(self._config.options.metrics_address)
+        return self._monitor_

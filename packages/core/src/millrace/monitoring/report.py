@@ -1,0 +1,86 @@
+"""What an executor tells the driver after each split that it has read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from millrace.contracts import TopicPartition
+
+
+class Address(NamedTuple):
+    """Where the driver listens, and the secret that both sides prove to know."""
+
+    host: str
+    port: int
+    secret: bytes
+
+
+@dataclass(slots=True)
+class Count:
+    """What was read of one partition.
+
+    Attributes:
+        records: How many records, before any filter.
+        bytes: How many bytes their values have.
+        skipped: How many offsets were skipped because they are gone.
+        fetch_lag_ms: How old the last record was when it was fetched, by its timestamp; None without one.
+        emit_lag_ms: How old the last record was whose row was made, when that was done.
+    """
+
+    records: int = 0
+    bytes: int = 0
+    skipped: int = 0
+    fetch_lag_ms: int | None = None
+    emit_lag_ms: int | None = None
+
+    def add(self, later: Count) -> None:
+        """Add what was read later."""
+        self.records += later.records
+        self.bytes += later.bytes
+        self.skipped += later.skipped
+        self.fetch_lag_ms = self.fetch_lag_ms if later.fetch_lag_ms is None else later.fetch_lag_ms
+        self.emit_lag_ms = self.emit_lag_ms if later.emit_lag_ms is None else later.emit_lag_ms
+
+    def to_list(self) -> list[int | None]:
+        """The fields in order."""
+        return [self.records, self.bytes, self.skipped, self.fetch_lag_ms, self.emit_lag_ms]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was read of one split.
+
+    Attributes:
+        batch: The number of its micro-batch.
+        split: Its number in the batch.
+        counts: What was read, by partition.
+        client: The client that read it.
+        statistics: What the client says of itself.
+    """
+
+    batch: int
+    split: int
+    counts: dict[TopicPartition, Count]
+    client: str = ""
+    statistics: dict[str, int] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """As it is sent."""
+        counts = [[*partition, *count.to_list()] for partition, count in self.counts.items()]
+        return json.dumps([self.batch, self.split, counts, self.client, self.statistics]).encode()
+
+    @classmethod
+    def from_bytes(cls, sent: bytes) -> Report:
+        """What was sent.
+
+        Raises:
+            ValueError: It is no report.
+        """
+        try:
+            batch, split, counts, client, statistics = json.loads(sent)
+            found = {TopicPartition(topic, partition): Count(*fields) for topic, partition, *fields in counts}
+        except TypeError as error:
+            raise ValueError(f"not a report: {error}") from error
+        return cls(batch, split, found, client, statistics)

@@ -1,0 +1,62 @@
+"""Aligned reading on the real broker: what it is for, and that it reads everything."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql.functions import window
+
+from support.kafka import produce
+
+START_MS = 1_700_000_000_000
+
+# How far apart the records of each of four partitions are: backlogs of very different speed
+SPACING_MS = (1_000, 10_000, 60_000, 2_000)
+RECORDS = 60
+
+
+@pytest.fixture
+def skewed(broker, make_topic):
+    topic = make_topic(len(SPACING_MS))
+    for partition, spacing in enumerate(SPACING_MS):
+        stamps = [START_MS + number * spacing for number in range(RECORDS)]
+        records = [{"value": b"v", "partition": partition, "timestamp": stamp} for stamp in stamps]
+        produce(broker.bootstrap_servers, topic, records)
+    return topic
+
+
+@pytest.fixture
+def count(spark, connection, skewed, tmp_path):
+    """Counts the records in windows of a minute: how many in windows that are over, how many dropped as late."""
+
+    def run(**options):
+        read = {"scan.startup.mode": "earliest-offset", "scan.max-records-per-batch": "40", **options}
+        rows = spark.readStream.format("millrace").options(**connection, topic=skewed, **read).load()
+        timed = rows.withWatermark("timestamp", "0 seconds")
+        query = (
+            timed.groupBy(window("timestamp", "1 minute"))
+            .count()
+            .select("count")
+            .writeStream.format("parquet")
+            .options(path=str(tmp_path / "out"), checkpointLocation=str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        assert query.awaitTermination(120)
+        dropped = sum(state.numRowsDroppedByWatermark for each in query.recentProgress for state in each.stateOperators)
+        counted = sum(row["count"] for row in spark.read.parquet(str(tmp_path / "out")).collect())
+        return counted, dropped, [each.numInputRows for each in query.recentProgress if each.numInputRows]
+
+    return run
+
+
+def test_without_alignment_a_watermark_drops_rows_of_the_partitions_behind(count):
+    counted, dropped, _ = count()
+    assert dropped > 0
+    assert counted < len(SPACING_MS) * RECORDS - 1
+
+
+def test_with_alignment_no_row_is_dropped(count):
+    counted, dropped, batches = count(**{"scan.watermark.alignment.max-drift": "10 min"})
+    # The last record is in a window that is not over
+    assert (counted, dropped) == (len(SPACING_MS) * RECORDS - 1, 0)
+    assert len(batches) > 5

@@ -1,0 +1,97 @@
+"""Metrics of real queries; that they are right with executors of other machines is in the tests on a cluster."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import millrace
+from millrace.monitoring.view import metrics_of
+from support.kafka import produce
+from support.waiting import wait_until
+
+
+@pytest.fixture
+def topic(broker, make_topic):
+    name = make_topic(2)
+    now = int(time.time() * 1000)
+    for partition, count in ((0, 30), (1, 10)):
+        records = [{"value": b"12345", "partition": partition, "timestamp": now - 60_000} for _ in range(count)]
+        produce(broker.bootstrap_servers, name, records)
+    return name
+
+
+@pytest.fixture
+def run(spark, connection, topic, tmp_path):
+    """Starts a query on the topic; it is stopped after the test."""
+    queries = []
+
+    def start(**options):
+        given = {"scan.startup.mode": "earliest-offset", **options}
+        rows = spark.readStream.format("millrace").options(**connection, topic=topic, **given).load()
+        counts = rows.withWatermark("timestamp", "10 seconds")
+        query = counts.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start()
+        queries.append(query)
+        return query
+
+    yield start
+    for query in queries:
+        query.stop()
+
+
+def newest(query):
+    found = millrace.metrics(query)
+    return found[0] if found else None
+
+
+def test_metrics_tell_what_was_read_how_old_it_was_and_what_is_left(run, topic, broker):
+    query = run(**{"properties.group.id": "metrics", "scan.max-records-per-batch": "20"})
+    query.processAllAvailable()
+    produce(broker.bootstrap_servers, topic, [{"value": b"1", "partition": 0}])
+    wait_until(lambda: newest(query).num_records_in == 40, "a progress after the first micro-batches")
+
+    found = newest(query)
+    assert (found.num_bytes_in, found.missing_reports, found.records_skipped) == (200, 0, 0)
+    assert [(each.partition, each.num_records_in, each.num_bytes_in) for each in found.partitions] == [
+        (0, 30, 150),
+        (1, 10, 50),
+    ]
+    assert [each.current_offset for each in found.partitions] == [31, 10]
+    assert found.pending_records == 0
+    assert found.num_records_in_per_second > 0
+    assert 60_000 <= found.partitions[1].current_fetch_event_time_lag <= found.partitions[1].current_emit_event_time_lag
+    assert found.partitions[1].current_emit_event_time_lag < 180_000
+    assert found.commits_succeeded >= 1
+    assert found.commits_failed == 0
+    assert 60_000 < found.watermark_lag < 300_000
+
+
+def test_the_lag_is_what_the_log_went_on(run):
+    query = run(**{"scan.max-records-per-batch": "10"})
+    wait_until(lambda: query.recentProgress, "the first micro-batch")
+    (found,) = metrics_of(query.recentProgress[0])
+    assert found.pending_records == 30
+    assert sum(each.current_offset for each in found.partitions) == 10
+
+
+def test_a_listener_gets_the_metrics_of_every_query(spark, run, topic):
+    got = []
+    listener = millrace.MetricsListener(lambda query, source: got.append((query, source)))
+    spark.streams.addListener(listener)
+    try:
+        query = run()
+        wait_until(lambda: got, "metrics of the first micro-batch")
+    finally:
+        spark.streams.removeListener(listener)
+    name, source = got[0]
+    assert name == str(query.id)
+    assert {each.topic for each in source.partitions} == {topic}
+
+
+def test_without_an_address_executors_tell_nothing(run):
+    query = run(**{"scan.metrics.address": ""})
+    query.processAllAvailable()
+    found = newest(query)
+    assert (found.num_records_in, found.missing_reports) == (0, 0)
+    assert sum(each.current_offset for each in found.partitions) == 40

@@ -1,0 +1,81 @@
+"""Reports over real connections."""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections.abc import Iterator
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client
+
+import pytest
+
+from millrace.contracts import TopicPartition
+from millrace.monitoring import sender
+from millrace.monitoring.receiver import Receiver
+from millrace.monitoring.report import Address, Count, Report
+from millrace.monitoring.sender import send
+
+REPORT = Report(3, 1, {TopicPartition("a", 0): Count(10, 100, 2, 5, None)}, "reader", {"rx": 7})
+
+
+@pytest.fixture
+def taken() -> queue.Queue[Report]:
+    return queue.Queue()
+
+
+@pytest.fixture
+def receiver(taken: queue.Queue[Report]) -> Iterator[Receiver]:
+    listening = Receiver("127.0.0.1", 0, taken.put)
+    yield listening
+    listening.close()
+    sender._connection.cache_clear()
+
+
+def test_a_report_arrives_as_it_was_sent(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+    send(receiver.address, REPORT)
+    assert taken.get(timeout=10) == REPORT
+
+
+def test_one_connection_carries_all_reports_of_a_process(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+    for _ in range(3):
+        send(receiver.address, REPORT)
+    assert [taken.get(timeout=10) for _ in range(3)] == [REPORT] * 3
+    assert sender._connection.cache_info().misses == 1
+
+
+def test_a_connection_that_is_lost_is_made_again(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+    send(receiver.address, REPORT)
+    sender._connection(receiver.address).close()
+    send(receiver.address, REPORT)
+    assert [taken.get(timeout=10) for _ in range(2)] == [REPORT] * 2
+
+
+def test_who_does_not_know_the_secret_is_not_heard(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+    host, port, _ = receiver.address
+    with pytest.raises(AuthenticationError):
+        Client((host, port), authkey=b"guessed")
+    send(receiver.address, REPORT)
+    assert taken.get(timeout=10) == REPORT
+
+
+def test_rubbish_is_told_and_does_not_end_anything(
+    receiver: Receiver, taken: queue.Queue[Report], caplog: pytest.LogCaptureFixture
+) -> None:
+    host, port, secret = receiver.address
+    with Client((host, port), authkey=secret) as connection:
+        connection.send_bytes(b"[1]")
+        connection.send_bytes(REPORT.to_bytes())
+        assert taken.get(timeout=10) == REPORT
+    assert "ValueError" not in caplog.text
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_a_driver_that_cannot_be_reached_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    nowhere = Address("127.0.0.1", 1, b"s")
+    with caplog.at_level(logging.WARNING):
+        send(nowhere, REPORT)
+        send(nowhere, REPORT)
+    (message,) = caplog.messages
+    assert message.startswith("the driver does not answer at 127.0.0.1:1, so that its metrics lack what is read here")
+    assert message.endswith("an address of the driver that this machine can reach by option 'scan.metrics.address'")

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from millrace.contracts import TopicPartition
+from millrace.monitoring.report import Count, Report
+from millrace.monitoring.totals import Totals
+from support.clock import Clock
+
+A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+
+
+def test_reports_of_a_batch_are_added_up_when_it_ends() -> None:
+    clock = Clock()
+    totals = Totals(clock)
+    batch = totals.begin(2)
+    totals.take(Report(batch, 0, {A0: Count(10, 100, 0, 5, 6)}))
+    totals.take(Report(batch, 1, {A0: Count(2, 20, 1, None, None), A1: Count(8, 80, 0, 7, 9)}))
+    assert totals.to_json()["partitions"] == {}
+    clock.now += 2
+    totals.finish()
+    assert totals.to_json() == {
+        "partitions": {"a": {"0": [12, 120, 1, 5, 6], "1": [8, 80, 0, 7, 9]}},
+        "records_per_second": 10.0,
+        "bytes_per_second": 100.0,
+        "idle_ms": 0,
+        "missing": 0,
+        "clients": {},
+    }
+
+
+def test_a_split_that_is_read_again_counts_once() -> None:
+    totals = Totals()
+    batch = totals.begin(1)
+    totals.take(Report(batch, 0, {A0: Count(3, 30)}))
+    totals.take(Report(batch, 0, {A0: Count(10, 100)}))
+    totals.finish()
+    assert totals.to_json()["partitions"]["a"]["0"][:2] == [10, 100]
+
+
+def test_a_report_of_an_earlier_batch_comes_too_late() -> None:
+    totals = Totals()
+    first = totals.begin(1)
+    totals.finish()
+    totals.begin(1)
+    totals.take(Report(first, 0, {A0: Count(3, 30)}))
+    totals.finish()
+    assert totals.to_json()["partitions"] == {}
+    assert totals.to_json()["missing"] == 2
+
+
+def test_the_time_without_a_batch_is_told() -> None:
+    clock = Clock()
+    totals = Totals(clock)
+    clock.now += 3
+    assert totals.to_json()["idle_ms"] == 3_000
+    totals.begin(0)
+    totals.finish()
+    assert totals.to_json()["idle_ms"] == 0
