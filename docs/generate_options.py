@@ -27,6 +27,7 @@ CLIENT = """## Kafka client
 | option | type | default | meaning |
 |---|---|---|---|
 | `properties.bootstrap.servers` | string | (required) | Kafka brokers to ask first, as `host:port,host:port`. |
+| `properties.group.id` | string | | The consumer group to start from, and to follow the query, for monitoring. |
 | `properties.*` | string | | Any property of the Kafka client, under Kafka's Java name or librdkafka's. |
 """
 

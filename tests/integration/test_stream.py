@@ -8,6 +8,8 @@ from collections import Counter
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+import millrace
+from millrace.errors import OptionsError
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -144,6 +146,33 @@ def test_a_bounded_stream_stops_where_its_topics_ended_at_the_start(run, broker,
     run(source, target, **bounded).awaitTermination(60)
 
     assert values(broker, target) == list(range(20))
+
+
+def test_a_bounded_stream_with_another_trigger_is_ended_by_waiting_for_it(run, broker, make_topic):
+    source, target = make_topic(2), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(20))
+    trigger = {"processingTime": "50 milliseconds"}
+    query = run(source, target, trigger, **{"scan.bounded.mode": "latest-offset", "scan.max-records-per-batch": "6"})
+
+    assert millrace.await_end(query, 60)
+
+    assert not query.isActive
+    assert values(broker, target) == list(range(20))
+
+
+def test_a_bounded_stream_of_an_empty_topic_ends_as_well(run, make_topic):
+    query = run(
+        make_topic(), make_topic(), {"processingTime": "50 milliseconds"}, **{"scan.bounded.mode": "latest-offset"}
+    )
+    assert millrace.await_end(query, 60)
+
+
+def test_a_stream_that_is_not_bounded_is_not_waited_for(run, broker, make_topic):
+    source = make_topic()
+    produce(broker.bootstrap_servers, source, numbered(1))
+    query = run(source, make_topic(), {"processingTime": "50 milliseconds"})
+    with pytest.raises(OptionsError, match=r"the stream is not bounded: give the option 'scan.bounded.mode'"):
+        millrace.await_end(query, 60)
 
 
 def test_partitions_added_while_running_are_read_from_their_beginning(run, broker, make_topic):

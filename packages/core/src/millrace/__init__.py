@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from millrace.monitoring.view import metrics as metrics
+    from millrace.spark.bounded import await_end as await_end
     from millrace.spark.metrics_listener import MetricsListener as MetricsListener
     from millrace.spark.session import local_session as local_session
 
-__all__ = ["MetricsListener", "__version__", "local_session", "metrics"]
+__all__ = ["MetricsListener", "__version__", "await_end", "local_session", "metrics"]
 
 _MODULES = {
     "MetricsListener": "millrace.spark.metrics_listener",
+    "await_end": "millrace.spark.bounded",
     "local_session": "millrace.spark.session",
     "metrics": "millrace.monitoring.view",
 }

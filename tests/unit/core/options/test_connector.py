@@ -134,6 +134,7 @@ CASES |= {
             300_000,
             {"5 min": 300_000, "30s": 30_000, "250": 250, "0": 0, "-1": -1},
             {"": DURATION, "5 fortnights": DURATION, "soon": DURATION, "1.5 s": DURATION},
+            ("partition.discovery.interval.ms",),
         ),
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),

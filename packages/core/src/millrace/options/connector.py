@@ -148,6 +148,7 @@ class SourceOptions(TableOptions):
         "scan.topic-partition-discovery.interval",
         default=300_000,
         parse=parse_duration_ms,
+        aliases=("partition.discovery.interval.ms",),
         doc="How often a stream looks for partitions that were added to its topics; 0 or less turns it off.",
     )
     header_filter: str | None = option(
