@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from bench import report
@@ -10,8 +12,9 @@ from bench.cases import CASES
 from bench.environment import environment
 from bench.measure import Bench
 from bench.session import start_session
+from bench.tls import make_tls
 from bench.topics import Topics
-from millrace.embedded import KafkaBroker
+from millrace.embedded import KafkaBroker, Listener
 
 RECORDS = 2_000_000
 RUNS = 5
@@ -22,7 +25,11 @@ def main() -> None:
     """Measure, print the table, write the page."""
     arguments = _arguments()
     # Deleted topics would otherwise fill the disk for another minute
-    with KafkaBroker(heap="768m", properties={"log.segment.delete.delay.ms": "1000"}) as broker:
+    quick = {"log.segment.delete.delay.ms": "1000"}
+    with ExitStack() as stack:
+        tls = make_tls(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        listeners = [Listener("PLAINTEXT"), tls.listener]
+        broker = stack.enter_context(KafkaBroker(heap="768m", properties=quick, listeners=listeners))
         spark = start_session()
         try:
             bench = Bench(
@@ -33,6 +40,8 @@ def main() -> None:
                 runs=arguments.runs,
                 warm_ups=arguments.warm_ups,
                 batches=arguments.batches,
+                tls_servers=broker.address("TLS"),
+                tls_client=tls.client,
             )
             results = [result for name in arguments.only or CASES for result in CASES[name](bench)]
         finally:

@@ -29,6 +29,8 @@ class Bench:
         runs: How often each connector is measured.
         warm_ups: How often each runs before that.
         batches: Micro-batches in a run.
+        tls_servers: The broker's listener with TLS.
+        tls_client: Properties of a client of that.
     """
 
     spark: SparkSession
@@ -38,6 +40,8 @@ class Bench:
     runs: int
     warm_ups: int
     batches: int
+    tls_servers: str
+    tls_client: Mapping[str, str]
 
 
 @dataclass(frozen=True)

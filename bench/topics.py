@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 30
 _RECORDS_BEFORE_POLL = 10_000
+_LARGE_RECORD = 10_000
 
 
 class Topics:
@@ -30,22 +33,33 @@ class Topics:
     def __init__(self, broker: KafkaBroker, records: int) -> None:
         self._broker = broker
         self._records = records
-        self._filled: dict[int, str] = {}
+        self._filled: dict[tuple[int, str], str] = {}
         self._made = 0
         # Without its log: it would report that the broker goes, at the end
         self._client = {"bootstrap.servers": broker.bootstrap_servers, "log_level": 0}
         self._admin = AdminClient(self._client)
 
-    def filled(self, partitions: int) -> str:
+    def filled(self, partitions: int, codec: str = "none") -> str:
         """A topic of JSON records, evenly spread over its partitions; made when it is first asked for."""
-        if partitions not in self._filled:
-            name = f"records-{partitions}"
+        if (partitions, codec) not in self._filled:
+            name = f"records-{partitions}-{codec}"
             self._broker.create_topic(name, partitions)
             started = time.monotonic()
-            self._fill(name, partitions)
-            print(f"  {self._records:,} records in topic {name} after {time.monotonic() - started:.1f} s", flush=True)
-            self._filled[partitions] = name
-        return self._filled[partitions]
+            self._fill(name, partitions, map(json_record, range(self._records)), codec)
+            found = self.count(name)
+            if found != self._records:
+                raise RuntimeError(f"topic {name} holds {found} records instead of {self._records}")
+            print(f"  {found:,} records in topic {name} after {time.monotonic() - started:.1f} s", flush=True)
+            self._filled[partitions, codec] = name
+        return self._filled[partitions, codec]
+
+    @contextmanager
+    def large(self, size: int) -> Iterator[str]:
+        """A topic of one partition with so many bytes, in few records; deleted afterwards."""
+        record = os.urandom(_LARGE_RECORD)
+        with self.empty(1) as name:
+            self._fill(name, 1, itertools.repeat(record, size // _LARGE_RECORD), "none")
+            yield name
 
     @contextmanager
     def empty(self, partitions: int) -> Iterator[str]:
@@ -69,18 +83,15 @@ class Topics:
             consumer.close()
         return sum(high - low for low, high in bounds)
 
-    def _fill(self, topic: str, partitions: int) -> None:
-        producer = Producer({**self._client, "linger.ms": 20, "batch.size": 500_000})
-        for index in range(self._records):
+    def _fill(self, topic: str, partitions: int, records: Iterable[bytes], codec: str) -> None:
+        producer = Producer({**self._client, "linger.ms": 20, "batch.size": 500_000, "compression.type": codec})
+        for index, record in enumerate(records):
             while True:
                 try:
-                    producer.produce(topic, json_record(index), partition=index % partitions)
+                    producer.produce(topic, record, partition=index % partitions)
                     break
                 except BufferError:
                     producer.poll(0.05)
             if index % _RECORDS_BEFORE_POLL == 0:
                 producer.poll(0)
         producer.flush()
-        found = self.count(topic)
-        if found != self._records:
-            raise RuntimeError(f"topic {topic} holds {found} records instead of {self._records}")

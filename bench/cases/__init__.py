@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import json_read, json_write, micro_batch, raw_read, worker_memory
+from bench.cases import json_read, json_write, micro_batch, planning, raw_read, worker_memory
 from bench.measure import Bench, Result
 
 CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "raw-read": raw_read.run,
+    "metadata-read": raw_read.run_with_metadata,
+    "compressed-read": raw_read.run_compressed,
+    "tls-read": raw_read.run_encrypted,
     "json-read": json_read.run,
     "json-write": json_write.run,
     "micro-batch": micro_batch.run,
+    "planning": planning.run,
     "worker-memory": worker_memory.run,
+    "large-partition": worker_memory.run_large,
 }
 """By the names that the command line takes, in the order in which they run."""

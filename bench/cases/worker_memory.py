@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from bench.cases import json_read, json_write
@@ -10,6 +11,7 @@ from bench.measure import Bench, Result, Series
 from bench.memory import watch_workers
 
 LIMIT_MB = 350
+LARGE_BYTES = 5_000_000_000
 
 
 def run(bench: Bench) -> list[Result]:
@@ -19,6 +21,21 @@ def run(bench: Bench) -> list[Result]:
         _peak(bench, "worker memory, JSON read of 1 partition", lambda: _read(bench, 1)),
         _peak(bench, "worker memory, JSON write", lambda: _write(bench)),
     ]
+
+
+def run_large(bench: Bench) -> list[Result]:
+    """Measure a partition that is far larger than the memory that a worker may take."""
+    with bench.topics.large(LARGE_BYTES) as topic:
+        rows = bench.spark.read.format("millrace").option("properties.bootstrap.servers", bench.servers)
+        values = rows.option("topic", topic).schema("value BINARY").load()
+        once = dataclasses.replace(bench, runs=1)
+        return [
+            _peak(
+                once,
+                f"worker memory, 1 partition of {LARGE_BYTES / 1e9:.0f} GB",
+                lambda: print(f"  {values.selectExpr('sum(length(value)) bytes').collect()[0].bytes:,} bytes"),
+            )
+        ]
 
 
 def _peak(bench: Bench, work: str, do: Callable[[], None]) -> Result:

@@ -7,7 +7,9 @@ from bench.measure import Bench, Result, SameAnswer, Series, alternate
 
 
 def test_connectors_take_turns_and_warm_ups_do_not_count() -> None:
-    bench = Bench(sentinel.spark, "", sentinel.topics, records=1, runs=3, warm_ups=1, batches=1)
+    bench = Bench(
+        sentinel.spark, "", sentinel.topics, records=1, runs=3, warm_ups=1, batches=1, tls_servers="", tls_client={}
+    )
     ran: list[str] = []
 
     def contestant(name: str) -> float:

@@ -1,0 +1,30 @@
+"""How long the driver takes to plan a batch of a topic with many partitions."""
+
+from __future__ import annotations
+
+import time
+
+from bench.measure import Bench, Result, Series
+from millrace.configuration.build import configure
+from millrace.source.planner import Planner
+
+PARTITIONS = 1_000
+LIMIT_MS = 1_000
+
+
+def run(bench: Bench) -> list[Result]:
+    """Measure it: from nothing to the splits, a new client and its connections included."""
+    work = f"planning {PARTITIONS:,} partitions"
+    with bench.topics.empty(PARTITIONS) as topic:
+        config = configure({"properties.bootstrap.servers": bench.servers, "topic": topic}).source
+        took = [_plan_ms(config, work) for _ in range(bench.warm_ups + bench.runs)][bench.warm_ups :]
+    return [Result(work, "ms", Series(tuple(took)), None, target=LIMIT_MS, at_most=True)]
+
+
+def _plan_ms(config: object, work: str) -> float:
+    started = time.perf_counter()
+    planner = Planner(config)  # type: ignore[arg-type]
+    planner.batch_splits()
+    took = (time.perf_counter() - started) * 1000
+    print(f"  {work}: {took:.0f} ms", flush=True)
+    return took
