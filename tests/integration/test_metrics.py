@@ -89,6 +89,21 @@ def test_a_listener_gets_the_metrics_of_every_query(spark, run, topic):
     assert {each.topic for each in source.partitions} == {topic}
 
 
+def test_consumers_say_what_they_do_unless_they_are_told_not_to(run, topic, broker, tmp_path):
+    interval = {"properties.statistics.interval.ms": "50", "scan.max-records-per-batch": "1"}
+    interval["client.id.prefix"] = "orders-reader"
+    query = run(**interval)
+    found = lambda: [*newest(query).consumers.items()] if newest(query) else []  # noqa: E731
+    wait_until(lambda: any(totals["rxmsgs"] > 0 for _, totals in found()), "statistics of a consumer that has read")
+    assert all(client.startswith("orders-reader-") for client, _ in found())
+    query.stop()
+
+    query = run(**interval, **{"register.consumer.metrics": "false"})
+    produce(broker.bootstrap_servers, topic, [{"value": b"1"} for _ in range(5)])
+    wait_until(lambda: newest(query) and newest(query).num_records_in > 2, "some micro-batches")
+    assert newest(query).consumers == {}
+
+
 def test_without_an_address_executors_tell_nothing(run):
     query = run(**{"scan.metrics.address": ""})
     query.processAllAvailable()

@@ -38,6 +38,19 @@ def refused(name: str, value: str = "x") -> str:
         ("max.request.size", "2000000", {"message.max.bytes": "2000000"}),
         ("ssl.endpoint.identification.algorithm", "", {"ssl.endpoint.identification.algorithm": "none"}),
         ("ssl.endpoint.identification.algorithm", "https", {"ssl.endpoint.identification.algorithm": "https"}),
+        ("security.protocol", " ssl ", {"security.protocol": "SSL"}),
+        ("sasl.mechanism", "scram-sha-512", {"sasl.mechanism": "SCRAM-SHA-512"}),
+        ("sasl.mechanisms", "PLAIN", {"sasl.mechanism": "PLAIN"}),
+        (
+            "sasl.kerberos.kinit.cmd",
+            "/usr/bin/kinit",
+            {
+                "sasl.kerberos.kinit.cmd": '/usr/bin/kinit -R -t "%{sasl.kerberos.keytab}" -k '
+                '%{sasl.kerberos.principal} || /usr/bin/kinit -t "%{sasl.kerberos.keytab}" -k '
+                "%{sasl.kerberos.principal}"
+            },
+        ),
+        ("sasl.kerberos.kinit.cmd", "kinit -R || kinit -k", {"sasl.kerberos.kinit.cmd": "kinit -R || kinit -k"}),
     ],
 )
 def test_what_java_spells_otherwise_is_translated_to_what_the_client_accepts(
@@ -84,11 +97,9 @@ def test_a_size_that_is_no_number_is_refused(name: str) -> None:
         ("partitioner.class", "use the option 'sink.partitioner'"),
         ("max.poll.records", "use the option 'scan.max-records-per-batch'"),
         ("transactional.id", "exactly-once writing is not supported yet"),
-        ("sasl.jaas.config", "use properties.sasl.username and properties.sasl.password"),
-        ("ssl.truststore.location", "use properties.ssl.ca.location with a PEM file"),
-        ("ssl.truststore.password", "a PEM file under properties.ssl.ca.location needs no password"),
-        ("ssl.truststore.type", "use properties.ssl.ca.location with a PEM file"),
-        ("ssl.keystore.type", "use properties.ssl.keystore.location with a PKCS#12 file"),
+        ("security.providers", "Java classes cannot be used"),
+        ("ssl.engine.factory.class", "Java classes cannot be used"),
+        ("ssl.provider", "Java classes cannot be used"),
         ("interceptor.classes", "Java classes cannot be used"),
         ("metric.reporters", "Java classes cannot be used"),
         ("partition.assignment.strategy", "partitions are assigned to Spark tasks"),
@@ -116,13 +127,14 @@ def test_what_millrace_would_override_is_refused_not_ignored(name: str) -> None:
         "exclude.internal.topics",
         "partitioner.ignore.keys",
         "metrics.num.samples",
-        "sasl.login.callback.handler.class",
+        "sasl.kerberos.ticket.renew.jitter",
+        "sasl.kerberos.ticket.renew.window.factor",
         "sasl.client.callback.handler.class",
         "ssl.protocol",
         "ssl.enabled.protocols",
-        "ssl.truststore.certificates",
-        "ssl.keystore.certificate.chain",
-        "ssl.keystore.key",
+        "ssl.keymanager.algorithm",
+        "ssl.trustmanager.algorithm",
+        "ssl.secure.random.implementation",
     ],
 )
 def test_what_only_java_knows_is_refused_with_what_to_do(name: str) -> None:
@@ -143,3 +155,48 @@ def test_servers_are_required(given: dict[str, str]) -> None:
 
 def test_every_problem_is_told() -> None:
     assert len(translate({"partitioner": "x", "buffer.memory": "x", "ssl.truststore.type": "x"})[1]) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        (
+            "security.protocol",
+            "SASL-SSL",
+            "expected one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL (did you mean 'SASL_SSL'?); got 'SASL-SSL'",
+        ),
+        (
+            "sasl.mechanism",
+            "SCRAM-SHA512",
+            "expected one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, GSSAPI (did you mean "
+            "'SCRAM-SHA-512'?); got 'SCRAM-SHA512'",
+        ),
+        ("ssl.truststore.type", "BCFKS", "expected one of JKS, PKCS12, PEM; got 'BCFKS'"),
+    ],
+)
+def test_a_word_that_kafka_does_not_know_is_told_with_the_closest(name: str, value: str, problem: str) -> None:
+    assert refused(name, value) == f"option 'properties.{name}': {problem}"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("ssl.truststore.location", "ssl.ca.location"),
+        ("ssl.truststore.certificates", "ssl.ca.pem"),
+        ("ssl.keystore.location", "ssl.key.location"),
+        ("ssl.keystore.location", "ssl.certificate.pem"),
+    ],
+)
+def test_two_ways_to_give_the_same_exclude_each_other(names: tuple[str, str]) -> None:
+    _, problems = translate({**SERVERS, **dict.fromkeys(names, "x")})
+    assert problems == [f"'properties.{names[0]}' and 'properties.{names[1]}' exclude each other: give one of them"]
+
+
+@pytest.mark.parametrize("name", ["ssl.keystore.key", "ssl.keystore.certificate.chain"])
+def test_a_key_and_its_certificate_belong_together(name: str) -> None:
+    assert "belong together: give both" in translate({**SERVERS, name: "x"})[1][0]
+
+
+def test_stores_stay_as_they_are_to_be_read_where_a_client_is_made() -> None:
+    stores = {"ssl.truststore.location": "trust.jks", "ssl.truststore.password": "x", "ssl.keystore.type": "PKCS12"}
+    assert translate({**SERVERS, **stores}) == ({**SERVERS, **stores}, [])

@@ -97,6 +97,10 @@ CASES |= {
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
             ("maxOffsetsPerTrigger",),
         ),
+        "client.id.prefix": Case(None, {"orders": "orders"}, {}),
+        "register.consumer.metrics": Case(
+            True, {"true": True, "false": False}, {"sometimes": "expected true or false"}
+        ),
         "scan.metrics.address": Case(
             "127.0.0.1",
             {"10.0.0.7": "10.0.0.7", "": "", "driver:7077": "driver:7077"},

@@ -10,6 +10,7 @@ from typing import Any
 
 from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
 from millrace.errors import OptionsError, PluginError
+from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.elsewhere import hint_for
@@ -55,7 +56,7 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
     configuration = Configuration(
         SourceConfig(
             options=source_options,
-            client=client,
+            client=_source_client(client, source_options),
             value_format=value_format,
             startup=_initializer(parser, "startup", source_options.startup_mode),
             bounded=_initializer(parser, "bounded", source_options.bounded_mode),
@@ -86,6 +87,15 @@ def _client(parser: OptionParser) -> Properties:
     for problem in problems:
         parser.report(problem)
     return Properties(client)
+
+
+def _source_client(client: Properties, options: SourceOptions) -> Properties:
+    own: dict[str, str] = {}
+    if options.client_id_prefix is not None:
+        own[CLIENT_ID_PREFIX] = options.client_id_prefix
+    if not options.register_consumer_metrics:
+        own["statistics.interval.ms"] = "0"
+    return Properties({**client, **own})
 
 
 def _format(parser: OptionParser, name: str | None) -> PluginRef | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer
 
+from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import configuration_errors
+from millrace.kafka.statistics import INTERVAL_MS, Statistics
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
@@ -21,6 +23,7 @@ _DEFAULTS = {
     "queued.min.messages": "100000",
     "isolation.level": "read_committed",
     "socket.nagle.disable": "true",
+    "statistics.interval.ms": INTERVAL_MS,
 }
 
 _FIXED = {
@@ -41,11 +44,13 @@ class WatchedConsumer:
     Attributes:
         consumer: The client.
         watch: What it said.
+        statistics: What it says of itself.
         user: Who assigned it last; one that was there before must leave it alone.
     """
 
     consumer: Consumer
     watch: Watch
+    statistics: Statistics = field(default_factory=Statistics)
     user: object = None
 
 
@@ -56,6 +61,8 @@ def consumer_for(client: Properties) -> WatchedConsumer:
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    watch = Watch()
+    settings = client_settings(client)
+    watch, statistics = Watch(settings), Statistics()
     with configuration_errors():
-        return WatchedConsumer(Consumer({**_DEFAULTS, **client, **_FIXED, **watch.settings()}), watch)
+        consumer = Consumer({**_DEFAULTS, **settings, **_FIXED, **watch.settings(), **statistics.settings()})
+    return WatchedConsumer(consumer, watch, statistics)

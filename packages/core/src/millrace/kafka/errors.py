@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import ClientError, OptionsError, UnknownTopicError
+from millrace.kafka.advice import explain_configuration
 
 NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
@@ -76,5 +77,5 @@ def configuration_errors() -> Iterator[None]:
     except (KafkaException, TypeError, ValueError) as error:
         text = kafka_error(error).str() if isinstance(error, KafkaException) else str(error)
         raise OptionsError(
-            "millrace", (f"the Kafka client refuses an option 'properties.*': {text.strip()}",)
+            "millrace", (f"the Kafka client refuses an option 'properties.*': {explain_configuration(text)}",)
         ) from error

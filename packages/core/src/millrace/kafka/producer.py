@@ -8,9 +8,11 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from millrace.errors import ClientError
+from millrace.kafka.client_settings import client_settings
 from millrace.kafka.cluster import REQUEST_TIMEOUT_S
 from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
-from millrace.kafka.watch import Watch
+from millrace.kafka.watch import REFUSED_S, Watch
 from millrace.options.secrets import Properties
 
 _DEFAULTS: dict[str, Any] = {
@@ -43,7 +45,7 @@ class WatchedProducer:
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        self.watch = Watch()
+        self.watch = Watch(settings)
         self._failed = 0
         self._first: tuple[str, KafkaError] | None = None
         self._partition_counts: dict[str, tuple[int, float]] = {}
@@ -70,16 +72,29 @@ class WatchedProducer:
             # Brokers that are restarting: records wait for them in the queue, and the count has held so far
             if known and may_pass(kafka_error(error)):
                 return known
+            self.client.poll(0)
+            self._check_not_refused(0)
             raise
         if found.error is not None:
             raise KafkaException(found.error)
         return len(found.partitions)
 
     def take_failures(self) -> tuple[int, str]:
-        """How many deliveries failed since the last call, and the first of them in words."""
+        """How many deliveries failed since the last call, and the first of them in words.
+
+        Raises:
+            ClientError: Records wait for brokers that refuse this client.
+        """
+        if len(self.client):
+            self._check_not_refused(REFUSED_S)
         failed, first = self._failed, self._first
         self._failed, self._first = 0, None
         return failed, f"{first[0]}: {first[1].str()}" if first else ""
+
+    def _check_not_refused(self, for_s: float) -> None:
+        refusal = self.watch.refusal(for_s)
+        if refusal:
+            raise ClientError(f"writing to Kafka failed: {refusal}")
 
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
         if error is None:
@@ -107,4 +122,4 @@ def producer_for(client: Properties, *, idempotent: bool) -> WatchedProducer:
 
 def producer_settings(client: Properties, *, idempotent: bool) -> dict[str, Any]:
     """All properties of a producer; those of ``client`` win over millrace's defaults."""
-    return {**_DEFAULTS, **(_IDEMPOTENT if idempotent else {}), **client}
+    return {**_DEFAULTS, **(_IDEMPOTENT if idempotent else {}), **client_settings(client)}

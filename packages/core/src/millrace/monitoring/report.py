@@ -56,7 +56,7 @@ class Report:
         batch: The number of its micro-batch.
         split: Its number in the batch.
         counts: What was read, by partition.
-        client: The client that read it.
+        client: The client that read it; empty without statistics.
         statistics: What the client says of itself.
     """
 

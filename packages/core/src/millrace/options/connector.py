@@ -75,6 +75,18 @@ class SourceOptions(TableOptions):
         doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only; by default when "
         "properties.group.id is given.",
     )
+    client_id_prefix: str | None = option(
+        "client.id.prefix",
+        default=None,
+        doc="The beginning of the source's client ids, which go on with host and process; millrace by default, unless "
+        "properties.client.id gives a whole one.",
+    )
+    register_consumer_metrics: bool = option(
+        "register.consumer.metrics",
+        default=True,
+        doc="Whether the metrics of a query show what the Kafka consumers say of themselves, every 5 seconds unless "
+        "properties.statistics.interval.ms says otherwise.",
+    )
     check_duplicated_group: bool = option(
         "scan.check.duplicated.group.id",
         default=False,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 _SECRET = re.compile(
-    r"password|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|oauthbearer\.config",
+    r"password|passphrase|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|"
+    r"oauthbearer\.(config|extensions)",
     re.IGNORECASE,
 )
 

@@ -33,7 +33,12 @@ class Tally:
         self.counts[partition].skipped += offsets
 
     def report(self, batch: int, split: int) -> Report:
-        """What was read, as the driver is told it."""
+        """What was read, as the driver is told it.
+
+        Args:
+            batch: The number of the micro-batch.
+            split: The number of the split in it.
+        """
         return Report(batch, split, dict(self.counts))
 
 

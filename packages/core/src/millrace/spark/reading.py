@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,8 @@ from millrace.spark.schema import arrow_schema
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
+
+    from millrace.source.tally import Tally
 
 
 class Reading:
@@ -46,10 +49,15 @@ class Reading:
         with user_errors():
             yield from read(self._config, self._schema, split, tally)
         if isinstance(partition, SplitPartition) and partition.report_to is not None:
-            from millrace.monitoring.sender import send
-
-            send(partition.report_to.address, tally.report(partition.report_to.batch, partition.report_to.split))
+            self._report(partition.report_to, tally)
         exempt_what_is_loaded()
+
+    def _report(self, to: ReportTo, tally: Tally) -> None:
+        from millrace.kafka.consumer import consumer_for
+        from millrace.monitoring.sender import send
+
+        client, statistics = consumer_for(self._config.client).statistics.newest()
+        send(to.address, dataclasses.replace(tally.report(to.batch, to.split), client=client, statistics=statistics))
 
 
 class ReportTo(NamedTuple):

@@ -8,6 +8,12 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+REDACTION_REGEX = (
+    "(?i)secret|password|token|access[.]?key|jaas|private.?key|[.]key([.]pem)?$|passphrase|credential|user[.-]info|"
+    "oauthbearer[.](config|extensions)"
+)
+"""Options that Spark hides where it shows a plan: its own default, and the secrets of Kafka that this leaves out."""
+
 
 def local_session(
     name: str = "millrace", *, cores: int | None = None, config: Mapping[str, str] | None = None
@@ -16,7 +22,7 @@ def local_session(
 
     Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
     sockets between Spark and its Python workers (which makes small micro-batches quicker), loopback addresses only,
-    and quiet logs.
+    quiet logs, and what Spark hides of options in plans and logs.
 
     Args:
         name: The application's name.
@@ -32,6 +38,7 @@ def local_session(
         "spark.driver.host": "127.0.0.1",
         "spark.log.level": "ERROR",
         "spark.python.unix.domain.socket.enabled": "true",
+        "spark.redaction.regex": REDACTION_REGEX,
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(used),
         "spark.ui.enabled": "false",

@@ -1,0 +1,125 @@
+"""Authorities, certificates and stores of real keys, for brokers and clients of tests."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    pkcs12,
+)
+
+from millrace.embedded.java import find_java
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A key and its certificate, with the certificates between it and its root."""
+
+    key: ec.EllipticCurvePrivateKey
+    certificate: x509.Certificate
+    between: tuple[x509.Certificate, ...] = ()
+
+    @property
+    def certificate_pem(self) -> str:
+        """Its own certificate alone."""
+        return _pem(self.certificate)
+
+    @property
+    def chain_pem(self) -> str:
+        """Its certificate and those between, its own first."""
+        return "".join(map(_pem, (self.certificate, *self.between)))
+
+    def key_pem(self, password: str | None = None) -> str:
+        """Its key as PKCS#8, encrypted when there is a password."""
+        return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, _encryption(password)).decode()
+
+    def pkcs12(self, password: str) -> bytes:
+        """Key and certificates as a PKCS#12 store with one entry named ``client``."""
+        return pkcs12.serialize_key_and_certificates(
+            b"client", self.key, self.certificate, self.between, _encryption(password)
+        )
+
+
+def authority(name: str, signer: Identity | None = None) -> Identity:
+    """Somebody who signs; a root of its own without a ``signer``."""
+    return _issue(name, signer, (), is_authority=True)
+
+
+def issue(name: str, signer: Identity, hosts: Sequence[str] = ()) -> Identity:
+    """A certificate for a server or client, good for these names and addresses."""
+    return _issue(name, signer, hosts, is_authority=False)
+
+
+def keytool(*arguments: str | Path) -> None:
+    """Run the keytool of the Java that brokers run on."""
+    program = find_java().path.resolve().with_name("keytool")
+    subprocess.run([program, *map(str, arguments)], check=True, capture_output=True, text=True)
+
+
+def java_truststore(path: Path, certificate: Path, password: str, kind: str) -> None:
+    """Let keytool make a store that trusts a PEM certificate."""
+    keytool(
+        *("-importcert", "-noprompt", "-alias", "root", "-file", certificate),
+        *("-keystore", path, "-storetype", kind, "-storepass", password),
+    )
+
+
+def java_keystore(path: Path, pkcs12_store: Path, old: str, password: str, key_password: str, kind: str) -> None:
+    """Let keytool make a store from the entry ``client`` of a PKCS#12 one."""
+    keytool(
+        *("-importkeystore", "-srckeystore", pkcs12_store, "-srcstorepass", old, "-srcalias", "client"),
+        *("-destkeystore", path, "-deststoretype", kind, "-deststorepass", password, "-destkeypass", key_password),
+    )
+
+
+def _issue(name: str, signer: Identity | None, hosts: Sequence[str], *, is_authority: bool) -> Identity:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(signer.certificate.subject if signer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=2))
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+    )
+    if hosts:
+        builder = builder.add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
+    certificate = builder.sign(signer.key if signer else key, hashes.SHA256())
+    between = () if signer is None or _is_root(signer) else (signer.certificate, *signer.between)
+    return Identity(key, certificate, between)
+
+
+def _is_root(identity: Identity) -> bool:
+    return identity.certificate.issuer == identity.certificate.subject
+
+
+def _host(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _pem(certificate: x509.Certificate) -> str:
+    return certificate.public_bytes(Encoding.PEM).decode()
+
+
+def _encryption(password: str | None) -> KeySerializationEncryption:
+    return BestAvailableEncryption(password.encode()) if password else NoEncryption()
