@@ -76,7 +76,9 @@ def test_a_topic_that_was_made_again_is_noticed_though_it_has_more_records_than_
     delete_topic(admin, topic)
     broker.create_topic(topic, 1)
     produce(broker.bootstrap_servers, topic, values("c", "d", "e"))
-    with pytest.raises(StreamingQueryException, match=f"{topic}-0 had been read up to 2 when its topic was deleted and"):
+    with pytest.raises(
+        StreamingQueryException, match=f"{topic}-0 had been read up to 2 when its topic was deleted and"
+    ):
         collect(topic=topic)
 
     assert collect(topic=topic, **GO_ON) == ["a", "b", "c", "d", "e"]

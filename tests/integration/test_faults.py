@@ -2,38 +2,13 @@
 
 from __future__ import annotations
 
-import threading
+from collections import Counter
 
 import pytest
-from confluent_kafka import Producer
 
 from support.kafka import consume
 from support.waiting import wait_until, wait_until_quiet
 from support.workers import python_workers
-
-
-class SteadyProducer(threading.Thread):
-    """Writes ascending numbers to a topic until it is told to stop."""
-
-    def __init__(self, servers: str, topic: str) -> None:
-        super().__init__()
-        self._producer = Producer({"bootstrap.servers": servers, "linger.ms": "5", "log_level": 0})
-        self._topic = topic
-        self._stopping = threading.Event()
-        self.written = 0
-
-    def run(self) -> None:
-        while not self._stopping.wait(0.01):
-            for _ in range(50):
-                self._producer.produce(self._topic, str(self.written).encode())
-                self.written += 1
-            self._producer.poll(0)
-        assert self._producer.flush(30) == 0
-
-    def finish(self) -> int:
-        self._stopping.set()
-        self.join(60)
-        return self.written
 
 
 @pytest.fixture
@@ -60,44 +35,49 @@ def copy(spark, tmp_path):
         query.stop()
 
 
-@pytest.fixture
-def writing():
-    """Starts steady producers; they are ended after the test."""
-    producers = []
-
-    def start(servers: str, topic: str) -> SteadyProducer:
-        producers.append(SteadyProducer(servers, topic))
-        producers[-1].start()
-        return producers[-1]
-
-    yield start
-    for producer in producers:
-        producer.finish()
-
-
 def written_numbers(servers: str, topic: str) -> set[int]:
     return {int(message.value()) for message in consume(servers, topic)}
+
+
+def kill_workers_at_work(spark, query, rounds: int) -> int:
+    """Kill all Python workers while a task is at work, some times; returns how many were killed."""
+    tracker = spark.sparkContext.statusTracker()
+    killed = 0
+    for _ in range(rounds):
+        batch = query.lastProgress.batchId if query.lastProgress else -1
+        wait_until(lambda seen=batch: query.lastProgress and query.lastProgress.batchId > seen, "another batch")
+        wait_until(lambda: tracker.getActiveStageIds() and python_workers(), "a task at work")
+        for worker in python_workers():
+            worker.kill()
+            killed += 1
+    return killed
 
 
 def test_no_record_is_lost_when_python_workers_are_killed(spark, broker, make_topic, copy, writing):
     source, target = make_topic(4), make_topic(3)
     producer = writing(broker.bootstrap_servers, source)
     query = copy(broker.bootstrap_servers, source, target)
-    tracker = spark.sparkContext.statusTracker()
-    killed_at_work = 0
-    for _ in range(8):
-        batch = query.lastProgress.batchId if query.lastProgress else -1
-        wait_until(lambda seen=batch: query.lastProgress and query.lastProgress.batchId > seen, "another batch")
-        wait_until(lambda: tracker.getActiveStageIds() and python_workers(), "a task at work")
-        for worker in python_workers():
-            worker.kill()
-            killed_at_work += 1
+
+    assert kill_workers_at_work(spark, query, rounds=8) >= 8
     written = producer.finish()
     query.processAllAvailable()
 
     assert query.exception() is None
-    assert killed_at_work >= 8
     assert written_numbers(broker.bootstrap_servers, target) == set(range(written))
+
+
+def test_no_record_is_repeated_in_a_checkpointed_result_when_python_workers_are_killed(
+    spark, broker, make_topic, writing, saved
+):
+    source = make_topic(4)
+    producer = writing(broker.bootstrap_servers, source)
+    query = saved.start(broker.bootstrap_servers, source)
+
+    assert kill_workers_at_work(spark, query, rounds=4) >= 4
+    written = producer.finish()
+    query.processAllAvailable()
+
+    assert saved.numbers() == Counter(range(written))
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

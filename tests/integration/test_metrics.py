@@ -1,4 +1,4 @@
-"""Metrics of real queries; that they are right with executors of other machines is in the tests on a cluster."""
+"""Metrics of real queries; the tests on a cluster and through Connect look at them there."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ def test_metrics_tell_what_was_read_how_old_it_was_and_what_is_left(run, topic, 
     assert found.partitions[1].current_emit_event_time_lag < 180_000
     assert found.commits_succeeded >= 1
     assert found.commits_failed == 0
+    assert found.source_idle_time >= 0
+    wait_until(lambda: [each.committed_offset for each in newest(query).partitions] == [31, 10], "the last commit")
     assert 60_000 < found.watermark_lag < 300_000
 
 

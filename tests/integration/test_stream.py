@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 import millrace
@@ -146,6 +147,31 @@ def test_a_bounded_stream_stops_where_its_topics_ended_at_the_start(run, broker,
     run(source, target, **bounded).awaitTermination(60)
 
     assert values(broker, target) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"scan.bounded.mode": "specific-offsets", "scan.bounded.specific-offsets": "partition:0,offset:7"}, 7),
+        ({"scan.bounded.mode": "specific-offsets", "scan.bounded.specific-offsets": "partition:0,offset:1000"}, 20),
+        ({"scan.bounded.mode": "timestamp", "scan.bounded.timestamp-millis": "1700000005000"}, 5),
+        ({"scan.bounded.mode": "timestamp", "scan.bounded.timestamp-millis": "1900000000000"}, 20),
+        ({"scan.bounded.mode": "group-offsets", "properties.group.id": "bounded-by-it"}, 12),
+    ],
+    ids=["offset", "offset past the end", "time", "time to come", "group"],
+)
+def test_a_stream_ends_where_it_is_told(run, broker, make_topic, options, expected):
+    source, target = make_topic(), make_topic()
+    records = [{**record, "timestamp": 1_700_000_000_000 + n * 1000} for n, record in enumerate(numbered(20))]
+    produce(broker.bootstrap_servers, source, records)
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    group = ConsumerGroupTopicPartitions("bounded-by-it", [TopicPartition(source, 0, 12)])
+    admin.alter_consumer_group_offsets([group])["bounded-by-it"].result()
+    query = run(source, target, {"processingTime": "50 milliseconds"}, **options)
+
+    assert millrace.await_end(query, 60)
+
+    assert values(broker, target) == list(range(expected))
 
 
 def test_a_bounded_stream_with_another_trigger_is_ended_by_waiting_for_it(run, broker, make_topic):
@@ -293,6 +319,20 @@ def test_the_consumer_group_follows_the_stream(run, broker, make_topic):
     run(source, target, trigger={"processingTime": "100 milliseconds"}, **group, **{"scan.max-records-per-batch": "10"})
 
     wait_until(lambda: committed(broker, source, source) >= 20, "the group's offsets to be committed")
+
+
+def test_a_group_does_not_follow_when_it_is_told_not_to(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(10))
+    run(
+        source, target, **{"properties.group.id": "left-alone", "commit.offsets.on.checkpoint": "false"}
+    ).awaitTermination(60)
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    asked = ConsumerGroupTopicPartitions("left-alone", [TopicPartition(source, 0)])
+    (found,) = admin.list_consumer_group_offsets([asked])["left-alone"].result().topic_partitions
+    assert values(broker, target) == list(range(10))
+    assert found.offset < 0
 
 
 def test_a_commit_that_fails_does_not_end_the_stream(run, broker, make_topic):

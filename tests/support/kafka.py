@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 
 def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **properties: str) -> None:
@@ -27,16 +28,17 @@ def consume(servers: str, topic: str, isolation: str = "read_committed") -> list
             "group.id": "tests",
             "enable.auto.commit": "false",
             "enable.partition.eof": "true",
+            "fetch.wait.max.ms": "10",
             "isolation.level": isolation,
         }
     )
     try:
         partitions = consumer.list_topics(topic, 10).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
         messages: list[Message] = []
         open_partitions = set(partitions)
         while open_partitions:
-            for message in consumer.consume(5_000, 0.2):
+            for message in consumer.consume(5_000, 0.02):
                 if message.error() is None:
                     messages.append(message)
                 else:
@@ -45,3 +47,10 @@ def consume(servers: str, topic: str, isolation: str = "read_committed") -> list
         return sorted(messages, key=lambda message: (message.partition(), message.offset()))
     finally:
         consumer.close()
+
+
+def delete_topics(servers: str, topics: Iterable[str]) -> None:
+    """Delete topics."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    for future in admin.delete_topics(list(topics)).values():
+        future.result(30)

@@ -17,6 +17,7 @@ class Log:
     Attributes:
         logs: Begin and end of each partition.
         ids: The topics' ids, where they are not `id of <name>`.
+        not_visible: Where the log ends of partitions with transactions that are open.
         groups: What the consumer group has committed.
         requests: What was asked for, in order.
     """
@@ -24,6 +25,7 @@ class Log:
     def __init__(self, logs: dict[TopicPartition, tuple[int, int]]) -> None:
         self.logs = logs
         self.ids: dict[str, str] = {}
+        self.not_visible: Offsets = {}
         self.groups: Offsets = {}
         self.requests: list[str] = []
 
@@ -52,6 +54,9 @@ class Log:
 
     def end(self, partitions: Collection[TopicPartition]) -> Offsets:
         return self.bounds(partitions)[1]
+
+    def end_of_log(self, partitions: Collection[TopicPartition]) -> Offsets:
+        return {p: max(self.logs[p][1], self.not_visible.get(p, 0)) for p in partitions}
 
     def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
         self.requests.append("offsets")

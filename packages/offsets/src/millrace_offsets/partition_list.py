@@ -56,10 +56,11 @@ def spread(
         OptionsError: An entry means a partition of what is read that is not there, or one is missing that must not.
     """
     given = {(topic, partition): value for topic, partition, value in entries}
+    there = _numbers(partitions)
     problems = [
         f"{what}: there is no {_named(topic, number)} in what is read: {_shown(partitions)}"
         for topic, number in given
-        if not _is_there(topic, number, partitions, strictly=all_named)
+        if not _is_there(topic, number, there, strictly=all_named)
     ]
     at_all: Mapping[int, T] = {partition: value for topic, partition, value in entries if topic is None}
     found = {
@@ -75,10 +76,19 @@ def spread(
     return found
 
 
-def _is_there(topic: str | None, number: int, partitions: Collection[TopicPartition], *, strictly: bool) -> bool:
-    of_topic = [at for at in partitions if topic in (None, at.topic)]
+def _is_there(topic: str | None, number: int, there: Mapping[str | None, set[int]], *, strictly: bool) -> bool:
+    of_topic = there.get(topic, set())
     # A list may speak of topics that are not read, and a pattern may match no topic yet
-    return any(at.partition == number for at in of_topic) or not (of_topic or strictly)
+    return number in of_topic or not (of_topic or strictly)
+
+
+def _numbers(partitions: Collection[TopicPartition]) -> dict[str | None, set[int]]:
+    """The partitions of each topic, and, under None, of any."""
+    there: dict[str | None, set[int]] = {None: set()}
+    for topic, number in partitions:
+        there.setdefault(topic, set()).add(number)
+        there[None].add(number)
+    return there
 
 
 def _named(topic: str | None, number: int) -> str:

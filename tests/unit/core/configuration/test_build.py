@@ -37,7 +37,7 @@ def test_without_further_options_everything_has_its_default() -> None:
 
 def test_source_and_sink_share_client_topic_and_format() -> None:
     made = configured({"topic": "a", "format": "raw"})
-    assert made.source.client is made.sink.client
+    assert made.source.client == made.sink.client
     assert made.source.options.topics == made.sink.options.topics == ("a",)
     assert made.source.value_format == made.sink.value_format
 
@@ -253,3 +253,30 @@ def test_a_configuration_survives_pickling() -> None:
     for side in (made.source, made.sink):
         copy = pickle.loads(pickle.dumps(side))
         assert (copy, hash(copy)) == (side, hash(side))
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"commit.offsets.on.checkpoint": "true"}, "there is no group; give 'properties.group.id'"),
+        ({"scan.check.duplicated.group.id": "true"}, "there is no group; give 'properties.group.id'"),
+        (
+            {"scan.watermark.idle-timeout": "1 s"},
+            "it is for aligned reading; give 'scan.watermark.alignment.max-drift'",
+        ),
+        ({"scan.filter.language": "sql"}, "there is no filter; give 'scan.header-filter'"),
+    ],
+)
+def test_an_option_that_needs_another_one_is_refused_without_it(given: dict[str, str], problem: str) -> None:
+    with pytest.raises(OptionsError) as error:
+        configured(given)
+    (name,) = given
+    assert error.value.problems == (f"option {name!r}: {problem}",)
+
+
+@pytest.mark.parametrize("name", ["partition.discovery.interval.ms", "client.id.prefix", "register.consumer.metrics"])
+def test_options_that_the_reference_has_as_properties_are_not_the_clients(name: str) -> None:
+    value = {"client.id.prefix": "me", "register.consumer.metrics": "true"}.get(name, "5")
+    made = configured({f"properties.{name}": value})
+    assert made == configured({name: value})
+    assert name not in made.sink.client

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import socket
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def test_stores_become_pem_that_the_client_accepts(tmp_path: Path) -> None:
         ssl_keystore_location=str(tmp_path / "key.p12"),
         ssl_keystore_password="hush",
     )
-    assert dict(made) == {
+    assert {name: value for name, value in made.items() if name != "client.id"} == {
         "bootstrap.servers": "127.0.0.1:1",
         "security.protocol": "SSL",
         "ssl.ca.pem": ROOT.certificate_pem,
@@ -51,7 +52,16 @@ def test_stores_become_pem_that_the_client_accepts(tmp_path: Path) -> None:
 
 
 def test_without_files_the_properties_stay_as_they_are() -> None:
-    assert settings(sasl_password="hush") == Properties({"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush"})
+    given = {"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush", "client.id": "me"}
+    assert settings(sasl_password="hush", client_id="me") == Properties(given)
+
+
+def test_clients_have_an_id_of_their_process() -> None:
+    here = f"{socket.gethostname()}-{os.getpid()}"
+    assert settings()["client.id"] == f"millrace-{here}"
+    assert settings(client_id_prefix="orders") == Properties(
+        {"bootstrap.servers": "127.0.0.1:1", "client.id": f"orders-{here}"}
+    )
 
 
 def test_they_are_made_once_in_a_process() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import socket
 from collections.abc import Iterator
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client
@@ -69,6 +70,25 @@ def test_rubbish_is_told_and_does_not_end_anything(
         assert taken.get(timeout=10) == REPORT
     assert "ValueError" not in caplog.text
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_who_connects_and_says_nothing_holds_nobody_up(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+    with socket.create_connection((receiver.address.host, receiver.address.port)):
+        send(receiver.address, REPORT)
+        assert taken.get(timeout=10) == REPORT
+
+
+def test_a_task_does_not_wait_for_long_for_somebody_who_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sender, "PATIENCE_S", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT)
+    assert len(caplog.messages) == 1
+
+
+def test_the_secret_is_not_shown() -> None:
+    assert "hush" not in repr(Address("h", 1, b"hush"))
 
 
 def test_a_driver_that_cannot_be_reached_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -47,6 +47,16 @@ def test_a_report_of_an_earlier_batch_comes_too_late() -> None:
     assert totals.to_json()["missing"] == 2
 
 
+def test_a_report_that_was_under_way_when_its_batch_ended_still_counts() -> None:
+    totals = Totals()
+    batch = totals.begin(1)
+    totals.finish()
+    assert totals.to_json()["missing"] == 1
+    totals.take(Report(batch, 0, {A0: Count(3, 30)}))
+    totals.take(Report(batch, 0, {A0: Count(3, 30)}))
+    assert (totals.to_json()["partitions"], totals.to_json()["missing"]) == ({"a": {"0": [3, 30, 0, None, None]}}, 0)
+
+
 def test_the_time_without_a_batch_is_told() -> None:
     clock = Clock()
     totals = Totals(clock)

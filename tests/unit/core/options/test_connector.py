@@ -56,7 +56,12 @@ CASES |= {
 CASES |= {
     (SourceOptions, name): case
     for name, case in {
-        "commit.offsets.on.checkpoint": Case(None, {"true": True, "false": False}, {"maybe": "expected true or false"}),
+        "commit.offsets.on.checkpoint": Case(
+            None,
+            {"true": True, "false": False},
+            {"maybe": "expected true or false"},
+            ("properties.commit.offsets.on.checkpoint",),
+        ),
         "metadata.columns": Case(
             (),
             {
@@ -72,7 +77,7 @@ CASES |= {
         "topic-pattern": Case(
             None,
             {"orders-[0-9]": "orders-[0-9]"},
-            {"orders(": "expected a regular expression: missing ), unterminated subpattern at position 6"},
+            {"orders(": "expected a regular expression: missing ) at position 7"},
         ),
         "topic-partitions": Case(
             (),
@@ -97,9 +102,12 @@ CASES |= {
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
             ("maxOffsetsPerTrigger",),
         ),
-        "client.id.prefix": Case(None, {"orders": "orders"}, {}),
+        "client.id.prefix": Case(None, {"orders": "orders"}, {}, ("properties.client.id.prefix",)),
         "register.consumer.metrics": Case(
-            True, {"true": True, "false": False}, {"sometimes": "expected true or false"}
+            True,
+            {"true": True, "false": False},
+            {"sometimes": "expected true or false"},
+            ("properties.register.consumer.metrics",),
         ),
         "scan.metrics.address": Case(
             "127.0.0.1",
@@ -138,7 +146,7 @@ CASES |= {
             300_000,
             {"5 min": 300_000, "30s": 30_000, "250": 250, "0": 0, "-1": -1},
             {"": DURATION, "5 fortnights": DURATION, "soon": DURATION, "1.5 s": DURATION},
-            ("partition.discovery.interval.ms",),
+            ("partition.discovery.interval.ms", "properties.partition.discovery.interval.ms"),
         ),
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
@@ -25,8 +27,10 @@ A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 class Script:
     """Hands out batches one after the other, and then nothing for ever."""
 
-    def __init__(self, *batches: list[Message]) -> None:
-        self.batches = iter(batches)
+    def __init__(self, *batches: list[Message], again: list[Message] | None = None) -> None:
+        self.batches: Iterator[list[Message]] = iter(batches)
+        self.again = again
+        self.log: tuple[int, int] | KafkaException = 2, 5
         self.asked: list[int] = []
         self.assigned: list[tuple[str, int, int]] = []
 
@@ -39,6 +43,8 @@ class Script:
 
     def incremental_assign(self, partitions: list[ClientPartition]) -> None:
         self.assigned_again = [(found.topic, found.partition, found.offset) for found in partitions]
+        if self.again:
+            self.batches = chain([self.again], self.batches)
 
     def unassign(self) -> None:
         self.assigned = []
@@ -48,7 +54,9 @@ class Script:
         return next(self.batches, [])
 
     def get_watermark_offsets(self, partition: ClientPartition, timeout: float) -> tuple[int, int]:
-        return 2, 5
+        if isinstance(self.log, KafkaException):
+            raise self.log
+        return self.log
 
 
 def record(offset: int, partition: TopicPartition = A0) -> Message:
@@ -146,12 +154,12 @@ def test_an_end_of_the_partition_that_comes_early_is_waited_out(run: Any) -> Non
 @pytest.mark.parametrize("batches", [[[eof(5)]], [[record(3), record(4)], [eof(5)]], [[record(3), record(4), eof(5)]]])
 def test_an_end_that_stays_early_is_data_loss(run: Any, batches: list[list[Message]]) -> None:
     with pytest.raises(DataLossError, match=r"^a-0: offsets \d to 8 were to be read, but the log holds 2 to 4\."):
-        list(run(Script(*batches), (A0, 3, 9)))
+        list(run(Script(*batches, again=[eof(5)]), (A0, 3, 9)))
 
 
 def test_an_end_that_stays_early_is_data_loss_though_another_partition_goes_on(run: Any) -> None:
     with pytest.raises(DataLossError, match=r"^a-0: offsets 3 to 8 were to be read"):
-        list(run(Script([eof(3)], [record(0, A1)], [record(1, A1)]), (A0, 3, 9), (A1, 0, 2)))
+        list(run(Script([eof(3)], [record(0, A1)], [record(1, A1)], again=[eof(3)]), (A0, 3, 9), (A1, 0, 2)))
 
 
 @pytest.mark.parametrize("code", [KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE])
@@ -184,8 +192,31 @@ def test_on_request_a_log_that_ends_early_is_left(run: Any, lost: Message) -> No
     assert tally.counts[A0].skipped == 4
 
 
+def test_a_topic_that_a_broker_did_not_know_for_a_moment_is_read_on(run: Any) -> None:
+    script, tally = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)], [], [record(3)]), Tally()
+    assert offsets(run(script, (A0, 3, 4), tally=tally, fail=False)) == [(A0, [3])]
+    assert tally.counts[A0].skipped == 0
+
+
+@pytest.mark.parametrize("fail", [True, False])
+def test_offsets_that_are_there_after_all_are_read(run: Any, fail: bool) -> None:
+    script = Script([failure(KafkaError.OFFSET_OUT_OF_RANGE)], again=[record(3), record(4)])
+    assert offsets(run(script, (A0, 3, 5), fail=fail)) == [(A0, [3, 4])]
+    assert script.assigned_again == [("a", 0, 3)]
+
+
+def test_a_log_that_cannot_be_looked_at_for_a_moment_is_looked_at_again(run: Any) -> None:
+    script = Script([failure(KafkaError._AUTO_OFFSET_RESET)], again=[record(2), eof(5)])
+    script.log = KafkaException(KafkaError(KafkaError._TRANSPORT))
+    fetched = run(script, (A0, 0, 5), fail=False)
+    timer = threading.Timer(0.05, lambda: setattr(script, "log", (2, 5)))
+    timer.start()
+    assert offsets(fetched) == [(A0, [2])]
+
+
 def test_on_request_a_topic_that_is_gone_is_left(run: Any) -> None:
     script, tally = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)]), Tally()
+    script.log = KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
     assert offsets(run(script, (A0, 3, 9), tally=tally, fail=False)) == []
     assert tally.counts[A0].skipped == 6
 

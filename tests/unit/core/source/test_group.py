@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from millrace.contracts import TopicPartition
-from millrace.errors import GroupInUseError
+from millrace.errors import ClientError, GroupInUseError
 from millrace.source import group as group_module
 from millrace.source.group import HOLDS_S, Group, check_group
 
@@ -25,6 +26,7 @@ class Committed:
         self.metadata: dict[TopicPartition, str] = {}
         self.members: list[str] = []
         self.error: Exception | None = None
+        self.partition_error: KafkaError | None = None
 
     def group_members(self) -> list[str]:
         return self.members
@@ -39,7 +41,8 @@ class Committed:
         else:
             self.offsets |= offsets
             self.metadata |= dict.fromkeys(offsets, metadata)
-            future.set_result(None)
+            partitions = [SimpleNamespace(error=self.partition_error) for _ in offsets]
+            future.set_result(SimpleNamespace(topic_partitions=partitions))
         return future
 
 
@@ -75,6 +78,22 @@ def test_a_commit_that_fails_is_counted_and_told(cluster: Any, groups: Any, capl
     group.commit({A0: 6})
     assert (group.succeeded, group.failed, group.committed) == (1, 1, {A0: 5})
     assert caplog.messages[0].startswith("offsets of the consumer group were not committed (1 times so far): ")
+
+
+def test_a_commit_that_fails_for_one_partition_has_failed(cluster: Any, groups: Any) -> None:
+    cluster.partition_error = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, "boo")
+    group = groups("me")
+    group.commit({A0: 5})
+    assert (group.succeeded, group.failed, group.committed) == (0, 1, {})
+    with pytest.raises(ClientError, match=r"^claiming consumer group 'g' failed: boo"):
+        group.claim({A0: 5})
+
+
+def test_a_query_that_reads_nothing_yet_commits_nothing(cluster: Any, groups: Any) -> None:
+    group = groups("me")
+    group.claim({})
+    group.commit({})
+    assert (cluster.offsets, group.succeeded, group.failed) == ({}, 0, 0)
 
 
 def test_a_group_with_a_claim_is_in_use_until_the_claim_is_old(cluster: Any, groups: Any) -> None:

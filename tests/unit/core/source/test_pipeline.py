@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from millrace.configuration.build import configure
+from millrace.contracts import HeaderFilter
+from millrace.errors import OptionsError
 from millrace.source import pipeline
 from millrace.source.fetch import Messages
 from millrace.source.kafka_columns import kafka_schema
@@ -46,6 +52,28 @@ def test_the_header_filter_goes_first_and_empty_batches_are_left_out(
 ) -> None:
     rows = list(read(messages(DROPPED), messages(DROPPED, KEPT), header_filter="a:1"))
     assert [batch.column("value").to_pylist() for batch in rows] == [[b"v"]]
+
+
+class Everything(HeaderFilter):
+    """Another language: its one word keeps the records with any header."""
+
+    def __init__(self, text: str) -> None:
+        if text != "any":
+            raise ValueError(f"expected 'any'; got {text!r}")
+
+    def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
+        return pc.greater(pc.list_value_length(headers), 0)
+
+
+def test_another_language_of_header_filters_can_be_chosen(
+    read: Callable[..., Iterator], messages: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "filters_of_this_test", SimpleNamespace(Everything=Everything))
+    language = {"filter.language": "filters_of_this_test:Everything"}
+    rows = list(read(messages(DROPPED, KEPT, DROPPED), header_filter="any", **language))
+    assert [batch.num_rows for batch in rows] == [1]
+    with pytest.raises(OptionsError, match=r"option 'scan.header-filter': expected 'any'; got 'all'"):
+        read(messages(), header_filter="all", **language)
 
 
 def test_garbage_is_not_collected_while_a_split_is_read(read: Callable[..., Iterator], messages: Make) -> None:

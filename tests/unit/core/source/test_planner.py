@@ -104,6 +104,35 @@ def test_a_bounded_stream_knows_from_the_first_where_it_stops(log: Log) -> None:
     assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7}, ids=IDS, owner="me")
 
 
+def test_a_bounded_stream_stops_no_later_than_its_topics_end_at_the_start(log: Log) -> None:
+    options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:2000"}
+    assert plan(scan_startup_mode="earliest-offset", **options).first_offset().stop == {A0: 100, A1: 0}
+
+
+def test_a_bounded_stream_that_lost_data_stops_where_the_log_ends(log: Log) -> None:
+    planner = plan(scan_fail__on__data__loss="false")
+    available = planner.available(StreamOffset({A0: 50, A1: 20}, stop={A0: 60, A1: 30}))
+    assert available.stop == {A0: 60, A1: 7}
+    assert available.next == {A0: 60, A1: 7}
+
+
+def test_what_was_read_of_transactions_that_are_open_again_is_no_loss(log: Log) -> None:
+    log.not_visible = {A0: 130}
+    start = StreamOffset({A0: 120, A1: 7})
+    assert plan().available(start) is start
+    log.groups = {A0: 120, A1: 7}
+    assert plan(properties_group_id="mine").first_offset().next == {A0: 120, A1: 7}
+
+
+def test_on_request_a_start_outside_of_the_log_is_moved_into_it(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+    log.groups = {A0: 5, A1: 9}
+    planner = plan(properties_group_id="mine", scan_fail__on__data__loss="false")
+    assert planner.first_offset().next == {A0: 10, A1: 7}
+    assert caplog.messages[0] == (
+        "data is lost: a-0 was to start at offset 5, and the log holds 10 to 99. It starts at offset 10"
+    )
+
+
 def test_with_a_group_a_query_starts_where_the_group_is(log: Log) -> None:
     log.groups = {A0: 50, A1: 3}
     assert plan(properties_group_id="mine").first_offset() == StreamOffset({A0: 50, A1: 3}, ids=IDS, owner="me")
@@ -213,7 +242,7 @@ def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
     available = planner.available(ALL_LOST)
     assert available == StreamOffset({A0: 100, A1: 7}, joined={A0: 10, A1: 0}, ids=IDS, owner="me")
     assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
-    assert planner.skipped == 5
+    assert planner.metrics()["skipped"] == 5
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
         "data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted. It goes on at offset "
         "10",
@@ -308,6 +337,47 @@ def test_a_replayed_micro_batch_has_the_same_splits() -> None:
 
 def test_a_partition_that_lost_data_begins_where_it_goes_on() -> None:
     assert batch(StreamOffset({A1: 5}), StreamOffset({A1: 9}, joined={A1: 7})) == splits((A1, 7, 9))
+
+
+@pytest.mark.parametrize("option", [{}, {"scan_min__records__per__batch": 10}, {"scan_max__records__per__batch": 3}])
+def test_what_joined_in_one_batch_is_not_read_again_in_the_next(log: Log, option: dict[str, Any]) -> None:
+    log.logs[TopicPartition("a", 2)] = (3, 9)
+    planner = plan(**option)
+    start = StreamOffset({A0: 100, A1: 7})
+    for _ in range(5):
+        end = planner.next_end(start, planner.available(start), draining=False)
+        assert all(end.next[partition] >= offset for partition, offset in start.next.items())
+        start = end
+    assert start.next == {A0: 100, A1: 7, TopicPartition("a", 2): 9}
+    assert planner.next_end(start, planner.available(start), draining=False) is start
+
+
+def test_a_topic_that_was_made_again_is_read_once(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    due = [True]
+    monkeypatch.setattr("millrace.source.subscription.Subscription._is_due", lambda self: due[0])
+    planner = plan(scan_fail__on__data__loss="false")
+    start = planner.available(StreamOffset({A0: 50, A1: 0}, ids=IDS))
+    due[0] = False
+    log.ids["a"], log.logs = "another", {A0: (0, 4), A1: (0, 2)}
+    again = planner.available(start)
+    assert (again.joined, again.next, again.ids) == ({A0: 0, A1: 0}, {A0: 4, A1: 2}, {"a": "another"})
+    due[0] = True
+    assert planner.available(again) is again
+
+
+def test_what_a_bounded_stream_does_not_want_may_be_lost(log: Log) -> None:
+    log.logs = {A0: (60, 100), A1: (5, 7)}
+    start = StreamOffset({A0: 50, A1: 0}, stop={A0: 50, A1: 0}, ids=IDS)
+    assert plan().available(start) is start
+    lenient = plan(scan_fail__on__data__loss="false")
+    lenient.available(StreamOffset({A0: 40, A1: 0}, stop={A0: 50, A1: 0}, ids=IDS))
+    assert lenient.metrics()["skipped"] == 10
+
+
+def test_a_log_that_was_cut_off_goes_on_at_its_end(log: Log) -> None:
+    planner = plan(scan_fail__on__data__loss="false")
+    available = planner.available(StreamOffset({A0: 120, A1: 7}, ids=IDS))
+    assert (available.joined, available.next) == ({A0: 100}, {A0: 100, A1: 7})
 
 
 def test_a_micro_batch_has_as_many_splits_as_are_asked_for() -> None:

@@ -14,6 +14,7 @@ from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.elsewhere import hint_for
+from millrace.options.field import options_of
 from millrace.options.parse import OptionParser
 from millrace.options.secrets import Properties
 from millrace.options.spark_names import NAMES, rewrite
@@ -21,6 +22,15 @@ from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PA
 from millrace.plugins.manager import PluginRef, plugin_manager
 
 logger = logging.getLogger("millrace.options")
+
+
+_NOT_THE_CLIENTS = {
+    name.removeprefix("properties.")
+    for info in options_of(SourceOptions).values()
+    for name in (info.name, *info.aliases)
+    if name.startswith("properties.")
+}
+"""Options of the source that stand among the client's properties."""
 
 
 def configure(raw: Mapping[str, str]) -> Configuration:
@@ -52,6 +62,7 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
     if "topic" not in given:
         # What 'subscribe' names is to be read, never to be written to
         sink_options = dataclasses.replace(sink_options, topics=())
+    _check_together(parser, source_options, client)
     value_format = _format(parser, source_options.value_format)
     configuration = Configuration(
         SourceConfig(
@@ -81,9 +92,7 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
 def _client(parser: OptionParser) -> Properties:
     parser.expect("properties.bootstrap.servers")
     given = parser.take_prefixed("properties.")
-    # Not the client's business: it would replace offsets that are gone, where the planner and the reader must notice
-    given.pop("auto.offset.reset", None)
-    client, problems = translate(given)
+    client, problems = translate({name: value for name, value in given.items() if name not in _NOT_THE_CLIENTS})
     for problem in problems:
         parser.report(problem)
     return Properties(client)
@@ -96,6 +105,23 @@ def _source_client(client: Properties, options: SourceOptions) -> Properties:
     if not options.register_consumer_metrics:
         own["statistics.interval.ms"] = "0"
     return Properties({**client, **own})
+
+
+def _check_together(parser: OptionParser, options: SourceOptions, client: Properties) -> None:
+    """Refuse options that would have no effect without others."""
+    if options.idle_timeout_ms and options.max_drift_ms is None:
+        parser.report(
+            "option 'scan.watermark.idle-timeout': it is for aligned reading; give 'scan.watermark.alignment.max-drift'"
+        )
+    if options.header_filter is None and options.filter_language != SourceOptions().filter_language:
+        parser.report("option 'scan.filter.language': there is no filter; give 'scan.header-filter'")
+    wants_group = {
+        "commit.offsets.on.checkpoint": options.commit_offsets,
+        "scan.check.duplicated.group.id": options.check_duplicated_group,
+    }
+    for name, is_wanted in wants_group.items():
+        if is_wanted and "group.id" not in client:
+            parser.report(f"option {name!r}: there is no group; give 'properties.group.id'")
 
 
 def _format(parser: OptionParser, name: str | None) -> PluginRef | None:

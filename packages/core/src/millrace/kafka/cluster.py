@@ -37,7 +37,8 @@ NO_TOPIC_PATIENCE_S = 10.0
 """How long a topic may seem to be gone: a broker that has just started does not know its topics yet."""
 
 FIRST_TRY_S = 1.0
-"""How long the very first try waits: a client that is refused stays silent until the end of its request."""
+"""How long the first try of a request waits: a broker that is gone does not answer, and a client that is refused stays
+silent until the end of its request."""
 
 RETRY_PAUSE_S = 0.2
 
@@ -78,7 +79,9 @@ class Cluster:
         self._watch = Watch(settings)
         self._has_answered = False
         with configuration_errors():
-            self._admin = AdminClient({**settings, **self._watch.settings()})
+            # The client would tell that this is a consumer's property
+            ours = {name: value for name, value in settings.items() if name != "isolation.level"}
+            self._admin = AdminClient({**ours, **self._watch.settings()})
 
     def topics(self, names: Iterable[str], may_lack: Collection[str] = ()) -> dict[str, Topic]:
         """What some topics are now, by name.
@@ -118,6 +121,11 @@ class Cluster:
     def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The offset after the last visible record of each partition."""
         return self._offsets(partitions, OffsetSpec.latest())[0]
+
+    def end_of_log(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offset after the last record of each partition, visible or not."""
+        (found,) = self._look_up(partitions, OffsetSpec.latest(), isolation=IsolationLevel.READ_UNCOMMITTED)
+        return {partition: at.offset for partition, at in found.items()}
 
     def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
         """The offset of each partition's first record from a time on, in ms since 1970 UTC; its end without one."""
@@ -215,19 +223,22 @@ class Cluster:
         return [{partition: at.offset for partition, at in found.items()} for found in answers]
 
     def _look_up(
-        self, partitions: Collection[TopicPartition], *specs: OffsetSpec
+        self, partitions: Collection[TopicPartition], *specs: OffsetSpec, isolation: IsolationLevel | None = None
     ) -> list[dict[TopicPartition, ListOffsetsResultInfo]]:
         if not partitions:
             return [{} for _ in specs]
         requests = [{ClientPartition(*partition): spec for partition in partitions} for spec in specs]
-        answers = self._ask(lambda timeout_s: self._list_offsets(requests, timeout_s), "looking up offsets")
+        answers = self._ask(
+            lambda timeout_s: self._list_offsets(requests, isolation or self._isolation, timeout_s),
+            "looking up offsets",
+        )
         return [{TopicPartition(key.topic, key.partition): at for key, at in found.items()} for found in answers]
 
     def _list_offsets(
-        self, requests: list[dict[ClientPartition, OffsetSpec]], timeout_s: float
+        self, requests: list[dict[ClientPartition, OffsetSpec]], isolation: IsolationLevel, timeout_s: float
     ) -> list[dict[ClientPartition, ListOffsetsResultInfo]]:
         under_way = [
-            self._admin.list_offsets(request, isolation_level=self._isolation, request_timeout=timeout_s)
+            self._admin.list_offsets(request, isolation_level=isolation, request_timeout=timeout_s)
             for request in requests
         ]
         answers = [{key: future.result() for key, future in futures.items()} for futures in under_way]
@@ -242,7 +253,7 @@ class Cluster:
         started = time.monotonic()
         deadline = started + patience_s
         self._watch.clear()
-        timeout_s = REQUEST_TIMEOUT_S if self._has_answered else FIRST_TRY_S
+        timeout_s = FIRST_TRY_S
         while True:
             left_s = deadline - time.monotonic()
             try:

@@ -15,7 +15,8 @@ class Statistics:
     """The newest statistics of a client; they are parsed only when somebody asks."""
 
     def __init__(self) -> None:
-        self._newest = ""
+        self._newest: str | None = None
+        self._totals: tuple[str, dict[str, int]] = "", {}
 
     def settings(self) -> dict[str, Any]:
         """Client properties that make it report here."""
@@ -23,12 +24,13 @@ class Statistics:
 
     def newest(self) -> tuple[str, dict[str, int]]:
         """The client's id, and totals by the names that librdkafka gives them; both empty before the first ones."""
-        if not self._newest:
-            return "", {}
-        found = json.loads(self._newest)
-        latencies = [broker["rtt"]["avg"] for broker in found["brokers"].values() if broker["rtt"]["cnt"]]
-        totals = {name: found[name] for name in _TOTALS} | ({"rtt_avg_us": max(latencies)} if latencies else {})
-        return found["client_id"], totals
+        text, self._newest = self._newest, None
+        if text is not None:
+            found = json.loads(text)
+            latencies = [broker["rtt"]["avg"] for broker in found["brokers"].values() if broker["rtt"]["cnt"]]
+            totals = {name: found[name] for name in _TOTALS} | ({"rtt_avg_us": max(latencies)} if latencies else {})
+            self._totals = found["client_id"], totals
+        return self._totals
 
     def _take(self, text: str) -> None:
         self._newest = text

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection, Listener
+from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 
 from millrace.monitoring.report import Address, Report
 
 logger = logging.getLogger("millrace.monitoring")
+
+_PAUSE_S = 1.0
 
 
 class Receiver:
@@ -27,10 +30,10 @@ class Receiver:
 
     def __init__(self, host: str, port: int, take: Callable[[Report], None]) -> None:
         self._take = take
-        secret = secrets.token_bytes(16)
-        self._listener = Listener((host, port), backlog=64, authkey=secret)
+        # Whoever connects proves on a thread of their own that they know the secret: nobody can hold up the others
+        self._listener = Listener((host, port), backlog=64)
         self._is_open = True
-        self.address = Address(host, self._listener.address[1], secret)
+        self.address = Address(host, self._listener.address[1], secrets.token_bytes(16))
         threading.Thread(target=self._accept, name="millrace-metrics", daemon=True).start()
 
     def close(self) -> None:
@@ -42,17 +45,28 @@ class Receiver:
         while self._is_open:
             try:
                 connection = self._listener.accept()
+            except OSError as error:
+                if self._is_open:
+                    logger.warning("no connection for metrics could be taken: %s", error)
+                    time.sleep(_PAUSE_S)
+            else:
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: Connection) -> None:
+        with connection:
+            try:
+                deliver_challenge(connection, self.address.secret)
+                answer_challenge(connection, self.address.secret)
+                while True:
+                    self._read(connection)
+            except (EOFError, OSError):
+                return
             except Exception as error:
                 logger.debug("a connection was refused: %s", error)
-            else:
-                threading.Thread(target=self._read, args=(connection,), daemon=True).start()
 
     def _read(self, connection: Connection) -> None:
-        with connection:
-            while True:
-                try:
-                    self._take(Report.from_bytes(connection.recv_bytes(1 << 24)))
-                except (EOFError, OSError):
-                    return
-                except ValueError as error:
-                    logger.warning("%s", error)
+        sent = connection.recv_bytes(1 << 24)
+        try:
+            self._take(Report.from_bytes(sent))
+        except ValueError as error:
+            logger.warning("%s", error)

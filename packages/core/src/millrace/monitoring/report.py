@@ -16,6 +16,9 @@ class Address(NamedTuple):
     port: int
     secret: bytes
 
+    def __repr__(self) -> str:
+        return f"Address({self.host}:{self.port})"
+
 
 @dataclass(slots=True)
 class Count:

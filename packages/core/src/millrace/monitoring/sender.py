@@ -4,43 +4,50 @@ from __future__ import annotations
 
 import functools
 import logging
-from multiprocessing.connection import Client, Connection
+import socket
+import struct
+from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 
 from millrace.monitoring.report import Address, Report
 
 logger = logging.getLogger("millrace.monitoring")
 
-
-def send(address: Address, report: Report) -> None:
-    """Tell the driver what was read; when it cannot be reached, that is told once and the report is lost."""
-    sent = report.to_bytes()
-    if _is_unreachable(address):
-        return
-    for _ in range(2):
-        try:
-            _connection(address).send_bytes(sent)
-        except OSError as error:
-            # The driver may have closed a connection that was kept for long
-            _connection.cache_clear()
-            failure: Exception = error
-        except Exception as error:
-            failure = error
-            break
-        else:
-            return
-    _give_up(address, failure)
-
-
-@functools.lru_cache(maxsize=2)
-def _connection(address: Address) -> Connection:
-    return Client((address.host, address.port), authkey=address.secret)
-
+PATIENCE_S = 2
+"""How long the driver may take to answer: a task waits for it."""
 
 _unreachable: set[Address] = set()
 
 
-def _is_unreachable(address: Address) -> bool:
-    return address in _unreachable
+def send(address: Address, report: Report) -> None:
+    """Tell the driver what was read; when it cannot be reached, that is told once and the report is lost."""
+    if address in _unreachable:
+        return
+    sent = report.to_bytes()
+    try:
+        _connection(address).send_bytes(sent)
+    except Exception:
+        _connection.cache_clear()
+        try:
+            _connection(address).send_bytes(sent)
+        except Exception as error:
+            _give_up(address, error)
+
+
+@functools.lru_cache(maxsize=2)
+def _connection(address: Address) -> Connection:
+    connected = socket.create_connection((address.host, address.port), timeout=PATIENCE_S)
+    # Without a timeout of Python's, which would make the socket non-blocking for others who use its number
+    connected.settimeout(None)
+    for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        connected.setsockopt(socket.SOL_SOCKET, direction, struct.pack("ll", PATIENCE_S, 0))
+    connection = Connection(connected.detach())
+    try:
+        answer_challenge(connection, address.secret)
+        deliver_challenge(connection, address.secret)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _give_up(address: Address, failure: Exception) -> None:

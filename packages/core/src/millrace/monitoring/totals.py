@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -20,6 +21,8 @@ class Totals:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
+        self._lock = threading.Lock()
+        self._is_finished = True
         self._batch = 0
         self._splits = 0
         self._began_at = clock()
@@ -33,34 +36,48 @@ class Totals:
 
     def begin(self, splits: int) -> int:
         """Begin a micro-batch of so many splits; answers its number."""
-        self._reports = {}
-        self._splits = splits
-        self._began_at = self._clock()
-        self._batch += 1
-        return self._batch
+        with self._lock:
+            self._reports = {}
+            self._splits = splits
+            self._began_at = self._clock()
+            self._is_finished = False
+            self._batch += 1
+            return self._batch
 
     def take(self, report: Report) -> None:
         """Take a report; one of a split that was read again replaces the one before."""
-        if report.batch == self._batch:
+        with self._lock:
+            if report.batch != self._batch:
+                return
+            is_late = self._is_finished and report.split not in self._reports
             self._reports[report.split] = report
+            if is_late:
+                # Its task had ended, but the report was still under way
+                self._missing -= 1
+                self._add(report)
 
     def finish(self) -> None:
         """Add up the micro-batch that has ended."""
-        reports, self._reports = list(self._reports.values()), {}
-        records = bytes_ = 0
-        for report in reports:
-            if report.client:
-                self._statistics[report.client] = report.statistics
-            for partition, count in report.counts.items():
-                self._counts[partition].add(count)
-                records += count.records
-                bytes_ += count.bytes
-        now = self._clock()
-        seconds = max(now - self._began_at, 1e-3)
-        self._records_per_second, self._bytes_per_second = records / seconds, bytes_ / seconds
-        self._missing += self._splits - len(reports)
-        self._splits = 0
-        self._idle_since = now
+        with self._lock:
+            if self._is_finished:
+                return
+            reports = list(self._reports.values())
+            for report in reports:
+                self._add(report)
+            counts = [count for report in reports for count in report.counts.values()]
+            now = self._clock()
+            seconds = max(now - self._began_at, 1e-3)
+            self._records_per_second = sum(count.records for count in counts) / seconds
+            self._bytes_per_second = sum(count.bytes for count in counts) / seconds
+            self._missing += self._splits - len(reports)
+            self._idle_since = now
+            self._is_finished = True
+
+    def _add(self, report: Report) -> None:
+        if report.client:
+            self._statistics[report.client] = report.statistics
+        for partition, count in report.counts.items():
+            self._counts[partition].add(count)
 
     def to_json(self) -> dict[str, Any]:
         """What is known now.
@@ -69,8 +86,9 @@ class Totals:
         micro-batch ended, or since the process began; ``missing`` counts the splits whose reports did not come.
         """
         partitions: dict[str, dict[str, list[int | None]]] = {}
-        for (topic, partition), count in sorted(self._counts.items()):
-            partitions.setdefault(topic, {})[str(partition)] = count.to_list()
+        with self._lock:
+            for (topic, partition), count in sorted(self._counts.items()):
+                partitions.setdefault(topic, {})[str(partition)] = count.to_list()
         return {
             "partitions": partitions,
             "records_per_second": round(self._records_per_second, 1),

@@ -103,11 +103,12 @@ def metrics(query: StreamingQuery) -> tuple[SourceMetrics, ...]:
 def metrics_of(progress: StreamingQueryProgress) -> tuple[SourceMetrics, ...]:
     """The metrics of the millrace sources in a progress, as a listener gets it."""
     watermark_lag = _watermark_lag(progress)
-    found = ((_ours(source.latestOffset), _ours(source.endOffset)) for source in progress.sources)
+    found = ((our_offset(source.latestOffset), our_offset(source.endOffset)) for source in progress.sources)
     return tuple(_source(latest, current, watermark_lag) for latest, current in found if latest and current)
 
 
-def _ours(text: str | None) -> dict[str, Any] | None:
+def our_offset(text: str | None) -> dict[str, Any] | None:
+    """An offset of millrace in a query's progress; None for that of another source."""
     try:
         offset = json.loads(text or "null")
     except ValueError:

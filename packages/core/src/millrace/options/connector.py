@@ -72,18 +72,21 @@ class SourceOptions(TableOptions):
     commit_offsets: bool | None = option(
         "commit.offsets.on.checkpoint",
         default=None,
+        aliases=("properties.commit.offsets.on.checkpoint",),
         doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only; by default when "
         "properties.group.id is given.",
     )
     client_id_prefix: str | None = option(
         "client.id.prefix",
         default=None,
+        aliases=("properties.client.id.prefix",),
         doc="The beginning of the source's client ids, which go on with host and process; millrace by default, unless "
         "properties.client.id gives a whole one.",
     )
     register_consumer_metrics: bool = option(
         "register.consumer.metrics",
         default=True,
+        aliases=("properties.register.consumer.metrics",),
         doc="Whether the metrics of a query show what the Kafka consumers say of themselves, every 5 seconds unless "
         "properties.statistics.interval.ms says otherwise.",
     )
@@ -153,14 +156,14 @@ class SourceOptions(TableOptions):
         default=0,
         parse=parse_duration_ms,
         aliases=("table.exec.source.idle-timeout",),
-        doc="Aligned reading: how long a partition without new records still holds back the others. By default not at "
-        "all.",
+        doc="Aligned reading: how long a partition without new records still holds back the others; with 0, the "
+        "default, not at all (in the reference, for ever).",
     )
     discovery_interval_ms: int = option(
         "scan.topic-partition-discovery.interval",
         default=300_000,
         parse=parse_duration_ms,
-        aliases=("partition.discovery.interval.ms",),
+        aliases=("partition.discovery.interval.ms", "properties.partition.discovery.interval.ms"),
         doc="How often a stream looks for partitions that were added to its topics; 0 or less turns it off.",
     )
     header_filter: str | None = option(

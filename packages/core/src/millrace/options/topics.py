@@ -24,13 +24,11 @@ def parse_pattern(text: str) -> str:
     """A regular expression, written as in Java, that whole names of topics match.
 
     Raises:
-        ValueError: It is not one, or uses what only Java has.
+        ValueError: It is not one.
     """
-    try:
-        re.compile(text)
-    except re.error as error:
-        place = "" if error.pos is None else f" at position {error.pos}"
-        raise ValueError(f"expected a regular expression: {error.msg}{place}") from error
+    from millrace.options.java_pattern import java_pattern
+
+    java_pattern(text)
     return text
 
 

@@ -77,15 +77,15 @@ class Alignment:
         gaps = {partition: available[partition] for partition in available if partition not in next_}
 
         def until(bound: int) -> Offsets:
-            return {**begin, **gaps, **self._ends(next_, bound, begin, available)}
+            return self._ends(next_, bound, begin, available)
 
         bound = held_at + self._max_drift_ms
-        end = until(bound)
-        if max_rows is not None and _rows(begin, end) > max_rows:
-            bound, end = _largest_fitting(until, oldest, bound, begin, max_rows)
+        ends = until(bound)
+        if max_rows is not None and _rows(begin, ends) > max_rows:
+            bound, ends = _largest_fitting(until, oldest, bound, begin, max_rows)
         for partition in next_:
             self._read_to[partition] = bound
-        return end
+        return {**begin, **gaps, **ends}
 
     def _next_timestamps(self, waiting: Offsets, available: Offsets) -> dict[TopicPartition, int]:
         """The timestamp of the next record of each partition; those without a visible one are left out."""
@@ -126,8 +126,8 @@ class Alignment:
         return ends
 
 
-def _rows(begin: Offsets, end: Offsets) -> int:
-    return sum(end.values()) - sum(begin.values())
+def _rows(begin: Offsets, ends: Offsets) -> int:
+    return sum(end - begin[partition] for partition, end in ends.items())
 
 
 def _largest_fitting(

@@ -13,7 +13,7 @@ from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
 from millrace.kafka.cluster import REQUEST_TIMEOUT_S
 from millrace.kafka.consumer import WatchedConsumer, consumer_for
-from millrace.kafka.errors import NO_TOPIC, client_errors, may_pass
+from millrace.kafka.errors import NO_TOPIC, client_errors, kafka_error, may_pass
 from millrace.kafka.watch import REFUSED_S
 from millrace.options.secrets import Properties
 from millrace.source.loss import ADVICE, logger
@@ -40,7 +40,7 @@ STALL_S = 120.0
 """How long a read goes on without any message before it gives up; a restarted broker is back sooner."""
 
 
-_GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
+_GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.OFFSET_OUT_OF_RANGE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class _Fetch:
         self._only = split.ranges[0].partition if len(split.ranges) == 1 else None
         self._next = {found.partition: found.start for found in split.ranges}
         self._ended_early: set[TopicPartition] = set()
+        self._tried_again: dict[TopicPartition, int] = {}
         self._ask = FIRST_MESSAGES
         self._heard_at = time.monotonic()
 
@@ -160,8 +161,11 @@ class _Fetch:
         if code == KafkaError._PARTITION_EOF:
             # The offsets after the last visible record are gaps: markers of transactions, or compacted away
             self._at_end(found, message.offset())
-        elif code in _GONE or (code in NO_TOPIC and not self._fail):
-            self._on_loss(found, is_topic_gone=code in NO_TOPIC)
+        elif code in _GONE:
+            self._on_loss(found)
+        elif code in NO_TOPIC and not self._fail:
+            # A broker that has just started may not know the topic yet
+            self._ended_early.add(partition)
         else:
             raise KafkaException(error)
 
@@ -190,25 +194,46 @@ class _Fetch:
                 f"that the brokers are running and reachable from this machine"
             )
 
-    def _on_loss(self, found: OffsetRange, *, is_topic_gone: bool = False) -> None:
+    def _on_loss(self, found: OffsetRange) -> None:
         """Go on behind offsets that are gone, if the user wants that."""
-        wanted, low, high = self._next[found.partition], 0, 0
-        if not is_topic_gone:
-            low, high = self._consumer.get_watermark_offsets(ClientPartition(*found.partition), REQUEST_TIMEOUT_S)
-        # Where the log has ended before, there is nothing to go on with: it was made again, or cut off
-        resume = min(low, found.end) if low > wanted else found.end
+        wanted = self._next[found.partition]
+        try:
+            low, high = self._log(found.partition)
+        except KafkaException as error:
+            if not may_pass(kafka_error(error)):
+                raise
+            # To be looked at again when nothing has come for a while
+            self._ended_early.add(found.partition)
+            return
+        if low <= wanted < high and self._tried_again.get(found.partition) != wanted:
+            self._tried_again[found.partition] = wanted
+            self._go_on(found, wanted)
+            return
         lost = f"{found.partition}: offsets {wanted} to {found.end - 1} were to be read, but the log {held(low, high)}"
         if self._fail:
             raise DataLossError(f"{lost}. They were deleted by retention, or the topic was made again. {ADVICE}")
+        # Where the log has ended before, there is nothing to go on with: it was made again, or cut off
+        resume = min(low, found.end) if low > wanted else found.end
         logger.warning("data is lost: %s; %d offsets are skipped", lost, resume - wanted)
         self._tally.skipped(found.partition, resume - wanted)
+        self._go_on(found, resume)
+
+    def _go_on(self, found: OffsetRange, offset: int) -> None:
         self._ended_early.discard(found.partition)
         self._consumer.incremental_unassign([ClientPartition(*found.partition)])
-        self._next[found.partition] = resume
-        if resume < found.end:
-            self._consumer.incremental_assign([ClientPartition(*found.partition, resume)])
+        self._next[found.partition] = offset
+        if offset < found.end:
+            self._consumer.incremental_assign([ClientPartition(*found.partition, offset)])
         else:
             del self._open[found.partition]
+
+    def _log(self, partition: TopicPartition) -> tuple[int, int]:
+        try:
+            return self._consumer.get_watermark_offsets(ClientPartition(*partition), REQUEST_TIMEOUT_S)
+        except KafkaException as error:
+            if kafka_error(error).code() not in NO_TOPIC:
+                raise
+            return 0, 0
 
     def _what_is_left(self) -> str:
         return ", ".join(str(OffsetRange(p, self._next[p], found.end)) for p, found in self._open.items())

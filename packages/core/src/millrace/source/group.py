@@ -7,17 +7,22 @@ their metadata, which say whose they are and when that was. It is renewed as lon
 
 from __future__ import annotations
 
+import functools
 import logging
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
+
+from confluent_kafka import KafkaException
 
 from millrace.contracts import TopicPartition
 from millrace.errors import GroupInUseError
 from millrace.kafka.cluster import Cluster
+from millrace.kafka.errors import client_errors
 from millrace.source.offsets import Offsets
 
 logger = logging.getLogger("millrace.source")
@@ -66,10 +71,10 @@ class Group:
     def commit(self, offsets: Offsets) -> None:
         """Begin to commit offsets; does not wait for the brokers."""
         self._newest = offsets
-        self._write(offsets).add_done_callback(lambda done: self._on_done(done, offsets))
-        if self._renewal is None:
-            self._renewal = threading.Thread(target=self._renew, name="millrace-group", daemon=True)
-            self._renewal.start()
+        if not offsets:
+            return
+        self._write(offsets).add_done_callback(functools.partial(self._on_done, offsets))
+        self._keep_claim()
 
     def claim(self, offsets: Offsets) -> None:
         """Take the group, at the offsets where the stream starts.
@@ -78,11 +83,13 @@ class Group:
             GroupInUseError: Another stream has it.
         """
         check_group(self._cluster, offsets, self._owner, self._now)
-        self._newest = offsets
-        self._write(offsets).result(timeout=RENEW_S)
+        if offsets:
+            self._newest = offsets
+            with client_errors(f"claiming consumer group {self._cluster.group!r}"):
+                _check_written(self._write(offsets), RENEW_S)
+            self._keep_claim()
         # Of two that have started together, the last one to write has the group
         check_group(self._cluster, offsets, self._owner, self._now)
-        self.commit(offsets)
 
     def release(self) -> None:
         """Give up the claim; the offsets stay."""
@@ -94,21 +101,41 @@ class Group:
         except Exception as error:
             logger.info("the consumer group was not released: %s", error)
 
+    def _keep_claim(self) -> None:
+        if self._renewal is None:
+            self._renewal = threading.Thread(target=self._renew, name="millrace-group", daemon=True)
+            self._renewal.start()
+
     def _renew(self) -> None:
         while not self._released.wait(RENEW_S):
-            self._write(self._newest)
+            offsets = self._newest
+            self._write(offsets).add_done_callback(functools.partial(self._on_renewed, offsets))
 
     def _write(self, offsets: Offsets) -> Future[Any]:
         return self._cluster.begin_commit(offsets, f"millrace {self._owner} {int(self._now())}")
 
-    def _on_done(self, done: Future[Any], offsets: Offsets) -> None:
-        error = done.exception()
-        if error is None:
-            self.succeeded += 1
-            self.committed = offsets
-        else:
+    def _on_done(self, offsets: Offsets, done: Future[Any]) -> None:
+        try:
+            _check_written(done)
+        except Exception as error:
             self.failed += 1
             logger.warning("offsets of the consumer group were not committed (%d times so far): %s", self.failed, error)
+        else:
+            self.succeeded += 1
+            self.committed = offsets
+
+    def _on_renewed(self, offsets: Offsets, done: Future[Any]) -> None:
+        # The commit itself was counted; a renewal makes good for it when it failed
+        with suppress(Exception):
+            _check_written(done)
+            self.committed = offsets
+
+
+def _check_written(done: Future[Any], timeout_s: float | None = None) -> None:
+    """Raise what kept offsets from being committed, be it only those of one partition."""
+    for partition in done.result(timeout=timeout_s).topic_partitions:
+        if partition.error is not None:
+            raise KafkaException(partition.error)
 
 
 def check_group(

@@ -50,8 +50,13 @@ def find_losses(read: StreamOffset, found: Found, begin: Offsets, end: Offsets) 
         if partition in there
         else Loss(partition, "is gone: its topic was deleted, has fewer partitions, or is chosen no more", 0, None)
         for partition, start in sorted(read.next.items())
+        if not _has_stopped(partition, read)
     )
     return [loss for loss in losses if loss is not None]
+
+
+def _has_stopped(partition: TopicPartition, read: StreamOffset) -> bool:
+    return bool(read.stop) and read.next[partition] >= read.stop.get(partition, 0)
 
 
 def _loss(
@@ -63,9 +68,12 @@ def _loss(
     if known is not None and known != found.ids[partition.topic]:
         return Loss(partition, f"had been read up to {start} when its topic was deleted and made again, {log}", 0, low)
     if high < start:
-        return Loss(partition, f"had been read up to {start}, {log}: it was made again or cut off", 0, low)
+        # With an unchanged id it is the same log, what is left of which was read
+        resume = low if known is None else high
+        return Loss(partition, f"had been read up to {start}, {log}: it was made again or cut off", 0, resume)
     if low > start:
-        return Loss(partition, f"wants offset {start}, {log}: records were deleted", low - start, low)
+        skipped = min(low, read.stop.get(partition, low)) - start
+        return Loss(partition, f"wants offset {start}, {log}: records were deleted", skipped, low)
     return None
 
 

@@ -23,23 +23,24 @@ class Monitor:
     def __init__(self, address: str) -> None:
         self._totals = Totals()
         self._receiver = _listen(address, self._totals) if address else None
-        self._is_under_way = False
 
     @property
     def address(self) -> Address | None:
         """Where executors tell what they have read."""
         return self._receiver.address if self._receiver else None
 
+    def close(self) -> None:
+        """Take no more reports."""
+        if self._receiver:
+            self._receiver.close()
+
     def begin(self, splits: int) -> int:
         """Begin a micro-batch of so many splits; answers its number."""
-        self._is_under_way = True
         return self._totals.begin(splits if self._receiver else 0)
 
     def finish(self) -> None:
         """The micro-batch has ended."""
-        if self._is_under_way:
-            self._totals.finish()
-        self._is_under_way = False
+        self._totals.finish()
 
     def to_json(self) -> dict[str, Any]:
         """What is known now: see `Totals.to_json`."""

@@ -16,6 +16,9 @@ from millrace.source.peek import mean_record_bytes
 ASSUMED_RECORD_BYTES = 1_000.0
 """The size of a record as long as none was seen."""
 
+_SURELY = 10
+"""How many times larger records may have become before a batch that seems to fit is looked at again."""
+
 
 class Pace:
     """Finds the end of each micro-batch by the user's limits.
@@ -38,6 +41,7 @@ class Pace:
         self._client = client
         self._clock = clock
         self._record_bytes = ASSUMED_RECORD_BYTES
+        self._has_sampled = False
         self._last_batch_at: float | None = None
         self._alignment = Alignment.of(options, client, cluster, clock)
 
@@ -70,6 +74,11 @@ class Pace:
         max_rows, max_bytes = self._options.max_records_per_batch, self._options.max_bytes_per_batch
         if max_bytes is None or available == start:
             return max_rows
-        self._record_bytes = mean_record_bytes(self._client, start, available) or self._record_bytes
+        waiting = sum(available.values()) - sum(start.values())
+        if self._has_sampled and waiting * self._record_bytes * _SURELY < max_bytes:
+            return max_rows
+        sampled = mean_record_bytes(self._client, start, available)
+        self._has_sampled = sampled is not None
+        self._record_bytes = sampled or self._record_bytes
         fitting = max(1, int(max_bytes / self._record_bytes))
         return fitting if max_rows is None else min(max_rows, fitting)

@@ -16,7 +16,7 @@ from millrace.options.secrets import Properties
 from millrace.source.offsets import Offsets
 
 SAMPLE_RECORDS = 200
-SAMPLE_WAIT_S = 0.5
+TIMESTAMPS = "looking at the timestamps of records"
 
 MOST_LOOKED_AT = 10_000
 """How many records a search for a timestamp goes through."""
@@ -37,15 +37,14 @@ def mean_record_bytes(client: Properties, start: Offsets, end: Offsets) -> float
         end: Where each of them could go; only records before are waited for.
     """
     positions = {partition: offset for partition, offset in start.items() if end[partition] > offset}
-    waiting = sum(end[partition] - offset for partition, offset in positions.items())
-    consumer = _consumer(client)
-    with client_errors("looking at the size of records"):
-        consumer.assign([ClientPartition(*partition, offset) for partition, offset in positions.items()])
-        try:
-            sampled = consumer.consume(min(SAMPLE_RECORDS, waiting), SAMPLE_WAIT_S)
-        finally:
-            consumer.unassign()
-    sizes = [len(found.value() or b"") + len(found.key() or b"") for found in sampled if found.error() is None]
+    looking, sizes = set(positions), []
+    for partition, message in _records(_consumer(client), positions, "looking at the size of records"):
+        if message is None or message.offset() >= end[partition]:
+            looking.discard(partition)
+        else:
+            sizes.append(len(message) + len(message.key() or b""))
+        if len(sizes) >= SAMPLE_RECORDS or not looking:
+            break
     return max(1.0, sum(sizes) / len(sizes)) if sizes else None
 
 
@@ -63,7 +62,7 @@ def next_timestamps(client: Properties, start: Offsets, end: Offsets) -> dict[To
     found: dict[TopicPartition, int] = {}
     looking = set(start)
     consumer = _consumer(client)
-    for partition, message in _records(consumer, start):
+    for partition, message in _records(consumer, start, TIMESTAMPS):
         if partition in looking:
             if message is not None and message.offset() < end[partition]:
                 found[partition] = message.timestamp()[1]
@@ -82,7 +81,7 @@ def offset_of_timestamp(client: Properties, partition: TopicPartition, millis: i
     Raises:
         ClientError: As `next_timestamps`.
     """
-    for looked_at, (_, message) in enumerate(_records(_consumer(client), {partition: start})):
+    for looked_at, (_, message) in enumerate(_records(_consumer(client), {partition: start}, TIMESTAMPS)):
         if message is None or message.offset() >= end:
             return end
         is_found = message.timestamp()[1] >= millis
@@ -91,12 +90,12 @@ def offset_of_timestamp(client: Properties, partition: TopicPartition, millis: i
     return end
 
 
-def _records(consumer: Consumer, start: Offsets) -> Iterator[tuple[TopicPartition, Message | None]]:
-    """Records as they come, and None for a partition that has no more."""
+def _records(consumer: Consumer, start: Offsets, doing: str) -> Iterator[tuple[TopicPartition, Message | None]]:
+    """Records as they come, and None for a partition that has no more; ``doing`` is for errors."""
     if not start:
         return
     deadline = time.monotonic() + PATIENCE_S
-    with client_errors("looking at the timestamps of records"):
+    with client_errors(doing):
         consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
         try:
             while time.monotonic() < deadline:
@@ -109,7 +108,7 @@ def _records(consumer: Consumer, start: Offsets) -> Iterator[tuple[TopicPartitio
                         raise KafkaException(error)
         finally:
             consumer.unassign()
-    raise ClientError(f"no record came within {PATIENCE_S:.0f} s when looking at the timestamps of records")
+    raise ClientError(f"no record came within {PATIENCE_S:.0f} s when {doing}")
 
 
 def _is_end(error: KafkaError) -> bool:

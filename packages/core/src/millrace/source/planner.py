@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 from millrace.configuration import SourceConfig
+from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.cluster import Cluster
 from millrace.options.connector import SourceOptions
@@ -42,11 +43,6 @@ class Planner:
             self._cluster, selection, options.discovery_interval_ms, forget=not options.fail_on_data_loss
         )
 
-    @property
-    def skipped(self) -> int:
-        """How many offsets were skipped because they are gone."""
-        return self._losses.skipped
-
     def batch_splits(self) -> list[Split]:
         """The splits of a batch read, from the starting to the stopping offsets."""
         partitions = self._subscription.find().partitions
@@ -63,9 +59,11 @@ class Planner:
         """Where a stream without a checkpoint begins, and where it stops if it is bounded."""
         found = self._subscription.find()
         start = starting_offsets(self._config, LATEST, found.partitions, self._cluster)
-        stop = {}
+        stop: dict[TopicPartition, int] = {}
         if self._config.bounded is not None:
-            stop = {**start, **stopping_offsets(self._config, found.partitions, self._cluster)}
+            stop = stopping_offsets(self._config, found.partitions, self._cluster)
+            end = self._cluster.end(found.partitions)
+            stop = {partition: until(stop, partition, start, end) for partition in found.partitions}
         return StreamOffset(start, stop=stop, ids=found.ids, owner=self._owner)
 
     def available(self, start: StreamOffset, last: Offsets | None = None) -> StreamOffset:
@@ -78,16 +76,21 @@ class Planner:
         Raises:
             DataLossError: Something that the stream was to read is lost, and that is an error.
         """
-        found, begin, end = self._look(start)
+        found, begin, end = self._look(start, self._subscription.find(start.next))
+        if find_losses(start, found, begin, end):
+            # What the topics are may have changed since they were last looked at
+            found, begin, end = self._look(start, self._subscription.find_again(start.next))
         resumed = self._losses.settle(find_losses(start, found, begin, end))
         partitions = [p for p in found.partitions if last is None or p in last or p in start.next]
         joined = {p: begin[p] for p in partitions if p not in start.next} | resumed
         begin = {**start.next, **joined}
         end = {partition: end[partition] for partition in partitions}
-        for stop in (start.stop, last):
+        # What has lost data ends where its log ends now
+        bounded = {p: min(stop, end[p]) if p in resumed else stop for p, stop in start.stop.items() if p in end}
+        for stop in (bounded, last):
             if stop:
                 end = {partition: until(stop, partition, begin, end) for partition in partitions}
-        available = StreamOffset(end, joined, start.stop, found.ids, start.owner or self._owner)
+        available = StreamOffset(end, joined, bounded, found.ids, start.owner or self._owner)
         return start if end == start.next and not joined else available
 
     def next_end(self, start: StreamOffset, available: StreamOffset, *, draining: bool) -> StreamOffset:
@@ -98,6 +101,8 @@ class Planner:
             available: How far it could go.
             draining: Whether the query ends when it has read all of ``available``, so that nothing is waited for.
         """
+        if available == start:
+            return start
         begin = available.begin(start)
         end = self._pace.end(begin, available.next, draining=draining or bool(available.stop))
         if end == begin and not available.joined:
@@ -140,14 +145,20 @@ class Planner:
         if self._group:
             self._group.release()
 
-    def _look(self, start: StreamOffset) -> tuple[Found, Offsets, Offsets]:
-        found = self._subscription.find(start.next)
+    def _look(self, start: StreamOffset, found: Found) -> tuple[Found, Offsets, Offsets]:
         try:
-            return found, *self._cluster.bounds(found.partitions)
+            begin, end = self._cluster.bounds(found.partitions)
         except UnknownTopicError:
             # Deleted since the last look at the topics
             found = self._subscription.find_again(start.next)
-            return found, *self._cluster.bounds(found.partitions)
+            begin, end = self._cluster.bounds(found.partitions)
+        return found, begin, self._not_before(start.next, end)
+
+    def _not_before(self, read: Offsets, end: Offsets) -> Offsets:
+        """Ends that are not before what was read, where that is still in the log, if not visible at the moment."""
+        before = [partition for partition, offset in read.items() if end.get(partition, offset) < offset]
+        whole = self._cluster.end_of_log(before)
+        return {**end, **{partition: read[partition] for partition in before if whole[partition] >= read[partition]}}
 
 
 def plan_micro_batch(start: StreamOffset, end: StreamOffset, options: SourceOptions) -> list[Split]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -81,7 +80,10 @@ class TopicPattern:
 
     def find(self, cluster: Cluster, may_lack: Collection[TopicPartition] | None) -> Found:
         """The matching topics' partitions, by name; none when no topic matches: see `Selection.find`."""
-        names = [name for name in cluster.topic_names() if name not in _INTERNAL and re.fullmatch(self.pattern, name)]
+        from millrace.options.java_pattern import java_pattern
+
+        matches = java_pattern(self.pattern).fullmatch
+        names = [name for name in cluster.topic_names() if name not in _INTERNAL and matches(name)]
         # Those that are deleted between the two looks are not there
         return _all_of(cluster.topics(names, may_lack=names))
 
@@ -98,10 +100,11 @@ class PartitionSet:
         topics = cluster.topics(names, may_lack=_topics(may_lack, names))
         counts = {name: topic.partitions for name, topic in topics.items()}
         for topic, number in self.chosen:
-            if may_lack is not None and number >= counts.get(topic, 0) and (topic, number) not in may_lack:
+            count = counts.get(topic, 0)
+            if may_lack is not None and number >= count and (topic, number) not in may_lack:
                 raise UnknownTopicError(
-                    f"no partition {number} in topic {topic!r} (option 'topic-partitions'): it has {counts[topic]} "
-                    f"partitions, 0 to {counts[topic] - 1}"
+                    f"no partition {number} in topic {topic!r} (option 'topic-partitions'), which has {count} of them, "
+                    f"counted from 0"
                 )
         there = (TopicPartition(topic, number) for topic, number in self.chosen if number < counts.get(topic, 0))
         return Found(tuple(there), _ids(topics))

@@ -11,6 +11,7 @@ from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.cluster import Cluster
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
+from millrace.source.loss import logger
 from millrace.source.offsets import Offsets, held
 
 EARLIEST = "earliest-offset"
@@ -37,9 +38,15 @@ def starting_offsets(
     ref = config.startup or _standard(GROUP if config.follows_group else otherwise)
     offsets = _initialize(ref, partitions, cluster)
     begin, end = cluster.bounds(partitions)
+    beyond = [partition for partition, offset in offsets.items() if offset > end[partition]]
+    # A group may have read what is not visible to this query at the moment: it waits for that
+    end = {**end, **cluster.end_of_log(beyond)}
     valid = {p: offset for p, offset in offsets.items() if begin[p] <= offset <= end[p]}
     missing = [partition for partition in partitions if partition not in valid]
     reset = config.options.offset_reset
+    if reset == "none" and not config.options.fail_on_data_loss:
+        valid |= _nearest({p: offsets[p] for p in missing if p in offsets}, begin, end)
+        missing = [partition for partition in missing if partition not in valid]
     if missing and reset == "none":
         raise DataLossError(_no_start(ref.name, missing[0], len(missing), offsets.get(missing[0]), begin, end))
     bounds = begin if reset == "earliest" else end
@@ -62,6 +69,20 @@ def _initialize(ref: PluginRef, partitions: Partitions, cluster: Cluster) -> dic
     if wrong:
         raise OptionsError("source", (f"offset initializer {ref.name!r} gave offset {', '.join(wrong)}",))
     return {partition: offsets[partition] for partition in partitions if partition in offsets}
+
+
+def _nearest(offsets: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPartition, int]:
+    found = {p: min(max(offset, begin[p]), end[p]) for p, offset in offsets.items()}
+    for partition, offset in offsets.items():
+        log = held(begin[partition], end[partition])
+        logger.warning(
+            "data is lost: %s was to start at offset %d, and the log %s. It starts at offset %d",
+            partition,
+            offset,
+            log,
+            found[partition],
+        )
+    return found
 
 
 def _no_start(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING, Any
 
 from millrace.errors import OptionsError
+from millrace.monitoring.view import our_offset
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -47,15 +47,15 @@ def _is_at_end(query: StreamingQuery) -> bool:
     if progress is None:
         return False
     # A query that has found nothing to read has no end offset
-    return all(_has_stopped(json.loads(source.endOffset or source.latestOffset or "{}")) for source in progress.sources)
+    offsets = [our_offset(source.endOffset) or our_offset(source.latestOffset) for source in progress.sources]
+    return all(offset is not None and _has_stopped(offset) for offset in offsets)
 
 
 def _has_stopped(offset: dict[str, Any]) -> bool:
-    if "topics" in offset and "stop" not in offset:
+    if "stop" not in offset:
         raise OptionsError("source", ("the stream is not bounded: give the option 'scan.bounded.mode'",))
-    stop = offset.get("stop", {})
-    return bool(offset) and all(
-        at >= stop.get(topic, {}).get(partition, 0)
+    return all(
+        at >= offset["stop"].get(topic, {}).get(partition, 0)
         for topic, partitions in offset["topics"].items()
         for partition, at in partitions.items()
     )

@@ -38,13 +38,13 @@ class MetricsListener(StreamingQueryListener):
         """Nothing to do."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
-        """A micro-batch has ended, or a trigger has found nothing to do for a while."""
+        """A micro-batch has ended."""
         progress = event.progress
         for source in metrics_of(progress):
             self._on_metrics(progress.name or str(progress.id), source)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
-        """Nothing to do."""
+        """Nothing to do: Spark tells no progress with it."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
         """Nothing to do."""

@@ -39,7 +39,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         super().__init__(config, schema)
         self._planner_: Planner | None = None
         self._monitor_: Monitor | None = None
-        self._processed: StreamOffset | None = None
+        self._is_new = False
+        self._processed: Offsets | None = None
         self._seen: StreamOffset | None = None
         self._is_draining = False
         self._last: Offsets | None = None
@@ -47,6 +48,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where a query without a checkpoint begins."""
         with user_errors():
+            self._is_new = True
             return self._planner().first_offset().to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
@@ -100,17 +102,21 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _follow(self, start: StreamOffset) -> None:
         """Take note that everything before ``start`` is processed and in the checkpoint."""
-        if self._processed is None:
+        is_first = self._processed is None
+        if is_first:
             self._planner().begin(start)
             call_at_end(self.stop)
-        elif start.next != self._processed.next:
-            self._planner().commit(start)
-        if self._processed is None or start.next != self._processed.next:
+        if is_first or start.next != self._processed:
             self._monitor().finish()
-        self._processed = start
+            # Where a new query starts, nothing is processed yet
+            if not (is_first and self._is_new):
+                self._planner().commit(start)
+        self._processed = start.next
 
     def stop(self) -> None:
         """The query has ended."""
+        if self._monitor_ is not None:
+            self._monitor_.close()
         if self._planner_ is not None:
             self._planner_.stop()
 

@@ -1,0 +1,60 @@
+"""What happens to a stream when the leaders of its partitions move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import ElectionType
+from confluent_kafka.admin import AdminClient, PartitionMetadata
+
+from millrace.embedded import KafkaCluster
+from support.queries import wait_for_batches_with_rows
+from support.waiting import wait_until
+
+TOPIC = "numbers"
+
+
+@pytest.fixture
+def cluster() -> Iterator[KafkaCluster]:
+    with KafkaCluster(brokers=3, java_options=["-XX:TieredStopAtLevel=1"]) as running:
+        running.create_topic(TOPIC, 2, {"min.insync.replicas": "2"})
+        yield running
+
+
+def partitions(admin: AdminClient) -> list[PartitionMetadata]:
+    found = admin.list_topics(TOPIC, 10).topics[TOPIC].partitions
+    return [found[number] for number in sorted(found)]
+
+
+def leaders(admin: AdminClient) -> list[int]:
+    return [partition.leader for partition in partitions(admin)]
+
+
+def has_all_copies(admin: AdminClient) -> bool:
+    return all(len(partition.isrs) == 3 for partition in partitions(admin))
+
+
+def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, saved):
+    producer = writing(cluster.bootstrap_servers, TOPIC)
+    query = saved.start(cluster.bootstrap_servers, TOPIC)
+
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+    preferred = leaders(admin)
+    assert len(set(preferred)) == 2
+    wait_for_batches_with_rows(query, 2)
+    for node, end in zip(preferred, ["kill", "stop"], strict=True):
+        broker = cluster.brokers[node - 1]
+        getattr(broker, end)()
+        wait_until(lambda gone=node: gone not in leaders(admin), "other brokers to lead")
+        wait_for_batches_with_rows(query, 2)
+        broker.start()
+        wait_until(lambda: has_all_copies(admin), "the broker to catch up")
+    admin.elect_leaders(ElectionType.PREFERRED).result()
+    wait_until(lambda: leaders(admin) == preferred, "the leaders to be where they were")
+    wait_for_batches_with_rows(query, 2)
+    written = producer.finish()
+    query.processAllAvailable()
+
+    assert saved.numbers() == Counter(range(written))

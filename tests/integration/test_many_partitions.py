@@ -1,0 +1,51 @@
+"""A topic with very many partitions, each of which could cost a little too much."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from support.kafka import produce
+from support.workers import python_workers
+
+PARTITIONS = 500
+RECORDS = 2_500
+MOST_SECONDS = 60.0
+MOST_BYTES = 350 << 20
+
+
+@pytest.fixture
+def topic(broker, make_topic) -> str:
+    name = make_topic(PARTITIONS)
+    records = ({"value": str(n).encode(), "partition": n % PARTITIONS} for n in range(RECORDS))
+    produce(broker.bootstrap_servers, name, records)
+    return name
+
+
+@contextmanager
+def bounded_time_and_memory() -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < MOST_SECONDS
+    assert all(worker.memory_info().rss < MOST_BYTES for worker in python_workers())
+
+
+def test_a_batch_reads_five_hundred_partitions(spark, connection, topic):
+    rows = spark.read.format("millrace").options(**connection, topic=topic).schema("value BINARY").load()
+    with bounded_time_and_memory():
+        found = rows.selectExpr("CAST(STRING(value) AS BIGINT) AS number").toArrow()["number"].to_pylist()
+
+    assert Counter(found) == Counter(range(RECORDS))
+
+
+def test_a_stream_reads_five_hundred_partitions(broker, topic, saved):
+    with bounded_time_and_memory():
+        query = saved.start(broker.bootstrap_servers, topic, **{"scan.max-records-per-batch": "1000"})
+        query.processAllAvailable()
+
+    assert [progress.numInputRows for progress in query.recentProgress if progress.numInputRows] == [1_000, 1_000, 500]
+    assert saved.numbers() == Counter(range(RECORDS))

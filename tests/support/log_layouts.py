@@ -1,0 +1,220 @@
+"""Logs of all shapes on a real broker: with gaps by transactions and compaction, cut off at their heads, or empty."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
+from hypothesis import strategies as st
+
+from support.kafka import consume
+from support.waiting import wait_until
+
+PARTITIONS = 3
+
+_COMPACTED = {
+    "cleanup.policy": "compact,delete",
+    "min.cleanable.dirty.ratio": "0.0",
+    # What a step writes begins a segment, by its timestamps, and all segments but the last one are compacted
+    "segment.ms": "1",
+}
+
+
+@dataclass(frozen=True)
+class Produce:
+    """Records of a few hundred bytes at most, each with a key of its own."""
+
+    partition: int
+    records: int
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """Records of a transaction around others that are in none; it leaves its markers in the log."""
+
+    partition: int
+    records: int
+    others: int
+    commits: bool
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Records of few keys; on a compacted topic the last one of each key stays."""
+
+    partition: int
+    records: int
+    keys: int
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """The deletion of the head of a log, in percent of its offsets."""
+
+    partition: int
+    percent: int
+
+
+Step = Produce | Transaction | Repeat | Truncate
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a topic's log comes about.
+
+    Attributes:
+        steps: What happens before a stream begins.
+        later: What happens after its first micro-batch.
+        compacted: Whether the topic is compacted.
+        left_open: Whether a transaction is still open while it reads, in partition 0.
+    """
+
+    steps: Sequence[Step]
+    later: Sequence[Step] = ()
+    compacted: bool = False
+    left_open: bool = False
+
+
+_partitions = st.integers(0, PARTITIONS - 1)
+_counts = st.integers(1, 40)
+_appending = [
+    st.builds(Produce, _partitions, _counts),
+    st.builds(Transaction, _partitions, _counts, st.integers(0, 10), st.booleans()),
+    st.builds(Repeat, _partitions, st.integers(2, 40), st.integers(1, 5)),
+]
+_truncations = st.builds(Truncate, _partitions, st.integers(1, 100))
+
+layouts = st.builds(
+    Layout,
+    steps=st.lists(st.one_of(*_appending, _truncations), max_size=7),
+    later=st.lists(st.one_of(*_appending), max_size=3),
+    compacted=st.booleans(),
+    left_open=st.booleans(),
+)
+
+
+class Logs:
+    """Lays out topics on a broker; its clients are made once, since making them is slow.
+
+    Args:
+        servers: The broker.
+    """
+
+    def __init__(self, servers: str) -> None:
+        self._servers = servers
+        common = {"bootstrap.servers": servers, "linger.ms": "0", "log_level": 0}
+        self._admin = AdminClient(common)
+        self._consumer = Consumer({"bootstrap.servers": servers, "group.id": "layouts", "log_level": 0})
+        self._plain = Producer(common)
+        self._transactional = Producer({**common, "transactional.id": "layouts"})
+        self._transactional.init_transactions(30)
+        self._numbers = itertools.count()
+        self._timestamp = 0
+        self._clean_often()
+
+    def topic(self, *, compacted: bool) -> str:
+        """Create a topic."""
+        name = f"layout-{next(self._numbers)}"
+        config = _COMPACTED if compacted else {}
+        self._wait(self._admin.create_topics([NewTopic(name, PARTITIONS, 1, config=config)]))
+        wait_until(lambda: self._is_led(name), "the topic's leaders")
+        return name
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic."""
+        self._wait(self._admin.delete_topics([topic]))
+
+    def carry_out(self, topic: str, steps: Sequence[Step], *, compacted: bool) -> None:
+        """Do one step after the other."""
+        for step in steps:
+            match step:
+                case Produce():
+                    self._produce(self._plain, topic, step.partition, step.records)
+                case Transaction():
+                    self._transaction(topic, step)
+                case Repeat():
+                    self._repeat(topic, step, compacted=compacted)
+                case Truncate():
+                    self._truncate(topic, step)
+
+    def open_transaction(self, topic: str) -> Callable[[], None]:
+        """Begin a transaction with some records in partition 0, and return what ends it."""
+        self._transactional.begin_transaction()
+        self._produce(self._transactional, topic, 0, 3)
+        return self._transactional.abort_transaction
+
+    def _transaction(self, topic: str, step: Transaction) -> None:
+        self._transactional.begin_transaction()
+        self._produce(self._transactional, topic, step.partition, step.records)
+        self._produce(self._plain, topic, step.partition, step.others)
+        if step.commits:
+            self._transactional.commit_transaction()
+        else:
+            self._transactional.abort_transaction()
+
+    def _repeat(self, topic: str, step: Repeat, *, compacted: bool) -> None:
+        keys = [f"repeated-{next(self._numbers)}".encode() for _ in range(step.keys)]
+        self._produce(self._plain, topic, step.partition, step.records, keys)
+        if compacted:
+            # The newest segment is never compacted, so there must be a newer one
+            self._produce(self._plain, topic, step.partition, 1)
+            wait_until(lambda: self._count(topic, keys) == min(len(keys), step.records), "the log to be compacted")
+
+    def _truncate(self, topic: str, step: Truncate) -> None:
+        low, high = self._bounds(topic, step.partition)
+        offset = low + (high - low) * step.percent // 100
+        if offset > low:
+            self._wait(self._admin.delete_records([TopicPartition(topic, step.partition, offset)]))
+
+    def _produce(
+        self, producer: Producer, topic: str, partition: int, records: int, keys: Sequence[bytes] = ()
+    ) -> None:
+        # Later than what was written before, also than a transaction's marker, which has the broker's time
+        self._timestamp = max(self._timestamp, int(time.time() * 1000)) + 2
+        for index in range(records):
+            number = next(self._numbers)
+            key = keys[index % len(keys)] if keys else f"single-{number}".encode()
+            producer.produce(topic, f"{number}".ljust(number % 200).encode(), key, partition, timestamp=self._timestamp)
+        assert producer.flush(30) == 0
+
+    def _count(self, topic: str, keys: Sequence[bytes]) -> int:
+        return sum(message.key() in keys for message in consume(self._servers, topic, "read_uncommitted"))
+
+    def _is_led(self, topic: str) -> bool:
+        # Metadata name leaders that do not know of it yet, and the client asks the same ones until it has new metadata
+        self._consumer.list_topics(topic, 10)
+        try:
+            for partition in range(PARTITIONS):
+                self._bounds(topic, partition)
+        except KafkaException:
+            return False
+        return True
+
+    def _bounds(self, topic: str, partition: int) -> tuple[int, int]:
+        low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), 10)
+        return low, high
+
+    def _clean_often(self) -> None:
+        often = ConfigEntry("log.cleaner.backoff.ms", "50", incremental_operation=AlterConfigOpType.SET)
+        brokers = [
+            ConfigResource(ResourceType.BROKER, str(node), incremental_configs=[often])
+            for node in self._admin.list_topics(timeout=10).brokers
+        ]
+        self._wait(self._admin.incremental_alter_configs(brokers))
+
+    def _wait(self, futures: dict[Any, Future[Any]]) -> None:
+        for future in futures.values():
+            future.result(30)

@@ -1,0 +1,39 @@
+"""A producer that keeps on writing while something else happens."""
+
+from __future__ import annotations
+
+import threading
+
+from confluent_kafka import Producer
+
+
+class SteadyProducer(threading.Thread):
+    """Writes ascending numbers to a topic, each once, until it is told to stop.
+
+    Args:
+        servers: The brokers.
+        topic: Where to write.
+    """
+
+    def __init__(self, servers: str, topic: str) -> None:
+        super().__init__()
+        # Idempotent: brokers that come and go must not make it repeat itself
+        settings = {"bootstrap.servers": servers, "linger.ms": "5", "log_level": 0, "enable.idempotence": True}
+        self._producer = Producer(settings)
+        self._topic = topic
+        self._stopping = threading.Event()
+        self.written = 0
+
+    def run(self) -> None:
+        while not self._stopping.wait(0.01):
+            for _ in range(50):
+                self._producer.produce(self._topic, str(self.written).encode())
+                self.written += 1
+            self._producer.poll(0)
+        assert self._producer.flush(30) == 0
+
+    def finish(self) -> int:
+        """Stop writing, and return how many numbers were written."""
+        self._stopping.set()
+        self.join(60)
+        return self.written
