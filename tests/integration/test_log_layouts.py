@@ -51,7 +51,6 @@ class Stream:
             **{name: str(value) for name, value in given.items()},
         }
         self._limit = given.get("scan.max-records-per-batch")
-        self._waits = "scan.min-records-per-batch" in given
         self._reader = self._new_reader()
         self._at: Offset = stored(self._reader.initialOffset())
         self.batches: list[tuple[Offset, Offset]] = []
@@ -61,17 +60,16 @@ class Stream:
         while True:
             end = stored(self._reader.latestOffset(self._at, self._reader.getDefaultReadLimit()))
             if end == self._at:
-                if not self._waits:
-                    return
-                # Too few records for a micro-batch are read when the query is to end
-                self._waits = False
-                self._reader.prepareForTriggerAvailableNow()
-                continue
+                return
             self.batches.append((self._at, end))
             records = read(self._reader, self._reader.partitions(self._at, end))
             assert self._limit is None or len(records) <= self._limit
             self._at = end
             yield records
+
+    def drain(self) -> None:
+        """From now on nothing more is waited for."""
+        self._reader.prepareForTriggerAvailableNow()
 
     def again(self) -> list[list[Record]]:
         """The records of all micro-batches so far, planned and read again, as after a restart."""
@@ -121,6 +119,9 @@ def test_each_visible_record_of_any_log_is_read_once_and_in_order(broker, logs, 
     # Not compacted: what is read already would go away
     logs.carry_out(topic, layout.later, compacted=False)
     end_transaction = logs.open_transaction(topic) if layout.left_open else None
+    batches += stream.micro_batches()
+    # What was too little for a micro-batch
+    stream.drain()
     batches += stream.micro_batches()
 
     found = [record for batch in batches for record in batch]
