@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 from pyspark.sql.functions import window
 
+from millrace.configuration.build import configure
+from millrace.contracts import TopicPartition
+from millrace.kafka.cluster import Cluster
+from millrace.source.pace import Pace
+from support.clock import Clock
 from support.kafka import produce
 
 START_MS = 1_700_000_000_000
@@ -60,3 +65,21 @@ def test_with_alignment_no_row_is_dropped(count):
     # The last record is in a window that is not over
     assert (counted, dropped) == (len(SPACING_MS) * RECORDS - 1, 0)
     assert len(batches) > 5
+
+
+def test_a_quiet_partition_holds_the_others_back_until_it_is_idle(broker, make_topic):
+    topic, clock = make_topic(2), Clock()
+    for partition, seconds in ((0, [0, 5, 12, 100]), (1, [3])):
+        records = [{"value": b"v", "partition": partition, "timestamp": START_MS + 1000 * each} for each in seconds]
+        produce(broker.bootstrap_servers, topic, records)
+    options = {"scan.watermark.alignment.max-drift": "10 s", "scan.watermark.idle-timeout": "5 s"}
+    config = configure({"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, **options}).source
+    cluster, quick, quiet = Cluster(config.client), TopicPartition(topic, 0), TopicPartition(topic, 1)
+    pace, available = Pace(config.options, config.client, cluster, clock), cluster.end([quick, quiet])
+
+    first = pace.end({quick: 0, quiet: 0}, available, draining=False)
+    second = pace.end(first, available, draining=False)
+    assert (first, second) == ({quick: 2, quiet: 1}, {quick: 3, quiet: 1})
+    assert pace.end(second, available, draining=False) == second
+    clock.now += 5
+    assert pace.end(second, available, draining=False) == {quick: 4, quiet: 1}

@@ -259,3 +259,20 @@ def test_metadata_is_added_to_the_columns_that_a_read_has_anyway(spark, connecti
     rows = spark.read.format("millrace").options(**connection, **options).load().collect()
 
     assert [row.asDict() for row in rows] == [{"value": bytearray(b"v"), "topic": topic, "number": 0}]
+
+
+def test_metadata_tells_who_set_the_timestamp_and_keeps_headers_in_order(spark, connection, broker, make_topic):
+    topic = make_topic(config={"message.timestamp.type": "LogAppendTime"})
+    headers = [("a", b"1"), ("b", None), ("a", b"2")]
+    produce(broker.bootstrap_servers, topic, [{"value": b"v", "headers": headers, "timestamp": 1_000}])
+    options = {
+        "topic": topic,
+        "format": "raw",
+        "metadata.columns": "timestamp-type, header-list, headers, __raw_value__",
+    }
+
+    (row,) = spark.read.format("millrace").options(**connection, **options).load().collect()
+
+    assert row["timestamp-type"] == "LogAppendTime"
+    assert [(header.key, header.value and bytes(header.value)) for header in row["header-list"]] == headers
+    assert (row.headers, row["__raw_value__"]) == ({"a": bytearray(b"2"), "b": None}, bytearray(b"v"))

@@ -71,6 +71,7 @@ def test_a_micro_batch_waits_for_enough_records(run, broker, make_topic):
     few = {"scan.min-records-per-batch": "10", "scan.max-batch-delay": "1 h"}
     query = run(source, target, trigger={"processingTime": "20 milliseconds"}, **few)
     wait_until(lambda: values(broker, target) == [0], "the first record, which nothing holds back")
+    wait_until(lambda: query.lastProgress, "the first micro-batch to end")
     produce(broker.bootstrap_servers, source, numbered(9, first=1))
     started = query.lastProgress.batchId
     latest = lambda: json.loads(query.lastProgress.sources[0].latestOffset)["topics"][source]["0"]  # noqa: E731

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,11 +151,21 @@ class Logs:
                 case Truncate():
                     self._truncate(topic, step)
 
-    def open_transaction(self, topic: str) -> Callable[[], None]:
-        """Begin a transaction with some records in partition 0, and return what ends it."""
+    def stop_compaction(self, topic: str) -> None:
+        """Leave the log as it is from now on."""
+        keep = ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[keep])
+        self._admin.incremental_alter_configs([resource])[resource].result()
+
+    @contextmanager
+    def open_transaction(self, topic: str) -> Iterator[None]:
+        """A transaction with some records in partition 0 that is open as long as the block, and comes to nothing."""
         self._transactional.begin_transaction()
-        self._produce(self._transactional, topic, 0, 3)
-        return self._transactional.abort_transaction
+        try:
+            self._produce(self._transactional, topic, 0, 3)
+            yield
+        finally:
+            self._transactional.abort_transaction()
 
     def _transaction(self, topic: str, step: Transaction) -> None:
         self._transactional.begin_transaction()

@@ -109,7 +109,11 @@ def test_an_existing_file_is_used_as_it_is(tmp_path: Path) -> None:
     assert find_file("properties.x", str(tmp_path / "trust.jks")) == tmp_path / "trust.jks"
 
 
-def test_without_spark_there_is_one_place_to_look_at() -> None:
+def test_without_spark_there_is_one_place_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark import SparkFiles
+
+    # Another test may have left a context
+    monkeypatch.setattr(SparkFiles, "_sc", None)
     with pytest.raises(OptionsError, match="there is no Spark in this process"):
         find_file("properties.x", "nowhere")
 
