@@ -352,6 +352,19 @@ def test_what_joined_in_one_batch_is_not_read_again_in_the_next(log: Log, option
     assert planner.next_end(start, planner.available(start), draining=False) is start
 
 
+def test_a_loss_is_told_once_though_there_is_little_to_read(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+    log.logs = {A0: (60, 61), A1: (0, 7)}
+    planner = plan(scan_fail__on__data__loss="false", scan_min__records__per__batch=1000)
+    start = StreamOffset({A0: 61, A1: 6}, ids=IDS)
+    start = planner.next_end(start, planner.available(start), draining=False)
+    log.logs[A0] = (70, 71)
+    for _ in range(3):
+        start = planner.next_end(start, planner.available(start), draining=False)
+    assert start.next == {A0: 71, A1: 7}
+    assert planner.metrics()["skipped"] == 9
+    assert len(caplog.messages) == 1
+
+
 def test_a_topic_that_was_made_again_is_read_once(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     due = [True]
     monkeypatch.setattr("millrace.source.subscription.Subscription._is_due", lambda self: due[0])

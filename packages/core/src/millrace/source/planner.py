@@ -104,7 +104,9 @@ class Planner:
         if available == start:
             return start
         begin = available.begin(start)
-        end = self._pace.end(begin, available.next, draining=draining or bool(available.stop))
+        # Where partitions join or go on must come into the checkpoint, or it would be found out, and told, again
+        at_once = draining or bool(available.stop) or bool(available.joined)
+        end = self._pace.end(begin, available.next, draining=at_once)
         if end == begin and not available.joined:
             return start
         return dataclasses.replace(available, next=end)
