@@ -167,7 +167,13 @@ def test_a_stream_ends_where_it_is_told(run, broker, make_topic, options, expect
     produce(broker.bootstrap_servers, source, records)
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     group = ConsumerGroupTopicPartitions("bounded-by-it", [TopicPartition(source, 0, 12)])
-    admin.alter_consumer_group_offsets([group])["bounded-by-it"].result()
+
+    def is_committed():
+        (done,) = admin.alter_consumer_group_offsets([group]).values()
+        return done.result().topic_partitions[0].error is None
+
+    # A group that nobody has used before finds its coordinator late
+    wait_until(is_committed, "the group's offset")
     query = run(source, target, {"processingTime": "50 milliseconds"}, **options)
 
     assert millrace.await_end(query, 60)
@@ -320,6 +326,19 @@ def test_the_consumer_group_follows_the_stream(run, broker, make_topic):
     run(source, target, trigger={"processingTime": "100 milliseconds"}, **group, **{"scan.max-records-per-batch": "10"})
 
     wait_until(lambda: committed(broker, source, source) >= 20, "the group's offsets to be committed")
+
+
+def test_the_group_of_a_table_is_named_after_it(run, broker, make_topic):
+    source, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, source, numbered(10))
+    assert run(source, target, **{"table-name": source}).awaitTermination(60)
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    asked = ConsumerGroupTopicPartitions(f"KafkaSource-{source}", [TopicPartition(source, 0)])
+    wait_until(
+        lambda: admin.list_consumer_group_offsets([asked])[asked.group_id].result().topic_partitions[0].offset == 10,
+        "the group's offset",
+    )
 
 
 def test_a_group_does_not_follow_when_it_is_told_not_to(run, broker, make_topic):

@@ -280,3 +280,13 @@ def test_options_that_the_reference_has_as_properties_are_not_the_clients(name: 
     made = configured({f"properties.{name}": value})
     assert made == configured({name: value})
     assert name not in made.sink.client
+
+
+def test_the_group_of_a_table_is_named_after_it_unless_it_is_given() -> None:
+    named = configured({"table-name": "orders"}).source
+    assert (named.client["group.id"], named.follows_group) == ("KafkaSource-orders", True)
+    assert "group.id" not in configured({"table-name": "orders"}).sink.client
+    given = configured({"table-name": "orders", "properties.group.id": "mine"}).source
+    assert (given.client["group.id"], given.follows_group) == ("mine", True)
+    unnamed = configured({}).source
+    assert ("group.id" in unnamed.client, unnamed.follows_group) == (False, False)

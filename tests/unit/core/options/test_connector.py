@@ -102,6 +102,7 @@ CASES |= {
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
             ("maxOffsetsPerTrigger",),
         ),
+        "table-name": Case(None, {"orders": "orders"}, {}),
         "client.id.prefix": Case(None, {"orders": "orders"}, {}, ("properties.client.id.prefix",)),
         "register.consumer.metrics": Case(
             True,

@@ -89,6 +89,19 @@ def test_a_commit_that_fails_for_one_partition_has_failed(cluster: Any, groups: 
         group.claim({A0: 5})
 
 
+def test_a_claim_waits_for_the_groups_coordinator(cluster: Any, groups: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group_module, "RETRY_PAUSE_S", 0.0)
+    errors, begin_commit = iter([KafkaError(KafkaError.NOT_COORDINATOR, "boo"), None]), cluster.begin_commit
+
+    def late(offsets: Mapping[TopicPartition, int], metadata: str) -> Future[Any]:
+        cluster.partition_error = next(errors)
+        return begin_commit(offsets, metadata)
+
+    monkeypatch.setattr(cluster, "begin_commit", late)
+    groups("me").claim({A0: 5})
+    assert cluster.offsets == {A0: 5}
+
+
 def test_a_query_that_reads_nothing_yet_commits_nothing(cluster: Any, groups: Any) -> None:
     group = groups("me")
     group.claim({})

@@ -58,22 +58,23 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
         parser.report(problem)
     client = _client(parser)
     source_options = parser.take(SourceOptions) or SourceOptions()
+    source_client = _source_client(client, source_options)
     sink_options = parser.take(SinkOptions) or SinkOptions()
     if "topic" not in given:
         # What 'subscribe' names is to be read, never to be written to
         sink_options = dataclasses.replace(sink_options, topics=())
-    _check_together(parser, source_options, client)
+    _check_together(parser, source_options, source_client)
     value_format = _format(parser, source_options.value_format)
     configuration = Configuration(
         SourceConfig(
             options=source_options,
-            client=_source_client(client, source_options),
+            client=source_client,
             value_format=value_format,
             startup=_initializer(parser, "startup", source_options.startup_mode),
             bounded=_initializer(parser, "bounded", source_options.bounded_mode),
             header_filter=_header_filter(parser, source_options),
             # As in Spark's own connector, 'kafka.group.id' only names the client's group
-            follows_group="properties.group.id" in given,
+            follows_group="properties.group.id" in given or source_client.get("group.id") != client.get("group.id"),
         ),
         SinkConfig(
             options=sink_options,
@@ -100,6 +101,8 @@ def _client(parser: OptionParser) -> Properties:
 
 def _source_client(client: Properties, options: SourceOptions) -> Properties:
     own: dict[str, str] = {}
+    if options.table_name is not None and "group.id" not in client:
+        own["group.id"] = f"KafkaSource-{options.table_name}"
     if options.client_id_prefix is not None:
         own[CLIENT_ID_PREFIX] = options.client_id_prefix
     if not options.register_consumer_metrics:

@@ -76,6 +76,12 @@ class SourceOptions(TableOptions):
         doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only; by default when "
         "properties.group.id is given.",
     )
+    table_name: str | None = option(
+        "table-name",
+        default=None,
+        doc="The name of the SQL table or view that is read, which Spark does not tell a data source (an addition): "
+        "properties.group.id is KafkaSource-<name> by default.",
+    )
     client_id_prefix: str | None = option(
         "client.id.prefix",
         default=None,

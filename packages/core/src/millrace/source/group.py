@@ -21,8 +21,8 @@ from confluent_kafka import KafkaException
 
 from millrace.contracts import TopicPartition
 from millrace.errors import GroupInUseError
-from millrace.kafka.cluster import Cluster
-from millrace.kafka.errors import client_errors
+from millrace.kafka.cluster import RETRY_PAUSE_S, Cluster
+from millrace.kafka.errors import client_errors, kafka_error, may_pass
 from millrace.source.offsets import Offsets
 
 logger = logging.getLogger("millrace.source")
@@ -34,6 +34,9 @@ HOLDS_S = 35.0
 """How long a claim holds that is not renewed: its stream is gone without having said so."""
 
 RELEASE_S = 2.0
+
+CLAIM_S = 10.0
+"""How long brokers may take to note a claim."""
 
 _CLAIM = re.compile(r"millrace (\w+) (\d+)")
 
@@ -86,7 +89,7 @@ class Group:
         if offsets:
             self._newest = offsets
             with client_errors(f"claiming consumer group {self._cluster.group!r}"):
-                _check_written(self._write(offsets), RENEW_S)
+                self._write_surely(offsets)
             self._keep_claim()
         # Of two that have started together, the last one to write has the group
         check_group(self._cluster, offsets, self._owner, self._now)
@@ -100,6 +103,17 @@ class Group:
             self._cluster.begin_commit(self._newest).result(timeout=RELEASE_S)
         except Exception as error:
             logger.info("the consumer group was not released: %s", error)
+
+    def _write_surely(self, offsets: Offsets) -> None:
+        deadline = time.monotonic() + CLAIM_S
+        while True:
+            try:
+                return _check_written(self._write(offsets), CLAIM_S)
+            except KafkaException as error:
+                # A group that nobody has used before finds its coordinator late
+                if not may_pass(kafka_error(error)) or time.monotonic() > deadline:
+                    raise
+                time.sleep(RETRY_PAUSE_S)
 
     def _keep_claim(self) -> None:
         if self._renewal is None:
