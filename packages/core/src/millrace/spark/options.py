@@ -9,19 +9,23 @@ from millrace.errors import OptionsError
 _SPARKS_OWN = {"checkpointlocation", "queryname"}
 """Options of a DataStreamWriter that Spark reads itself and hands on all the same."""
 
+_NO_TABLES = (
+    "Spark does not keep the options of a catalog's tables for data sources in Python; use CREATE TEMPORARY VIEW ... "
+    "USING millrace OPTIONS (...)"
+)
+
 
 def connector_options(options: Mapping[str, str]) -> dict[str, str]:
     """The options that are for millrace.
 
     Raises:
-        OptionsError: They are those of a table of Spark's catalog, which forgets them.
+        OptionsError: There are none, or they are those of a table of Spark's catalog, which would forget them.
     """
-    # With a table's options Spark hands on its provider, when it is made, and nothing at all when it is used
-    if not options or "provider" in options:
+    if "provider" in options:
+        raise OptionsError("millrace", (f"CREATE TABLE ... USING millrace: {_NO_TABLES}",))
+    if not options:
         problem = (
-            "there are none. Spark does not keep the options of tables whose data source is in Python, so that CREATE "
-            "TABLE ... USING millrace makes tables that cannot be read: use CREATE TEMPORARY VIEW ... USING millrace "
-            "OPTIONS (...)"
+            f"option 'properties.bootstrap.servers' is required, and there is none. If this is a table: {_NO_TABLES}"
         )
         raise OptionsError("millrace", (problem,))
     return {name: value for name, value in options.items() if name.lower() not in _SPARKS_OWN}

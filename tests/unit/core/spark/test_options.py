@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import pytest
+
+from millrace.errors import OptionsError
+from millrace.spark.options import connector_options
+
+
+def test_options_that_are_sparks_own_are_left_out() -> None:
+    given = {"topic": "a", "checkpointLocation": "/c", "queryName": "q"}
+    assert connector_options(given) == {"topic": "a"}
+
+
+def test_a_table_of_the_catalog_is_refused_with_what_works_instead() -> None:
+    with pytest.raises(OptionsError, match=r"CREATE TABLE \.\.\. USING millrace: .*use CREATE TEMPORARY VIEW"):
+        connector_options({"topic": "a", "provider": "millrace", "owner": "me", "option.topic": "a"})
+
+
+def test_no_options_at_all_may_be_those_of_a_table() -> None:
+    with pytest.raises(OptionsError, match=r"'properties.bootstrap.servers' is required.*If this is a table: "):
+        connector_options({})
