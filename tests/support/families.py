@@ -52,6 +52,14 @@ class Family:
         """All that runs of the family, whoever its parent is by now."""
         return [process for process in psutil.process_iter() if self._is_member(process.pid)]
 
+    def names(self) -> set[str]:
+        """The names of the programs that run in the family."""
+        names = set()
+        for process in self.processes():
+            with suppress(psutil.NoSuchProcess):
+                names.add(process.name())
+        return names
+
     def kill(self) -> None:
         """End all of the family at once, by SIGKILL."""
 
@@ -82,6 +90,7 @@ class Family:
     def _is_member(self, pid: int) -> bool:
         # The guard leads a session of its own, which its children cannot leave by accident
         guard = self._guarded.guard_pid
-        with suppress(ProcessLookupError):
+        # One that ends while it is looked at is none any more
+        with suppress(ProcessLookupError, psutil.NoSuchProcess):
             return pid != guard and os.getsid(pid) == guard and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
         return False
