@@ -7,7 +7,7 @@ here too, with what to write instead; what has no meaning here is accepted and h
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from millrace.options import spark_values
@@ -27,7 +27,7 @@ class Rewritten:
         written: By the names of millrace's options the ones of Spark's connector that they were made from.
     """
 
-    options: Mapping[str, str]
+    options: Mapping[str, str] = field(repr=False)
     problems: tuple[str, ...]
     without_effect: tuple[str, ...]
     written: Mapping[str, str]

@@ -7,7 +7,6 @@ import uuid
 from typing import Any
 
 from millrace.configuration import SourceConfig
-from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.cluster import Cluster
 from millrace.options.connector import SourceOptions
@@ -49,21 +48,14 @@ class Planner:
         start = starting_offsets(self._config, EARLIEST, partitions, self._cluster)
         if self._config.options.check_duplicated_group:
             check_group(self._cluster, start, owner="")
-        stop = stopping_offsets(self._config, partitions, self._cluster)
-        end = self._cluster.end(partitions)
-        return _splits(
-            start, {partition: until(stop, partition, start, end) for partition in partitions}, self._config.options
-        )
+        return _splits(start, stopping_offsets(self._config, start, self._cluster), self._config.options)
 
     def first_offset(self) -> StreamOffset:
         """Where a stream without a checkpoint begins, and where it stops if it is bounded."""
         found = self._subscription.find()
         start = starting_offsets(self._config, LATEST, found.partitions, self._cluster)
-        stop: dict[TopicPartition, int] = {}
-        if self._config.bounded is not None:
-            stop = stopping_offsets(self._config, found.partitions, self._cluster)
-            end = self._cluster.end(found.partitions)
-            stop = {partition: until(stop, partition, start, end) for partition in found.partitions}
+        is_bounded = self._config.bounded is not None
+        stop = stopping_offsets(self._config, start, self._cluster) if is_bounded else {}
         return StreamOffset(start, stop=stop, ids=found.ids, owner=self._owner)
 
     def available(self, start: StreamOffset, last: Offsets | None = None) -> StreamOffset:
@@ -77,10 +69,12 @@ class Planner:
             DataLossError: Something that the stream was to read is lost, and that is an error.
         """
         found, begin, end = self._look(start, self._subscription.find(start.next))
-        if find_losses(start, found, begin, end):
+        losses = find_losses(start, found, begin, end)
+        if losses:
             # What the topics are may have changed since they were last looked at
             found, begin, end = self._look(start, self._subscription.find_again(start.next))
-        resumed = self._losses.settle(find_losses(start, found, begin, end))
+            losses = find_losses(start, found, begin, end)
+        resumed = self._losses.settle(losses)
         partitions = [p for p in found.partitions if last is None or p in last or p in start.next]
         joined = {p: begin[p] for p in partitions if p not in start.next} | resumed
         begin = {**start.next, **joined}
@@ -89,7 +83,7 @@ class Planner:
         bounded = {p: min(stop, end[p]) if p in resumed else stop for p, stop in start.stop.items() if p in end}
         for stop in (bounded, last):
             if stop:
-                end = {partition: until(stop, partition, begin, end) for partition in partitions}
+                end = until(stop, begin, end)
         available = StreamOffset(end, joined, bounded, found.ids, start.owner or self._owner)
         return start if end == start.next and not joined else available
 

@@ -53,14 +53,16 @@ def starting_offsets(
     return {**valid, **{partition: bounds[partition] for partition in missing}}
 
 
-def stopping_offsets(config: SourceConfig, partitions: Partitions, cluster: Cluster) -> dict[TopicPartition, int]:
-    """Where a bounded read stops each partition; those that it does not read at all are left out."""
-    return _initialize(config.bounded or _standard(LATEST), partitions, cluster)
+def stopping_offsets(config: SourceConfig, start: Offsets, cluster: Cluster) -> dict[TopicPartition, int]:
+    """Where a read that starts at some offsets stops, which is not beyond the ends of the logs now."""
+    partitions = tuple(start)
+    stop = _initialize(config.bounded or _standard(LATEST), partitions, cluster)
+    return until(stop, start, cluster.end(partitions))
 
 
-def until(stop: Offsets, partition: TopicPartition, begin: Offsets, end: Offsets) -> int:
-    """Where a partition ends that stops at an offset, or is not read when it has none."""
-    return max(begin[partition], min(end[partition], stop.get(partition, begin[partition])))
+def until(stop: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPartition, int]:
+    """Ends that are not beyond where partitions stop; those that have no such offset are not read."""
+    return {p: max(begin[p], min(end[p], stop.get(p, begin[p]))) for p in end}
 
 
 def _initialize(ref: PluginRef, partitions: Partitions, cluster: Cluster) -> dict[TopicPartition, int]:

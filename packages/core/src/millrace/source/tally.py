@@ -8,7 +8,7 @@ from collections import defaultdict
 from confluent_kafka import Message
 
 from millrace.contracts import TopicPartition
-from millrace.monitoring.report import Count, Report
+from millrace.monitoring.report import Count
 
 
 class Tally:
@@ -31,15 +31,6 @@ class Tally:
     def skipped(self, partition: TopicPartition, offsets: int) -> None:
         """Count offsets that are gone."""
         self.counts[partition].skipped += offsets
-
-    def report(self, batch: int, split: int) -> Report:
-        """What was read, as the driver is told it.
-
-        Args:
-            batch: The number of the micro-batch.
-            split: The number of the split in it.
-        """
-        return Report(batch, split, dict(self.counts))
 
 
 def _age_ms(record: Message) -> int | None:

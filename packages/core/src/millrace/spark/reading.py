@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
-from millrace.monitoring.report import Address
+from millrace.monitoring.report import Address, Report
 from millrace.source.splits import Split
 from millrace.spark.collector import exempt_what_is_loaded
 from millrace.spark.errors import user_errors
@@ -57,7 +56,7 @@ class Reading:
         from millrace.monitoring.sender import send
 
         client, statistics = consumer_for(self._config.client).statistics.newest()
-        send(to.address, dataclasses.replace(tally.report(to.batch, to.split), client=client, statistics=statistics))
+        send(to.address, Report(to.batch, to.split, dict(tally.counts), client, statistics))
 
 
 class ReportTo(NamedTuple):
