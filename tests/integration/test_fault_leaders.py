@@ -9,7 +9,10 @@ import pytest
 from confluent_kafka import ElectionType
 from confluent_kafka.admin import AdminClient, PartitionMetadata
 
+from millrace.contracts import TopicPartition
 from millrace.embedded import KafkaCluster
+from millrace.kafka.cluster import Cluster
+from millrace.options.secrets import Properties
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until
 
@@ -36,6 +39,13 @@ def has_all_copies(admin: AdminClient) -> bool:
     return all(len(partition.isrs) == 3 for partition in partitions(admin))
 
 
+def check_groups(groups: list[Cluster], offset: int) -> None:
+    at = TopicPartition(TOPIC, 0)
+    for group in groups:
+        group.commit({at: offset}, "mine")
+        assert (group.committed([at]), group.committed_metadata([at])) == ({at: offset}, {at: "mine"})
+
+
 def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, saved):
     producer = writing(cluster.bootstrap_servers, TOPIC)
     query = saved.start(cluster.bootstrap_servers, TOPIC)
@@ -43,11 +53,16 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     preferred = leaders(admin)
     assert len(set(preferred)) == 2
+    # As many groups as the embedded broker has partitions for them: some have moved, whichever broker ends
+    named = [Properties({"bootstrap.servers": cluster.bootstrap_servers, "group.id": f"group-{n}"}) for n in range(4)]
+    groups = [Cluster(client) for client in named]
     wait_for_batches_with_rows(query, 2)
-    for node, end in zip(preferred, ["kill", "stop"], strict=True):
+    for offset, (node, end) in enumerate(zip(preferred, ["kill", "stop"], strict=True)):
+        check_groups(groups, 2 * offset)
         broker = cluster.brokers[node - 1]
         getattr(broker, end)()
         wait_until(lambda gone=node: gone not in leaders(admin), "other brokers to lead")
+        check_groups(groups, 2 * offset + 1)
         wait_for_batches_with_rows(query, 2)
         broker.start()
         wait_until(lambda: has_all_copies(admin), "the broker to catch up")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from confluent_kafka import (
     OFFSET_INVALID,
-    ConsumerGroupTopicPartitions,
+    Consumer,
     IsolationLevel,
     KafkaError,
     KafkaException,
@@ -23,6 +22,7 @@ from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, OptionsError, UnknownTopicError, UnreachableError
 from millrace.kafka.client_settings import client_settings
+from millrace.kafka.consumer import consumer_for
 from millrace.kafka.errors import NO_TOPIC, client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.watch import REFUSED_S, Watch
 from millrace.options.secrets import Properties
@@ -68,6 +68,7 @@ class Cluster:
     """
 
     def __init__(self, client: Properties) -> None:
+        self._client = client
         self._servers = client["bootstrap.servers"]
         self._group = client.get("group.id")
         self._isolation = (
@@ -153,20 +154,19 @@ class Cluster:
         """
         return {partition: at.metadata or "" for partition, at in self._committed(partitions).items()}
 
-    def begin_commit(self, offsets: Mapping[TopicPartition, int], metadata: str = "") -> Future[Any]:
-        """Begin to commit offsets for the consumer group; the future ends with the brokers' answer.
+    def commit(self, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
+        """Commit offsets for the consumer group; returns with the brokers' answer, however long that takes.
 
         Args:
             offsets: The offset of each partition to read next.
             metadata: What to write beside them.
 
         Raises:
+            KafkaException: The offset of a partition was not written.
             OptionsError: The option ``properties.group.id`` is not given.
         """
         partitions = [ClientPartition(*partition, offset, metadata) for partition, offset in offsets.items()]
-        request = ConsumerGroupTopicPartitions(self.group, partitions)
-        (future,) = self._admin.alter_consumer_group_offsets([request]).values()
-        return future
+        _check_partitions(self._group_consumer().commit(offsets=partitions, asynchronous=False))
 
     @property
     def group(self) -> str:
@@ -193,15 +193,17 @@ class Cluster:
         return [f"{member.client_id} at {member.host}" for member in described.members]
 
     def _committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ClientPartition]:
-        request = ConsumerGroupTopicPartitions(self.group, [ClientPartition(*partition) for partition in partitions])
-        if not partitions:
+        asked = [ClientPartition(*partition) for partition in partitions]
+        consumer = self._group_consumer()
+        if not asked:
             return {}
-        found = self._ask(lambda timeout_s: self._list_committed(request, timeout_s), "looking up committed offsets")
+        found = self._ask(lambda timeout_s: _list_committed(consumer, asked, timeout_s), "looking up committed offsets")
         return {TopicPartition(at.topic, at.partition): at for at in found if at.offset >= 0}
 
-    def _list_committed(self, request: ConsumerGroupTopicPartitions, timeout_s: float) -> list[ClientPartition]:
-        futures = self._admin.list_consumer_group_offsets([request], request_timeout=timeout_s)
-        return futures[self._group].result().topic_partitions
+    def _group_consumer(self) -> Consumer:
+        # Not the admin client: while a group moves from one broker to another, its requests for the group's offsets
+        # wait for the broker that is gone, and the answer that the group has moved takes the whole process down
+        return consumer_for(Properties({**self._client, "group.id": self.group})).consumer
 
     def _describe(self, names: list[str], timeout_s: float) -> dict[str, Topic]:
         if not names:
@@ -313,3 +315,15 @@ class Cluster:
         listed = ", ".join(visible[:10]) or "none"
         more = f" and {len(visible) - 10} more" if len(visible) > 10 else ""
         return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"
+
+
+def _list_committed(consumer: Consumer, partitions: list[ClientPartition], timeout_s: float) -> list[ClientPartition]:
+    return _check_partitions(consumer.committed(partitions, timeout=timeout_s))
+
+
+def _check_partitions(answer: list[ClientPartition]) -> list[ClientPartition]:
+    """The answer, unless something failed, be it only for one partition."""
+    for at in answer:
+        if at.error is not None:
+            raise KafkaException(at.error)
+    return answer

@@ -7,17 +7,16 @@ their metadata, which say whose they are and when that was. It is renewed as lon
 
 from __future__ import annotations
 
-import functools
 import logging
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from millrace.contracts import TopicPartition
 from millrace.errors import GroupInUseError
@@ -46,6 +45,21 @@ _ADVICE = (
 )
 
 
+@dataclass(frozen=True)
+class _Write:
+    """What a stream writes for its group.
+
+    Attributes:
+        offsets: The offsets to commit.
+        is_claim: Whether the stream claims the group with it; it gives it up otherwise.
+        written: Ends when the brokers have answered; cancelled when something newer is written instead.
+    """
+
+    offsets: Offsets
+    is_claim: bool = True
+    written: Future[None] = field(default_factory=Future)
+
+
 class Group:
     """Commits a stream's offsets in the background; the checkpoint is what counts, so failures are told and no more.
 
@@ -65,42 +79,38 @@ class Group:
         self._owner = owner
         self._now = now
         self._newest: Offsets = {}
-        self._renewal: threading.Thread | None = None
-        self._released = threading.Event()
+        # May be written to by a signal's handler in the middle of being written to
+        self._writes: SimpleQueue[_Write] = SimpleQueue()
+        self._writer: threading.Thread | None = None
         self.succeeded = 0
         self.failed = 0
         self.committed: Offsets = {}
 
     def commit(self, offsets: Offsets) -> None:
         """Begin to commit offsets; does not wait for the brokers."""
-        self._newest = offsets
-        if not offsets:
-            return
-        self._write(offsets).add_done_callback(functools.partial(self._on_done, offsets))
-        self._keep_claim()
+        if offsets:
+            self._begin(_Write(offsets)).add_done_callback(self._count)
 
     def claim(self, offsets: Offsets) -> None:
         """Take the group, at the offsets where the stream starts.
 
         Raises:
+            ClientError: The brokers do not take the claim.
             GroupInUseError: Another stream has it.
         """
         check_group(self._cluster, offsets, self._owner, self._now)
         if offsets:
-            self._newest = offsets
             with client_errors(f"claiming consumer group {self._cluster.group!r}"):
                 self._write_surely(offsets)
-            self._keep_claim()
         # Of two that have started together, the last one to write has the group
         check_group(self._cluster, offsets, self._owner, self._now)
 
     def release(self) -> None:
         """Give up the claim; the offsets stay."""
-        if self._renewal is None:
+        if self._writer is None:
             return
-        self._released.set()
         try:
-            self._cluster.begin_commit(self._newest).result(timeout=RELEASE_S)
+            self._begin(_Write(self._newest, is_claim=False)).result(RELEASE_S)
         except Exception as error:
             logger.info("the consumer group was not released: %s", error)
 
@@ -108,48 +118,56 @@ class Group:
         deadline = time.monotonic() + CLAIM_S
         while True:
             try:
-                return _check_written(self._write(offsets), CLAIM_S)
+                return self._begin(_Write(offsets)).result(CLAIM_S)
+            except TimeoutError:
+                raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
             except KafkaException as error:
                 # A group that nobody has used before finds its coordinator late
                 if not may_pass(kafka_error(error)) or time.monotonic() > deadline:
                     raise
                 time.sleep(RETRY_PAUSE_S)
 
-    def _keep_claim(self) -> None:
-        if self._renewal is None:
-            self._renewal = threading.Thread(target=self._renew, name="millrace-group", daemon=True)
-            self._renewal.start()
+    def _begin(self, write: _Write) -> Future[None]:
+        self._newest = write.offsets
+        self._writes.put(write)
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write_all, name="millrace-group", daemon=True)
+            self._writer.start()
+        return write.written
 
-    def _renew(self) -> None:
-        while not self._released.wait(RENEW_S):
-            offsets = self._newest
-            self._write(offsets).add_done_callback(functools.partial(self._on_renewed, offsets))
+    def _write_all(self) -> None:
+        is_claimed = True
+        while is_claimed:
+            write = self._next()
+            is_claimed = write.is_claim
+            try:
+                self._cluster.commit(write.offsets, f"millrace {self._owner} {int(self._now())}" if is_claimed else "")
+            except Exception as error:
+                write.written.set_exception(error)
+            else:
+                self.committed = write.offsets
+                write.written.set_result(None)
 
-    def _write(self, offsets: Offsets) -> Future[Any]:
-        return self._cluster.begin_commit(offsets, f"millrace {self._owner} {int(self._now())}")
-
-    def _on_done(self, offsets: Offsets, done: Future[Any]) -> None:
+    def _next(self) -> _Write:
+        """What is to be written next: the newest that there is, or the claim when it is to be renewed."""
         try:
-            _check_written(done)
-        except Exception as error:
+            write = self._writes.get(timeout=RENEW_S)
+        except Empty:
+            return _Write(self._newest)
+        while not self._writes.empty():
+            write.written.cancel()
+            write = self._writes.get()
+        return write
+
+    def _count(self, commit: Future[None]) -> None:
+        if commit.cancelled():
+            return
+        error = commit.exception()
+        if error is None:
+            self.succeeded += 1
+        else:
             self.failed += 1
             logger.warning("offsets of the consumer group were not committed (%d times so far): %s", self.failed, error)
-        else:
-            self.succeeded += 1
-            self.committed = offsets
-
-    def _on_renewed(self, offsets: Offsets, done: Future[Any]) -> None:
-        # The commit itself was counted; a renewal makes good for it when it failed
-        with suppress(Exception):
-            _check_written(done)
-            self.committed = offsets
-
-
-def _check_written(done: Future[Any], timeout_s: float | None = None) -> None:
-    """Raise what kept offsets from being committed, be it only those of one partition."""
-    for partition in done.result(timeout=timeout_s).topic_partitions:
-        if partition.error is not None:
-            raise KafkaException(partition.error)
 
 
 def check_group(

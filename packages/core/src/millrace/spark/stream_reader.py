@@ -16,7 +16,7 @@ from pyspark.sql.streaming.datasource import (
 
 from millrace.configuration import SourceConfig
 from millrace.source.offsets import Offsets, StreamOffset
-from millrace.spark.ending import call_at_end
+from millrace.spark.ending import Ending
 from millrace.spark.errors import user_errors
 from millrace.spark.reading import Reading, ReportTo, SplitPartition
 
@@ -44,6 +44,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._seen: StreamOffset | None = None
         self._is_draining = False
         self._last: Offsets | None = None
+        self._ending = Ending(self._stop)
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where a query without a checkpoint begins."""
@@ -105,7 +106,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         is_first = self._processed is None
         if is_first:
             self._planner().begin(start)
-            call_at_end(self.stop)
+            self._ending.listen()
         if is_first or start.next != self._processed:
             self._monitor().finish()
             # Where a new query starts, nothing is processed yet
@@ -115,6 +116,9 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def stop(self) -> None:
         """The query has ended."""
+        self._ending()
+
+    def _stop(self) -> None:
         if self._monitor_ is not None:
             self._monitor_.close()
         if self._planner_ is not None:
