@@ -82,7 +82,8 @@ def test_all_wrong_options_are_told_at_once(spark, connection):
     assert "option 'scan.startup.mode': unknown offset initializer 'earliest'" in text
     assert "option 'scan.max-records-per-batch': expected a whole number; got 'many'" in text
     assert (
-        "option 'sink.delivery-guarantee': expected one of none, at-least-once (did you mean 'at-least-once'?)" in text
+        "option 'sink.delivery-guarantee': expected one of none, at-least-once, exactly-once (did you mean 'at-least-once'?)"
+        in text
     )
 
 
@@ -101,10 +102,16 @@ def test_a_missing_address_is_told(spark):
     assert "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'" in text
 
 
-def test_a_guarantee_that_is_not_supported_yet_is_refused(spark, connection):
+def test_exactly_once_without_a_prefix_is_refused(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "sink.delivery-guarantee": "exactly-once"}))
 
-    assert "option 'sink.delivery-guarantee': expected one of none, at-least-once; got 'exactly-once'" in text
+    assert "option 'sink.transactional-id-prefix' is required with 'sink.delivery-guarantee' = 'exactly-once'" in text
+
+
+def test_a_prefix_without_exactly_once_is_refused(spark, connection):
+    text = message_of(lambda: load(spark, {**connection, "topic": "orders", "sink.transactional-id-prefix": "p"}))
+
+    assert "option 'sink.transactional-id-prefix': it is for 'sink.delivery-guarantee' = 'exactly-once'" in text
 
 
 def test_a_mode_without_its_option_names_it(spark, connection):

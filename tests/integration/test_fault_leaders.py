@@ -13,6 +13,7 @@ from millrace.contracts import TopicPartition
 from millrace.embedded import KafkaCluster
 from millrace.kafka.cluster import Cluster
 from millrace.options.secrets import Properties
+from support.copying import Copy
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until
 
@@ -46,9 +47,17 @@ def check_groups(groups: list[Cluster], offset: int) -> None:
         assert (group.committed([at]), group.committed_metadata([at])) == ({at: offset}, {at: "mine"})
 
 
-def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, saved):
+@pytest.fixture
+def once(spark, cluster, tmp_path):
+    """An exactly-once copy of the topic, by as many tasks as the embedded broker has partitions for transactions."""
+    cluster.create_topic("once", 2, {"min.insync.replicas": "2"})
+    return Copy(cluster.bootstrap_servers, TOPIC, "once", tmp_path, read={"scan.parallelism": "4"})
+
+
+def test_no_record_is_lost_or_repeated_when_all_leaders_move(spark, cluster, writing, saved, once):
     producer = writing(cluster.bootstrap_servers, TOPIC)
     query = saved.start(cluster.bootstrap_servers, TOPIC)
+    copying = once.start(spark, ends=False)
 
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     preferred = leaders(admin)
@@ -56,20 +65,25 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
     # As many groups as the embedded broker has partitions for them: some have moved, whichever broker ends
     named = [Properties({"bootstrap.servers": cluster.bootstrap_servers, "group.id": f"group-{n}"}) for n in range(4)]
     groups = [Cluster(client) for client in named]
-    wait_for_batches_with_rows(query, 2)
+    for each in (query, copying):
+        wait_for_batches_with_rows(each, 2)
     for offset, (node, end) in enumerate(zip(preferred, ["kill", "stop"], strict=True)):
         check_groups(groups, 2 * offset)
         broker = cluster.brokers[node - 1]
         getattr(broker, end)()
         wait_until(lambda gone=node: gone not in leaders(admin), "other brokers to lead")
         check_groups(groups, 2 * offset + 1)
-        wait_for_batches_with_rows(query, 2)
+        for each in (query, copying):
+            wait_for_batches_with_rows(each, 2)
         broker.start()
         wait_until(lambda: has_all_copies(admin), "the broker to catch up")
     admin.elect_leaders(ElectionType.PREFERRED).result()
     wait_until(lambda: leaders(admin) == preferred, "the leaders to be where they were")
     wait_for_batches_with_rows(query, 2)
     written = producer.finish()
-    query.processAllAvailable()
+    for each in (query, copying):
+        each.processAllAvailable()
+    copying.stop()
 
     assert saved.numbers() == Counter(range(written))
+    assert once.copied() == Counter(range(written))

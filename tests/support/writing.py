@@ -27,13 +27,21 @@ class SteadyProducer(threading.Thread):
     def run(self) -> None:
         while not self._stopping.wait(0.01):
             for _ in range(50):
-                self._producer.produce(self._topic, str(self.written).encode())
+                self._write(str(self.written).encode())
                 self.written += 1
             self._producer.poll(0)
-        assert self._producer.flush(30) == 0
+        assert self._producer.flush(60) == 0
+
+    def _write(self, value: bytes) -> None:
+        while True:
+            try:
+                return self._producer.produce(self._topic, value)
+            except BufferError:
+                # Brokers that are away for long
+                self._producer.poll(0.1)
 
     def finish(self) -> int:
         """Stop writing, and return how many numbers were written."""
         self._stopping.set()
-        self.join(60)
+        self.join(90)
         return self.written

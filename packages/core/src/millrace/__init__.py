@@ -8,15 +8,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from millrace.builders.offsets import OffsetResetStrategy as OffsetResetStrategy
+    from millrace.builders.offsets import OffsetsInitializer as OffsetsInitializer
+    from millrace.builders.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
+    from millrace.builders.sink import DeliveryGuarantee as DeliveryGuarantee
+    from millrace.builders.sink import KafkaSink as KafkaSink
+    from millrace.builders.source import KafkaSource as KafkaSource
+    from millrace.contracts.offsets import TopicPartition as TopicPartition
     from millrace.monitoring.view import metrics as metrics
     from millrace.spark.bounded import await_end as await_end
     from millrace.spark.metrics_listener import MetricsListener as MetricsListener
     from millrace.spark.session import local_session as local_session
 
-__all__ = ["MetricsListener", "__version__", "await_end", "local_session", "metrics"]
+__all__ = [
+    "DeliveryGuarantee",
+    "KafkaRecordSerializationSchema",
+    "KafkaSink",
+    "KafkaSource",
+    "MetricsListener",
+    "OffsetResetStrategy",
+    "OffsetsInitializer",
+    "TopicPartition",
+    "__version__",
+    "await_end",
+    "local_session",
+    "metrics",
+]
 
 _MODULES = {
+    "DeliveryGuarantee": "millrace.builders.sink",
+    "KafkaRecordSerializationSchema": "millrace.builders.record_serializer",
+    "KafkaSink": "millrace.builders.sink",
+    "KafkaSource": "millrace.builders.source",
     "MetricsListener": "millrace.spark.metrics_listener",
+    "OffsetResetStrategy": "millrace.builders.offsets",
+    "OffsetsInitializer": "millrace.builders.offsets",
+    "TopicPartition": "millrace.contracts.offsets",
     "await_end": "millrace.spark.bounded",
     "local_session": "millrace.spark.session",
     "metrics": "millrace.monitoring.view",

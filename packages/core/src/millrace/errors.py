@@ -14,7 +14,9 @@ MillraceError
 │   ├── UnknownTopicError       a topic does not exist, or may not be seen
 │   ├── DataLossError           offsets that were asked for are no longer there
 │   ├── GroupInUseError         a consumer group is someone else's
-│   └── DeliveryError           records were not acknowledged by the brokers
+│   ├── DeliveryError           records were not acknowledged by the brokers
+│   ├── FencedError             a transactional producer was replaced by another one
+│   └── LedgerError             whether a micro-batch was written is not known
 └── MachineError            something this machine lacks (Java, a library, a free port)
 
 Every class pickles with its message alone, since errors cross from Python workers to the driver.
@@ -95,6 +97,14 @@ class GroupInUseError(ClientError):
 
 class DeliveryError(ClientError):
     """Records were not acknowledged by the brokers."""
+
+
+class FencedError(ClientError):
+    """A transactional producer was replaced by another one: of a newer attempt, or of another query."""
+
+
+class LedgerError(ClientError):
+    """Whether a micro-batch was written already is not known, or it was written with other rows."""
 
 
 class MachineError(MillraceError):

@@ -46,7 +46,7 @@ def refusing(code: int) -> Callable[[float], None]:
 
 def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
     with pytest.raises(ClientError, match=r"^looking up topics failed: boo \(CLUSTER_AUTHORIZATION_FAILED\)$") as error:
-        Cluster(NOWHERE)._ask(refusing(KafkaError.CLUSTER_AUTHORIZATION_FAILED), "looking up topics")
+        Cluster(NOWHERE).ask(refusing(KafkaError.CLUSTER_AUTHORIZATION_FAILED), "looking up topics")
     assert not isinstance(error.value, UnreachableError)
 
 
@@ -59,7 +59,7 @@ def test_a_failure_that_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch)
     def request(timeout_s: float) -> object:
         return next(outcomes)(timeout_s)
 
-    assert Cluster(NOWHERE)._ask(request, "looking up topics") == "answer"
+    assert Cluster(NOWHERE).ask(request, "looking up topics") == "answer"
 
 
 def test_a_property_that_the_client_refuses_is_an_options_error() -> None:

@@ -15,7 +15,8 @@ from millrace.options.parse import OptionParser
 WHOLE_NUMBER = "expected a whole number"
 ABOVE_ZERO = "expected greater than 0"
 DURATION = "expected a duration such as '5 min', '30 s' or '500 ms'"
-GUARANTEE = "expected one of none, at-least-once"
+GUARANTEE = "expected one of none, at-least-once, exactly-once"
+IN_DOUBT = "expected one of fail, write, skip"
 
 
 @dataclass(frozen=True)
@@ -50,18 +51,10 @@ CASES: dict[tuple[type, str], Case] = {
     for side in (SourceOptions, SinkOptions)
 }
 CASES |= {
-    (side, "value.format"): Case(None, {"json": "json", "acme:Format": "acme:Format"}, {}, ("format",))
+    (side, name): case
     for side in (SourceOptions, SinkOptions)
-}
-CASES |= {
-    (SourceOptions, name): case
     for name, case in {
-        "commit.offsets.on.checkpoint": Case(
-            None,
-            {"true": True, "false": False},
-            {"maybe": "expected true or false"},
-            ("properties.commit.offsets.on.checkpoint",),
-        ),
+        "value.format": Case(None, {"json": "json", "acme:Format": "acme:Format"}, {}, ("format",)),
         "metadata.columns": Case(
             (),
             {
@@ -78,6 +71,17 @@ CASES |= {
             None,
             {"orders-[0-9]": "orders-[0-9]"},
             {"orders(": "expected a regular expression: missing ) at position 7"},
+        ),
+    }.items()
+}
+CASES |= {
+    (SourceOptions, name): case
+    for name, case in {
+        "commit.offsets.on.checkpoint": Case(
+            None,
+            {"true": True, "false": False},
+            {"maybe": "expected true or false"},
+            ("properties.commit.offsets.on.checkpoint",),
         ),
         "topic-partitions": Case(
             (),
@@ -163,8 +167,12 @@ CASES |= {
     for name, case in {
         "sink.delivery-guarantee": Case(
             "at-least-once",
-            {"none": "none", "at-least-once": "at-least-once"},
-            {"at-most-once": GUARANTEE, "": GUARANTEE, "exactly-once": GUARANTEE},
+            {each: each for each in ("none", "at-least-once", "exactly-once")},
+            {"at-most-once": GUARANTEE, "": GUARANTEE},
+        ),
+        "sink.transactional-id-prefix": Case(None, {"orders-copy": "orders-copy"}, {}),
+        "sink.exactly-once.if-in-doubt": Case(
+            "fail", {each: each for each in ("fail", "write", "skip")}, {"": IN_DOUBT, "stop": IN_DOUBT}
         ),
         "sink.partitioner": Case("default", {"fixed": "fixed", "acme.geo:Geo": "acme.geo:Geo"}, {}),
     }.items()
@@ -254,7 +262,7 @@ def test_a_wrong_value_is_refused_with_the_options_name_what_was_expected_and_wh
 
 def test_a_nearly_right_enum_value_is_named() -> None:
     with pytest.raises(
-        OptionsError, match=r"none, at-least-once \(did you mean 'at-least-once'\?\); got 'at-least-one'"
+        OptionsError, match=r"none, at-least-once, exactly-once \(did you mean 'at-least-once'\?\); got 'at-least-one'"
     ):
         take(SinkOptions, {"sink.delivery-guarantee": "at-least-one"})
 

@@ -23,13 +23,18 @@ class Says(Partitioner):
 
 
 def records(
-    count: int = 3, *, asked: list[int | None] | None = None, keys: list[bytes | None] | None = None
+    count: int = 3,
+    *,
+    asked: list[int | None] | None = None,
+    keys: list[bytes | None] | None = None,
+    column: str = "partition",
 ) -> Records:
     return Records(
         "orders",
         Payloads([b"v"] * count),
         keys=None if keys is None else Payloads(keys),
         partitions=None if asked is None else pa.array(asked, pa.int32()),
+        partition_column=column,
     )
 
 
@@ -85,10 +90,8 @@ def test_a_partition_out_of_range_names_the_partitioner(answer: tuple[int, ...],
 @pytest.mark.parametrize(("asked", "shown"), [([0, 4, 1], 4), ([None, -1, 1], -1)])
 def test_a_partition_out_of_range_in_the_column_names_the_column(asked: list[int | None], shown: int) -> None:
     with pytest.raises(MessageError) as error:
-        chosen(Says(0, 0, 0), records(asked=asked))
-    assert str(error.value) == (
-        f"column 'partition' gave partition {shown} of topic 'orders', which has partitions 0 to 3"
-    )
+        chosen(Says(0, 0, 0), records(asked=asked, column="p"))
+    assert str(error.value) == f"column 'p' gave partition {shown} of topic 'orders', which has partitions 0 to 3"
 
 
 @pytest.mark.parametrize("answer", [(0,), (0, 0, 0, 0), ()])

@@ -34,8 +34,13 @@ def values(count: int, **further: Any) -> Records:
 
 @pytest.mark.parametrize(
     "further",
-    [{}, {"keys": Payloads([b"k", None])}, {"headers": [[("h", b"1"), ("n", None)], None]}],
-    ids=["values", "keys", "headers"],
+    [
+        {},
+        {"keys": Payloads([b"k", None])},
+        {"headers": [[("h", b"1"), ("n", None)], []]},
+        {"timestamps": pa.array([1_000, None])},
+    ],
+    ids=["values", "keys", "headers", "timestamps"],
 )
 def test_what_is_handed_over_is_counted(further: dict[str, Any]) -> None:
     task = output()

@@ -20,6 +20,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         "demo": "millrace.cli.demo:demo",
         "plugins": "millrace.cli.plugins:plugins",
         "broker": "millrace.cli.broker:broker",
+        "transactions": "millrace.cli.transactions:transactions",
     },
 )
 @click.option(

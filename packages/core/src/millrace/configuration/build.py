@@ -60,10 +60,13 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
     source_options = parser.take(SourceOptions) or SourceOptions()
     source_client = _source_client(client, source_options)
     sink_options = parser.take(SinkOptions) or SinkOptions()
+    # What 'subscribe' and 'subscribePattern' choose is to be read, never to be written to
     if "topic" not in given:
-        # What 'subscribe' names is to be read, never to be written to
         sink_options = dataclasses.replace(sink_options, topics=())
+    if "topic-pattern" not in given:
+        sink_options = dataclasses.replace(sink_options, topic_pattern=None)
     _check_together(parser, source_options, source_client)
+    _check_guarantee(parser, sink_options)
     value_format = _format(parser, source_options.value_format)
     configuration = Configuration(
         SourceConfig(
@@ -125,6 +128,22 @@ def _check_together(parser: OptionParser, options: SourceOptions, client: Proper
     for name, is_wanted in wants_group.items():
         if is_wanted and "group.id" not in client:
             parser.report(f"option {name!r}: there is no group; give 'properties.group.id'")
+
+
+def _check_guarantee(parser: OptionParser, options: SinkOptions) -> None:
+    if options.is_exactly_once:
+        if not options.transactional_id_prefix:
+            parser.report(
+                "option 'sink.transactional-id-prefix' is required with 'sink.delivery-guarantee' = 'exactly-once': "
+                "give each query one of its own, such as 'orders-copy'"
+            )
+        return
+    given = {
+        "sink.transactional-id-prefix": options.transactional_id_prefix is not None,
+        "sink.exactly-once.if-in-doubt": options.if_in_doubt != SinkOptions().if_in_doubt,
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        parser.report(f"option {name!r}: it is for 'sink.delivery-guarantee' = 'exactly-once'")
 
 
 def _format(parser: OptionParser, name: str | None) -> PluginRef | None:

@@ -6,6 +6,7 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
+from pathlib import Path
 
 _ADDRESS = re.compile(r"ssl://(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^/\s:]+)):(?P<port>\d+)")
 _TIMEOUT_S = 2.0
@@ -45,7 +46,7 @@ def _untrusted(whose: str, why: str) -> str:
 def _verification_error(host: str, port: int, client: Mapping[str, str]) -> ssl.SSLCertVerificationError | None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        _trust(context, client)
+        trust(context, client)
         with (
             socket.create_connection((host, port), _TIMEOUT_S) as plain,
             context.wrap_socket(plain, server_hostname=host),
@@ -57,13 +58,27 @@ def _verification_error(host: str, port: int, client: Mapping[str, str]) -> ssl.
         return None
 
 
-def _trust(context: ssl.SSLContext, client: Mapping[str, str]) -> None:
+def trust(context: ssl.SSLContext, client: Mapping[str, str]) -> None:
+    """Let a context trust the authorities that the Kafka client trusts.
+
+    Args:
+        context: The context.
+        client: The properties that the client was made with.
+
+    Raises:
+        OSError: A file cannot be read, or holds no certificates.
+    """
     if "ssl.ca.pem" in client:
         context.load_verify_locations(cadata=client["ssl.ca.pem"])
     elif client.get("ssl.ca.location", "probe") != "probe":
-        context.load_verify_locations(client["ssl.ca.location"])
+        context.load_verify_locations(**authorities_at(client["ssl.ca.location"]))
     else:
         context.load_default_certs()
+
+
+def authorities_at(place: str) -> dict[str, str]:
+    """A file or folder of authorities, as Python's contexts take it."""
+    return {"capath" if Path(place).is_dir() else "cafile": place}
 
 
 def _names(host: str, port: int) -> str:

@@ -62,13 +62,15 @@ class Cluster:
 
     Args:
         client: Properties for the Kafka client.
+        patience_s: How long the first request waits for brokers that do not answer.
 
     Raises:
         OptionsError: The client does not accept its properties.
     """
 
-    def __init__(self, client: Properties) -> None:
+    def __init__(self, client: Properties, patience_s: float | None = None) -> None:
         self._client = client
+        self._patience_s = patience_s
         self._servers = client["bootstrap.servers"]
         self._group = client.get("group.id")
         self._isolation = (
@@ -96,7 +98,7 @@ class Cluster:
             UnknownTopicError: A topic does not exist; the message names all such topics.
         """
         wanted = list(dict.fromkeys(names))
-        found = self._ask(lambda timeout_s: self._describe(wanted, timeout_s), "looking up topics")
+        found = self.ask(lambda timeout_s: self._describe(wanted, timeout_s), "looking up topics")
         missing = [topic for topic in wanted if topic not in found and topic not in may_lack]
         if missing:
             raise UnknownTopicError(self._missing(missing, self.topic_names()))
@@ -104,7 +106,7 @@ class Cluster:
 
     def topic_names(self) -> list[str]:
         """The names of all topics that this client may see, in order."""
-        return self._ask(
+        return self.ask(
             lambda timeout_s: sorted(self._admin.list_topics(timeout=timeout_s).topics), "looking up topics"
         )
 
@@ -186,7 +188,7 @@ class Cluster:
             OptionsError: The option ``properties.group.id`` is not given.
         """
         group = self.group
-        described = self._ask(
+        described = self.ask(
             lambda timeout_s: self._admin.describe_consumer_groups([group], request_timeout=timeout_s)[group].result(),
             f"looking up consumer group {group!r}",
         )
@@ -197,7 +199,7 @@ class Cluster:
         consumer = self._group_consumer()
         if not asked:
             return {}
-        found = self._ask(lambda timeout_s: _list_committed(consumer, asked, timeout_s), "looking up committed offsets")
+        found = self.ask(lambda timeout_s: _list_committed(consumer, asked, timeout_s), "looking up committed offsets")
         return {TopicPartition(at.topic, at.partition): at for at in found if at.offset >= 0}
 
     def _group_consumer(self) -> Consumer:
@@ -230,7 +232,7 @@ class Cluster:
         if not partitions:
             return [{} for _ in specs]
         requests = [{ClientPartition(*partition): spec for partition in partitions} for spec in specs]
-        answers = self._ask(
+        answers = self.ask(
             lambda timeout_s: self._list_offsets(requests, isolation or self._isolation, timeout_s),
             "looking up offsets",
         )
@@ -249,9 +251,9 @@ class Cluster:
             raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
         return answers
 
-    def _ask(self, request: Callable[[float], T], doing: str) -> T:
+    def ask(self, request: Callable[[float], T], doing: str) -> T:
         """The answer to a request, which gets its timeout, tried again as long as the failure may pass."""
-        patience_s = PATIENCE_S if self._has_answered else REQUEST_TIMEOUT_S
+        patience_s = PATIENCE_S if self._has_answered else self._patience_s or REQUEST_TIMEOUT_S
         started = time.monotonic()
         deadline = started + patience_s
         self._watch.clear()

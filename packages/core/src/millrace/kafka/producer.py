@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from millrace.errors import ClientError
 from millrace.kafka.client_settings import client_settings
-from millrace.kafka.cluster import REQUEST_TIMEOUT_S
+from millrace.kafka.cluster import PATIENCE_S, REQUEST_TIMEOUT_S, RETRY_PAUSE_S
 from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.watch import REFUSED_S, Watch
 from millrace.options.secrets import Properties
@@ -66,18 +66,24 @@ class WatchedProducer:
         return count
 
     def _look_up(self, topic: str, known: int) -> int:
-        try:
-            found = self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
-        except KafkaException as error:
-            # Brokers that are restarting: records wait for them in the queue, and the count has held so far
-            if known and may_pass(kafka_error(error)):
-                return known
-            self.client.poll(0)
-            self._check_not_refused(0)
-            raise
-        if found.error is not None:
-            raise KafkaException(found.error)
-        return len(found.partitions)
+        # The driver has found the brokers: they are restarting when they do not answer
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                found = self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
+            except KafkaException as error:
+                # Records wait in the queue, and the count has held so far
+                if known and may_pass(kafka_error(error)):
+                    return known
+                self.client.poll(0)
+                self._check_not_refused(0)
+                if not may_pass(kafka_error(error)) or time.monotonic() > deadline:
+                    raise
+                time.sleep(RETRY_PAUSE_S)
+            else:
+                if found.error is not None:
+                    raise KafkaException(found.error)
+                return len(found.partitions)
 
     def take_failures(self) -> tuple[int, str]:
         """How many deliveries failed since the last call, and the first of them in words.

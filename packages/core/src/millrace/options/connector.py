@@ -23,7 +23,18 @@ class TableOptions:
     """What source and sink share."""
 
     topics: tuple[str, ...] = option(
-        "topic", default=(), parse=parse_topics, doc="The topic, or topics separated by ';'."
+        "topic",
+        default=(),
+        parse=parse_topics,
+        doc="The topic, or topics separated by ';'. Of several a sink writes each row to the one that it names, by the "
+        "metadata topic or, without a format, its column topic.",
+    )
+    topic_pattern: str | None = option(
+        "topic-pattern",
+        default=None,
+        parse=parse_pattern,
+        doc="A regular expression, as in Java, that the whole names of the topics to read match, or of those that the "
+        "rows of a sink may name. Kafka's internal topics never do.",
     )
     value_format: str | None = option(
         "value.format",
@@ -31,19 +42,22 @@ class TableOptions:
         aliases=("format",),
         doc="The format of values. Without it rows have the columns of Spark's own Kafka connector.",
     )
+    metadata: tuple[MetadataColumn, ...] = option(
+        "metadata.columns",
+        default=(),
+        parse=parse_metadata_columns,
+        doc="Metadata as further columns, as timestamp AS event_time, partition: of topic, partition, offset, "
+        "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "
+        "__raw_value__. A schema that is given must have them. A sink takes them from these columns, all but offset, "
+        "timestamp-type and leader-epoch, and its format writes the others; __raw_value__ is a whole value, so that "
+        "there must be no others.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(TableOptions):
     """How to read."""
 
-    topic_pattern: str | None = option(
-        "topic-pattern",
-        default=None,
-        parse=parse_pattern,
-        doc="A regular expression, as in Java, that the whole names of the topics to read match. Kafka's internal "
-        "topics never do.",
-    )
     partitions: tuple[tuple[str, int], ...] = option(
         "topic-partitions",
         default=(),
@@ -182,14 +196,6 @@ class SourceOptions(TableOptions):
         default="expression",
         doc="The language of scan.header-filter: a header-filter plugin (an addition).",
     )
-    metadata: tuple[MetadataColumn, ...] = option(
-        "metadata.columns",
-        default=(),
-        parse=parse_metadata_columns,
-        doc="Metadata as further columns, as timestamp AS event_time, partition: of topic, partition, offset, "
-        "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "
-        "__raw_value__. A schema that is given must have them.",
-    )
     metrics_address: str = option(
         "scan.metrics.address",
         default="127.0.0.1",
@@ -214,10 +220,23 @@ class SourceOptions(TableOptions):
 class SinkOptions(TableOptions):
     """How to write."""
 
-    delivery_guarantee: Literal["none", "at-least-once"] = option(
+    delivery_guarantee: Literal["none", "at-least-once", "exactly-once"] = option(
         "sink.delivery-guarantee",
         default="at-least-once",
-        doc="none: does not wait for the brokers. at-least-once: a task waits until the brokers have its records.",
+        doc="none: does not wait for the brokers. at-least-once: a task waits until the brokers have its records. "
+        "exactly-once: a task writes them in a transaction, and not again when the micro-batch is repeated.",
+    )
+    transactional_id_prefix: str | None = option(
+        "sink.transactional-id-prefix",
+        default=None,
+        doc="With exactly-once: what the transactional ids of the tasks begin with, <prefix>-<task index>. Each query "
+        "needs one of its own, and keeps it.",
+    )
+    if_in_doubt: Literal["fail", "write", "skip"] = option(
+        "sink.exactly-once.if-in-doubt",
+        default="fail",
+        doc="What a task does that cannot know whether its rows are written already, because Kafka has forgotten it or "
+        "because the query was changed: fail, write them, perhaps once more, or skip them (an addition).",
     )
     partitioner: str = option(
         "sink.partitioner",
@@ -225,6 +244,11 @@ class SinkOptions(TableOptions):
         doc="Which partition a record goes to: default, fixed, round-robin, another partitioner plugin, or a class "
         "given as module:Class.",
     )
+
+    @property
+    def is_exactly_once(self) -> bool:
+        """Whether tasks write in transactions."""
+        return self.delivery_guarantee == "exactly-once"
 
     @property
     def waits_for_brokers(self) -> bool:

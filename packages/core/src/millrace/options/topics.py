@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+_INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
 def parse_topics(text: str) -> tuple[str, ...]:
@@ -30,6 +33,14 @@ def parse_pattern(text: str) -> str:
 
     java_pattern(text)
     return text
+
+
+def topic_matcher(pattern: str) -> Callable[[str], bool]:
+    """Says of a topic's name whether all of it matches a pattern; Kafka's internal topics never do."""
+    from millrace.options.java_pattern import java_pattern
+
+    matches = java_pattern(pattern).fullmatch
+    return lambda name: name not in _INTERNAL and matches(name) is not None
 
 
 def parse_partitions(text: str) -> tuple[tuple[str, int], ...]:

@@ -33,7 +33,7 @@ def choose_partitions(partitioner: Partitioner, name: str, records: Records, cou
         _check_range(chosen, f"partitioner {name!r}", records.topic, count)
         asked = chosen if asked is None else pc.coalesce(asked, chosen)
     if records.partitions is not None:
-        _check_range(records.partitions, "column 'partition'", records.topic, count)
+        _check_range(records.partitions, f"column {records.partition_column!r}", records.topic, count)
     return None if asked.null_count == len(asked) else asked
 
 

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from millrace.collector import no_garbage_collection
 from millrace.configuration import SinkConfig
 from millrace.contracts import Partitioner
-from millrace.kafka.producer import producer_for
+from millrace.kafka.producer import WatchedProducer, producer_for
 from millrace.sink.encode import encode_for
+from millrace.sink.exactly_once import write_exactly_once
 from millrace.sink.partition import choose_partitions
 from millrace.sink.produce import Output
+from millrace.sink.task import WriteTask, Written
 
 
-@dataclass(frozen=True)
-class WriteTask:
-    """Which of a write's tasks this is.
-
-    Attributes:
-        index: From 0.
-        count: How many tasks there are; 0 when Spark does not tell.
-    """
-
-    index: int
-    count: int
-
-
-def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatch], task: WriteTask) -> int:
+def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatch], task: WriteTask) -> Written:
     """Write the rows of one task.
 
     Args:
@@ -38,24 +27,32 @@ def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatc
         batches: The rows.
         task: Which task this is.
 
-    Returns:
-        How many records were written.
-
     Raises:
         MessageError: A row cannot be encoded, or a partition does not exist.
         DeliveryError: Records could not be delivered.
+        FencedError, LedgerError: As `write_exactly_once`.
     """
+    if config.options.is_exactly_once:
+        return write_exactly_once(config, task, batches, functools.partial(_send, config, schema, task))
+    producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
+    return _send(config, schema, task, producer, batches)
+
+
+def _send(
+    config: SinkConfig, schema: pa.Schema, task: WriteTask, producer: WatchedProducer, batches: Iterable[pa.RecordBatch]
+) -> Written:
     encode = encode_for(config, schema)
     partitioner: Partitioner = config.partitioner.create()
     partitioner.open(task.index, task.count)
-    producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
     output = Output(producer)
     name = config.partitioner.name
+    rows = 0
     with no_garbage_collection():
         for batch in batches:
+            rows += batch.num_rows
             for records in encode(batch):
                 count = producer.partition_count(records.topic)
                 output.send(records, choose_partitions(partitioner, name, records, count))
     if config.options.waits_for_brokers:
         output.finish()
-    return output.records
+    return Written(rows, output.records)

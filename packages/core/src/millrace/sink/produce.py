@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import repeat
 from typing import Any
@@ -16,6 +16,7 @@ from millrace.kafka.producer import WatchedProducer
 from millrace.sink.records import Records
 
 CLIENT_DECIDES = -1
+NOW = 0
 QUEUE_WAIT_S = 0.02
 FLUSH_STEP_S = 1.0
 
@@ -46,7 +47,7 @@ class Output:
         """
         self.records += len(records)
         with client_errors(f"writing to topic {records.topic!r}"), _record_errors(records.topic):
-            if records.keys is None and records.headers is None and partitions is None:
+            if records.is_values_only and partitions is None:
                 self._send_values(records.topic, records.values.to_list())
             else:
                 self._send_full(records, partitions)
@@ -73,14 +74,13 @@ class Output:
 
     def _send_full(self, records: Records, partitions: pa.Int32Array | None) -> None:
         topic, count = records.topic, len(records)
-        keys = records.keys.to_list() if records.keys else repeat(None, count)
-        headers = records.headers or repeat(None, count)
-        chosen = (
-            repeat(CLIENT_DECIDES, count) if partitions is None else partitions.fill_null(CLIENT_DECIDES).to_pylist()
-        )
+        values = records.values.to_list()
+        keys = repeat(None, count) if records.keys is None else records.keys.to_list()
+        headers = repeat([], count) if records.headers is None else records.headers
+        chosen, times = _numbers(partitions, count, CLIENT_DECIDES), _numbers(records.timestamps, count, NOW)
         produce = self._client.produce
-        for value, key, partition, header in zip(records.values.to_list(), keys, chosen, headers, strict=True):
-            record = {"value": value, "key": key, "partition": partition, "headers": header or []}
+        for value, key, partition, time, header in zip(values, keys, chosen, times, headers, strict=True):
+            record = {"value": value, "key": key, "partition": partition, "timestamp": time, "headers": header}
             try:
                 produce(topic, **record)
             except BufferError:
@@ -103,6 +103,14 @@ class Output:
                 f"{first}{f' ({said})' if said else ''}. The task fails, and Spark writes its rows again when it is "
                 f"tried again"
             )
+
+
+def _numbers(array: pa.Array | None, count: int, null: int) -> Iterable[int]:
+    """The numbers of a column, or ``null`` where it has none, as for all records when there is no column."""
+    if array is None:
+        return repeat(null, count)
+    numbers: list[int] = array.fill_null(null).to_numpy().tolist()
+    return numbers
 
 
 @contextmanager

@@ -21,13 +21,22 @@ class Records:
         keys: Their keys; None when no record has one.
         headers: Their headers; None when no record has any.
         partitions: The partitions that the rows themselves ask for, int32, null where they do not; None when none does.
+        timestamps: Their timestamps, int64, ms since 1970, null for the time of writing; None when none has one.
+        partition_column: The column that the partitions come from.
     """
 
     topic: str
     values: Payloads
     keys: Payloads | None = None
-    headers: list[Headers | None] | None = None
+    headers: list[Headers] | None = None
     partitions: pa.Int32Array | None = None
+    timestamps: pa.Int64Array | None = None
+    partition_column: str = "partition"
+
+    @property
+    def is_values_only(self) -> bool:
+        """Whether there is nothing but values, wherever they go."""
+        return self.keys is None and self.headers is None and self.timestamps is None
 
     def __len__(self) -> int:
         return len(self.values)

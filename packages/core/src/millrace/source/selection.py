@@ -10,8 +10,7 @@ from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
 from millrace.kafka.cluster import Cluster, Topic
 from millrace.options.connector import SourceOptions
-
-_INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+from millrace.options.topics import topic_matcher
 
 
 @dataclass(frozen=True)
@@ -80,10 +79,7 @@ class TopicPattern:
 
     def find(self, cluster: Cluster, may_lack: Collection[TopicPartition] | None) -> Found:
         """The matching topics' partitions, by name; none when no topic matches: see `Selection.find`."""
-        from millrace.options.java_pattern import java_pattern
-
-        matches = java_pattern(self.pattern).fullmatch
-        names = [name for name in cluster.topic_names() if name not in _INTERNAL and matches(name)]
+        names = list(filter(topic_matcher(self.pattern), cluster.topic_names()))
         # Those that are deleted between the two looks are not there
         return _all_of(cluster.topics(names, may_lack=names))
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING
 
+from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
+from millrace.sink.task import WriteTask
 from millrace.spark.errors import user_errors
-from millrace.spark.writing import Writing
+from millrace.spark.writing import TASKS_UNKNOWN, Writing
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -29,3 +32,9 @@ class BatchWriter(Writing, DataSourceArrowWriter):
             if overwrite:
                 raise OptionsError("sink", ("a topic cannot be overwritten; use .mode('append')",))
         super().__init__(config, schema)
+        # Travels to all tasks: a task that is tried again finds what it has written by it
+        self._run = str(uuid.uuid4())
+
+    def _task(self, context: TaskContext) -> WriteTask:
+        # Also inside foreachBatch, which may write several times for one micro-batch
+        return WriteTask(context.partitionId(), TASKS_UNKNOWN, self._run)

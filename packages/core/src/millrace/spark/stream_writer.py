@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from pyspark.sql.datasource import DataSourceStreamArrowWriter
+from typing import TYPE_CHECKING
 
-from millrace.spark.writing import Writing
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
+
+from millrace.configuration import SinkConfig
+from millrace.sink.task import WriteTask
+from millrace.spark.errors import user_errors
+from millrace.spark.writing import TASKS_UNKNOWN, TaskMessage, Writing
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 
 class StreamWriter(Writing, DataSourceStreamArrowWriter):
@@ -13,3 +22,28 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
     In output mode complete every micro-batch appends the whole result anew: a topic is a log. Spark's own connector
     does the same.
     """
+
+    def __init__(self, config: SinkConfig, schema: StructType, *, check: bool) -> None:
+        # Spark plans every micro-batch of a query that may run for months, some of them in a new process. As long as
+        # the Java client waits, brokers may be away
+        super().__init__(config, schema, check=check, patience_s=60.0)
+
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
+        """All tasks of a micro-batch have written; called on the driver, before Spark takes note of it."""
+        told = [message for message in messages if isinstance(message, TaskMessage)]
+        if not (self._config.options.is_exactly_once and any(message.written.is_new for message in told)):
+            return
+        from millrace.sink.replay import check_tasks
+
+        with user_errors():
+            check_tasks(self._config, told[0].query, batchId, len(messages))
+
+    def _task(self, context: TaskContext) -> WriteTask:
+        return WriteTask(
+            context.partitionId(),
+            TASKS_UNKNOWN,
+            # What Spark calls the query and the micro-batch in its own sinks
+            query=context.getLocalProperty("sql.streaming.queryId") or "",
+            batch=int(context.getLocalProperty("streaming.sql.batchId") or 0),
+            is_streaming=True,
+        )

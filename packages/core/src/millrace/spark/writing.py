@@ -10,6 +10,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
+from millrace.sink.task import WriteTask, Written
 from millrace.spark.collector import exempt_what_is_loaded
 from millrace.spark.errors import user_errors
 from millrace.spark.schema import arrow_schema
@@ -19,11 +20,16 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-@dataclass
-class Written(WriterCommitMessage):
-    """What a task tells the driver: how many records it wrote."""
+TASKS_UNKNOWN = 0
+"""Spark tells a Python task its index, but not how many there are."""
 
-    records: int
+
+@dataclass
+class TaskMessage(WriterCommitMessage):
+    """What a task tells the driver."""
+
+    query: str
+    written: Written
 
 
 class Writing:
@@ -33,10 +39,13 @@ class Writing:
         config: How to write.
         schema: The rows' columns.
         check: Whether the topics and the client's properties are checked too, which needs the cluster.
+        patience_s: How long that waits for brokers that do not answer.
     """
 
-    def __init__(self, config: SinkConfig, schema: StructType, *, check: bool = True) -> None:
-        from millrace.sink.check import check_target
+    def __init__(
+        self, config: SinkConfig, schema: StructType, *, check: bool = True, patience_s: float | None = None
+    ) -> None:
+        from millrace.sink.check import prepare
         from millrace.sink.encode import encode_for
 
         with user_errors():
@@ -44,17 +53,18 @@ class Writing:
             self._schema = arrow_schema(schema)
             encode_for(config, self._schema)
             if check:
-                check_target(config.client, config.options.topics, idempotent=config.options.waits_for_brokers)
+                self._config = prepare(config, patience_s)
         exempt_what_is_loaded()
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskMessage:
         """Called on an executor for each task."""
-        from millrace.sink.pipeline import WriteTask, write
+        from millrace.sink.pipeline import write
 
-        context = TaskContext.get()
-        # Spark tells a Python task its index, but not how many there are
-        task = WriteTask(context.partitionId() if context else 0, 0)
+        task = self._task(TaskContext.get())
         with user_errors():
-            written = Written(write(self._config, self._schema, iterator, task))
+            written = write(self._config, self._schema, iterator, task)
         exempt_what_is_loaded()
-        return written
+        return TaskMessage(task.query, written)
+
+    def _task(self, context: TaskContext) -> WriteTask:
+        raise NotImplementedError

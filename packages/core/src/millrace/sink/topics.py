@@ -1,0 +1,112 @@
+"""Which topic each row goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace.errors import MessageError, OptionsError, SchemaError, UnknownTopicError
+from millrace.options.connector import SinkOptions
+from millrace.options.topics import topic_matcher
+
+Route = Callable[[pa.RecordBatch], Iterable[tuple[str, pa.Array | None]]]
+"""The topics of a batch, each with the indices of its rows in their order; None for all of them."""
+
+
+def route_for(options: SinkOptions, column: str | None, *, has_format: bool) -> Route:
+    """How rows find their topics.
+
+    Args:
+        options: The topics that are permitted; without any, all are.
+        column: The column that names each row's topic; None when none does.
+        has_format: Whether such a column must be named in the option ``metadata.columns``.
+
+    Raises:
+        SchemaError: A column has to choose among several topics, and there is none.
+        OptionsError: There is neither a topic nor such a column.
+    """
+    if column is not None:
+        return TopicColumn(column, *_permitted(options)).route
+    if len(options.topics) == 1:
+        return lambda _: ((options.topics[0], None),)
+    add = "add a STRING column" + (" and name it in 'metadata.columns', as topic AS target" if has_format else " topic")
+    if options.topics or options.topic_pattern is not None:
+        given = "'topic' names several topics" if options.topics else "'topic-pattern' permits several topics"
+        raise SchemaError(f"option {given}, so that a column must choose for each row: {add}")
+    raise OptionsError("sink", (f"option 'topic' is required, such as 'orders'; for a topic of each row's own {add}",))
+
+
+def check_some_match(pattern: str, topics: Collection[str]) -> None:
+    """Refuse a pattern that no topic matches.
+
+    Args:
+        pattern: The option ``topic-pattern``.
+        topics: All topics of the cluster.
+
+    Raises:
+        UnknownTopicError: None matches.
+    """
+    if not any(map(topic_matcher(pattern), topics)):
+        visible = [topic for topic in topics if not topic.startswith("__")]
+        listed = ", ".join(visible[:10]) or "none"
+        more = f" and {len(visible) - 10} more" if len(visible) > 10 else ""
+        raise UnknownTopicError(
+            f"no topic matches {pattern!r} (option 'topic-pattern'). Topics there: {listed}{more}. Create one first, "
+            f"or check that this client may see it"
+        )
+
+
+def _permitted(options: SinkOptions) -> tuple[Callable[[str], bool], str]:
+    if options.topics:
+        return frozenset(options.topics).__contains__, f"option 'topic' permits {', '.join(map(repr, options.topics))}"
+    if options.topic_pattern is not None:
+        matches = topic_matcher(options.topic_pattern)
+        return matches, f"option 'topic-pattern' permits topics that match {options.topic_pattern!r}"
+    return bool, "any topic of the cluster is permitted, since the option 'topic' is not given"
+
+
+@dataclass(frozen=True)
+class TopicColumn:
+    """A column that names each row's topic.
+
+    Attributes:
+        column: Its name.
+        permits: Whether rows may go to a topic.
+        permitted: Which those topics are, for errors.
+    """
+
+    column: str
+    permits: Callable[[str], bool]
+    permitted: str
+
+    def route(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
+        """The topics that the rows name: see `Route`.
+
+        Raises:
+            MessageError: A row names none, or one that is not permitted.
+        """
+        coded = self._coded(rows)
+        topics, codes = coded.dictionary.to_pylist(), coded.indices
+        if len(topics) == 1:
+            yield topics[0], None
+            return
+        by_topic = pc.array_sort_indices(codes)
+        ends = np.cumsum(np.bincount(codes.to_numpy(), minlength=len(topics))).tolist()
+        for topic, start, end in zip(topics, [0, *ends], ends, strict=False):
+            yield topic, by_topic.slice(start, end - start)
+
+    def _coded(self, rows: pa.RecordBatch) -> pa.DictionaryArray:
+        names = rows.column(self.column).cast(pa.string())
+        if names.null_count:
+            raise MessageError(f"a row has no topic: its column {self.column!r} is NULL; {self.permitted}")
+        coded = names.dictionary_encode()
+        for topic in coded.dictionary.to_pylist():
+            if not self.permits(topic):
+                raise MessageError(
+                    f"a row cannot go to topic {topic!r}, which its column {self.column!r} names: {self.permitted}"
+                )
+        return coded

@@ -1,0 +1,34 @@
+"""An attempt of a task that writes "a" and "b" exactly once, and waits before it commits; its argument is JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+
+from millrace.configuration.build import configure
+from millrace.kafka.transactional import TransactionalProducer
+from millrace.sink.check import prepare
+from millrace.sink.pipeline import write
+from millrace.sink.task import WriteTask
+
+given = json.loads(sys.argv[1])
+ready = Path(given["ready"])
+commit = TransactionalProducer.commit
+
+
+def commit_later(producer, notes):
+    ready.touch()
+    while ready.exists():
+        time.sleep(0.01)
+    commit(producer, notes)
+
+
+TransactionalProducer.commit = commit_later
+schema = pa.schema([("value", pa.binary())])
+rows = [pa.record_batch([pa.array([b"a", b"b"])], schema=schema)]
+task = WriteTask(0, 0, given["query"], given["batch"], is_streaming=True)
+print(write(prepare(configure(given["options"]).sink), schema, rows, task))

@@ -1,0 +1,123 @@
+"""Sources and sinks that are built step by step, on the real broker."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import millrace
+from millrace import DeliveryGuarantee, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, OffsetsInitializer
+from support.families import Family
+from support.kafka import consume, produce
+from support.spark_programs import connect_server
+
+PROGRAM = Path(__file__).with_name("programs") / "builders.py"
+
+
+@pytest.fixture
+def source(broker):
+    """A builder of a source that knows the broker."""
+    return lambda *topics: KafkaSource.builder().set_bootstrap_servers(broker.bootstrap_servers).set_topics(*topics)
+
+
+@pytest.fixture
+def sink(broker):
+    """A builder of a sink that knows the broker."""
+    guarantee = DeliveryGuarantee.AT_LEAST_ONCE
+    servers = broker.bootstrap_servers
+    return lambda schema: (
+        KafkaSink.builder()
+        .set_kafka_producer_config({"bootstrap.servers": servers, "linger.ms": 1})
+        .set_delivery_guarantee(guarantee)
+        .set_record_serializer(schema.build())
+    )
+
+
+def json_to(topic: str):
+    return KafkaRecordSerializationSchema.builder().set_topic(topic).set_value_serialization_schema("json")
+
+
+def test_a_batch_that_is_written_is_read_up_to_its_bounds(spark, source, sink, make_topic):
+    topic = make_topic(2)
+    sink(json_to(topic).set_partitioner("round-robin")).build().write(
+        spark.range(10).coalesce(1).selectExpr("id", "concat('n', id) AS name")
+    )
+    bounds = OffsetsInitializer.offsets({(topic, 0): 3, (topic, 1): "latest"})
+
+    built = source(topic).set_bounded(bounds).set_deserializer("json").set_option("metadata.columns", "partition")
+    rows = built.build().load(spark, "id BIGINT, name STRING, partition INT")
+
+    assert not rows.isStreaming
+    found = [tuple(row) for row in rows.collect()]
+    assert all(name == f"n{number}" for number, name, _ in found)
+    assert sorted(partition for _, _, partition in found) == [0, 0, 0, 1, 1, 1, 1, 1]
+
+
+def test_a_stream_goes_from_topic_to_topic_and_stops_where_told(spark, broker, source, sink, make_topic, tmp_path):
+    first, second = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, first, [{"key": b"k", "value": str(n).encode()} for n in range(100)])
+    built = source(first).set_unbounded(OffsetsInitializer.offsets({(first, 0): 60}))
+    rows = built.build().load(spark, "key BINARY, value BINARY")
+    target = sink(KafkaRecordSerializationSchema.builder().set_topic(second)).build()
+
+    assert rows.isStreaming
+    query = target.start(
+        rows, checkpoint_location=tmp_path, trigger={"processingTime": "10 milliseconds"}, query_name="built"
+    )
+    try:
+        assert query.name == "built"
+        assert millrace.await_end(query, 60)
+    finally:
+        query.stop()
+
+    messages = consume(broker.bootstrap_servers, second)
+    assert [(message.key(), int(message.value())) for message in messages] == [(b"k", n) for n in range(60)]
+
+
+@pytest.mark.parametrize("format_name", [None, "json"])
+def test_columns_choose_topics_and_headers(spark, broker, sink, make_topic, format_name):
+    topics = [make_topic(), make_topic()]
+    rows = spark.createDataFrame(
+        [(topics[n % 2], {"n": bytes([n])}, str(n)) for n in range(4)],
+        "target STRING, notes MAP<STRING, BINARY>, value STRING",
+    )
+    schema = KafkaRecordSerializationSchema.builder().set_topic_selector("target").set_header_provider("notes")
+    if format_name:
+        schema.set_value_serialization_schema(format_name)
+
+    sink(schema).build().write(rows)
+
+    for index, topic in enumerate(topics):
+        messages = consume(broker.bootstrap_servers, topic)
+        values = {message.value(): message.headers() for message in messages}
+        texts = {n: json.dumps({"value": str(n)}, separators=(",", ":")) if format_name else str(n) for n in range(4)}
+        assert values == {texts[n].encode(): [("n", bytes([n]))] for n in range(4) if n % 2 == index}
+
+
+def test_the_options_of_a_source_are_those_of_a_reader(spark, broker, source, make_topic):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b"v"}])
+    built = source(topic).set_bounded(OffsetsInitializer.latest()).build()
+
+    rows = spark.read.format("millrace").options(**built.options).load()
+
+    assert rows.collect() == built.load(spark).collect()
+    assert rows.count() == 1
+
+
+def test_a_connect_session_reads_and_writes(broker, make_topic, tmp_path):
+    given = {
+        "servers": broker.bootstrap_servers,
+        "topics": [make_topic(), make_topic()],
+        "checkpoint": str(tmp_path / "checkpoint"),
+        "results": str(tmp_path / "results.json"),
+    }
+    with connect_server(tmp_path) as (url, _):
+        told = json.dumps({**given, "remote": url})
+        with Family([sys.executable, str(PROGRAM), told], tmp_path / "program.log", {}) as program:
+            program.result(120)
+
+    assert json.loads(Path(given["results"]).read_text()) == list(range(100))

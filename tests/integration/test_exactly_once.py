@@ -1,0 +1,230 @@
+"""Exactly-once writes of single tasks, on the real broker; `test_fault_exactly_once.py` kills whole queries."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+import pyarrow as pa
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+
+from millrace.configuration.build import configure
+from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
+from millrace.sink import check, exactly_once
+from millrace.sink.check import prepare
+from millrace.sink.pipeline import write
+from millrace.sink.replay import check_tasks
+from millrace.sink.task import WriteTask, Written
+from support.families import Family
+from support.kafka import consume
+from support.waiting import wait_until
+
+SCHEMA = pa.schema([("value", pa.binary())])
+ZOMBIE = Path(__file__).parent / "programs" / "write_task.py"
+
+
+@pytest.fixture
+def topic(make_topic):
+    return make_topic(2)
+
+
+@pytest.fixture(autouse=True)
+def other_worker():
+    """Forgets the producers that this worker has kept, as another worker has never had them."""
+    exactly_once._sessions.clear()
+    yield exactly_once._sessions.clear
+    exactly_once._sessions.clear()
+
+
+@pytest.fixture
+def options(connection, topic):
+    guarantee = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": f"p-{topic}"}
+    return {**connection, "topic": topic, **guarantee}
+
+
+@pytest.fixture
+def config(options):
+    return prepare(configure(options).sink)
+
+
+@pytest.fixture
+def values(broker, topic):
+    return lambda: sorted(message.value().decode() for message in consume(broker.bootstrap_servers, topic))
+
+
+def rows(*values: str) -> list[pa.RecordBatch]:
+    return [pa.record_batch([pa.array([value.encode() for value in values])], schema=SCHEMA)]
+
+
+def task(batch: int = 0, index: int = 0, query: str = "me") -> WriteTask:
+    return WriteTask(index, 0, query, batch, is_streaming=True)
+
+
+def test_rows_that_are_written_already_are_skipped(config, values, other_worker):
+    assert write(config, SCHEMA, rows("a", "b"), task()) == Written(2, 2, is_new=True)
+    assert write(config, SCHEMA, rows("a", "b"), task()) == Written(is_skipped=True, is_new=False)
+    other_worker()
+    assert write(config, SCHEMA, rows("a", "b"), task()) == Written(is_skipped=True, is_new=True)
+    assert write(config, SCHEMA, rows("c"), task(1)) == Written(1, 1, is_new=False)
+    assert values() == ["a", "b", "c"]
+
+
+def test_a_worker_that_was_replaced_and_gets_the_task_again_takes_it_over(config, values, other_worker):
+    write(config, SCHEMA, rows("a"), task(0))
+    kept = dict(exactly_once._sessions)
+    other_worker()
+    write(config, SCHEMA, rows("b"), task(1))
+    exactly_once._sessions.clear()
+    exactly_once._sessions.update(kept)
+    assert write(config, SCHEMA, rows("b"), task(1)) == Written(is_skipped=True, is_new=True)
+    assert write(config, SCHEMA, rows("c"), task(2)).rows == 1
+    assert values() == ["a", "b", "c"]
+
+
+def test_a_task_without_rows_opens_no_transaction_and_keeps_its_ledger(config, values, other_worker):
+    empty = [pa.record_batch([pa.array([], pa.binary())], schema=SCHEMA)]
+    assert write(config, SCHEMA, empty, task(0)) == Written()
+    assert not exactly_once._sessions
+    write(config, SCHEMA, rows("a"), task(0))
+    write(config, SCHEMA, empty, task(1))
+    other_worker()
+    assert write(config, SCHEMA, rows("a"), task(0)).is_skipped
+    assert write(config, SCHEMA, rows("c"), task(2)).rows == 1
+    assert values() == ["a", "c"]
+
+
+def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, options, values, other_worker):
+    write(config, SCHEMA, rows("a", "b"), task(0))
+    other_worker()
+    with pytest.raises(
+        LedgerError, match=r"micro-batch 0 was written with 2 rows .* is repeated with 1. The query, its"
+    ):
+        write(config, SCHEMA, rows("a"), task(0))
+    told = prepare(configure({**options, "sink.exactly-once.if-in-doubt": "skip"}).sink)
+    assert write(told, SCHEMA, rows("a"), task(0)).is_skipped
+    assert values() == ["a", "b"]
+
+
+def test_a_micro_batch_that_more_tasks_had_written_is_noticed(config, other_worker):
+    for index in (0, 3):
+        write(config, SCHEMA, rows("a"), task(0, index))
+    other_worker()
+    write(config, SCHEMA, rows("a"), task(0, 0))
+    check_tasks(config, "me", 0, 4)
+    check_tasks(config, "another", 0, 2)
+    check_tasks(config, "me", 1, 2)
+    with pytest.raises(LedgerError, match=r"micro-batch 0 .* repeated with 2 tasks, but task 3 had written rows of it"):
+        check_tasks(config, "me", 0, 2)
+
+
+def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values, other_worker):
+    with pytest.raises(LedgerError, match=r"this is micro-batch 5 .* 'sink.exactly-once.if-in-doubt' = 'write'"):
+        write(config, SCHEMA, rows("a"), task(5))
+    for answer in ("skip", "write"):
+        other_worker()
+        told = prepare(configure({**options, "sink.exactly-once.if-in-doubt": answer}).sink)
+        assert write(told, SCHEMA, rows(answer), task(5)).is_skipped == (answer == "skip")
+    assert values() == ["write"]
+
+
+def test_a_task_that_is_new_in_its_query_is_no_doubt(config, values):
+    write(config, SCHEMA, rows("a"), task(0, index=0))
+    assert write(config, SCHEMA, rows("b"), task(5, index=7)).rows == 1
+    assert values() == ["a", "b"]
+
+
+def test_another_query_writes_anew_and_says_so(config, topic, values, other_worker, caplog):
+    write(config, SCHEMA, rows("a"), task(0, query="old"))
+    other_worker()
+    write(config, SCHEMA, rows("a"), task(0, query="new"))
+    assert values() == ["a", "a"]
+    (said,) = [message for message in caplog.messages if "was used by" in message]
+    assert said == (
+        f"prefix 'p-{topic}' was used by query old up to micro-batch 0; query new is another one, and writes from its "
+        "start"
+    )
+
+
+def test_two_queries_with_one_prefix_do_not_both_go_on(config, topic, values, other_worker, monkeypatch):
+    monkeypatch.setattr(exactly_once, "SUCCESSOR_S", 0.5)
+    write(config, SCHEMA, rows("a0"), task(0, query="a"))
+    kept = dict(exactly_once._sessions)
+    other_worker()
+    write(config, SCHEMA, rows("b0"), task(0, query="b"))
+    exactly_once._sessions.clear()
+    exactly_once._sessions.update(kept)
+    with pytest.raises(
+        FencedError, match=f"id 'p-{topic}-0': query b has written with the same .* while query a is run"
+    ):
+        write(config, SCHEMA, rows("a1"), task(1, query="a"))
+    assert values() == ["a0", "b0"]
+
+
+def test_a_task_that_fails_aborts_at_once(config, connection, topic, broker, values):
+    schema = pa.schema([("value", pa.binary()), ("partition", pa.int32())])
+    good = pa.record_batch([pa.array([b"a"]), pa.array([0], pa.int32())], schema=schema)
+    bad = pa.record_batch([pa.array([b"b"]), pa.array([9], pa.int32())], schema=schema)
+    with pytest.raises(MessageError, match="column 'partition' gave partition 9"):
+        write(config, schema, [good, bad], task())
+    plain = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    plain.produce(topic, b"after", partition=0)
+    assert plain.flush(10) == 0
+    assert values() == ["after"]
+    assert write(config, schema, [good], task()).rows == 1
+    assert values() == ["a", "after"]
+
+
+def test_an_attempt_that_wakes_after_its_successor_has_committed_writes_nothing(
+    config, options, values, tmp_path, other_worker
+):
+    given = json.dumps({"options": options, "query": "me", "batch": 0, "ready": str(tmp_path / "ready")})
+    with Family([sys.executable, str(ZOMBIE), given], tmp_path / "console") as zombie:
+        wait_until((tmp_path / "ready").exists, "the first attempt to have produced")
+        psutil.Process(zombie.pid).send_signal(signal.SIGSTOP)
+        assert write(config, SCHEMA, rows("a", "b"), task()).rows == 2
+        assert values() == ["a", "b"]
+        (tmp_path / "ready").unlink()
+        os.kill(zombie.pid, signal.SIGCONT)
+        assert "is_skipped=True" in zombie.result()
+    assert values() == ["a", "b"]
+
+
+def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker, topic):
+    for batch in range(3):
+        for index in range(3):
+            write(config, SCHEMA, rows("a"), task(batch, index))
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
+    mine = {group for group in groups if group.startswith(f"p-{topic}")}
+    assert mine == {f"p-{topic}", *(f"p-{topic}-{index}" for index in range(3))}
+
+
+def test_the_timeout_of_transactions_is_what_the_brokers_allow(config, options, caplog):
+    assert config.client["transaction.timeout.ms"] == "900000"
+    check.prepare.cache_clear()
+    prepare(configure({**options, "sink.exactly-once.if-in-doubt": "skip"}).sink)
+    assert "a transaction may take 900 s, which is what the brokers allow" in caplog.text
+    with pytest.raises(
+        OptionsError, match=r"'properties.transaction.timeout.ms': the brokers allow 900000 at most .*got"
+    ):
+        prepare(configure({**options, "properties.transaction.timeout.ms": "900001"}).sink)
+    own = prepare(configure({**options, "properties.transaction.timeout.ms": "60000"}).sink)
+    assert own.client["transaction.timeout.ms"] == "60000"
+
+
+def test_a_producer_that_is_not_idempotent_is_refused(options):
+    with pytest.raises(OptionsError, match=r"enable.idempotence"):
+        prepare(configure({**options, "properties.enable.idempotence": "false"}).sink)
+
+
+def test_a_batch_write_is_a_query_of_its_own(spark, options, values):
+    for _ in range(2):
+        frame = spark.range(4, numPartitions=2).selectExpr("STRING(id) AS value")
+        frame.write.format("millrace").options(**options).mode("append").save()
+    assert values() == sorted("00112233")

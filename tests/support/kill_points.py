@@ -1,0 +1,70 @@
+"""Runs in Python workers, which get this file by itself: stops a write at a chosen point, by a partitioner.
+
+Named as ``kill_points:KillPoints`` in the option ``sink.partitioner``. Each file in a folder is good for one kill, or
+for one stop, so that a test says how often.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from millrace.contracts import Partitioner, Payloads
+from millrace.kafka.transactional import TransactionalProducer
+from millrace.options import option
+
+
+class KillPoints(Partitioner):
+    """Leaves partitions to the client, and ends its worker where it is told to."""
+
+    @dataclass(frozen=True)
+    class Options:
+        """Where and how."""
+
+        point: Literal["before produce", "before commit", "after commit"] = option(
+            "point", default="before produce", doc="Where to end."
+        )
+        tokens: str = option("tokens", default="", doc="A folder of files, each good for one end.")
+        ends: Literal["kill", "wait"] = option("ends", default="kill", doc="Kill this worker, or wait to be killed.")
+
+    def open(self, task_index: int, task_count: int) -> None:
+        """Patch the worker, which lives on with the patch."""
+        if not hasattr(TransactionalProducer, "unpatched"):
+            TransactionalProducer.unpatched = TransactionalProducer.commit  # type: ignore[attr-defined]
+        TransactionalProducer.commit = patched(self.options, TransactionalProducer.unpatched)  # type: ignore
+
+    def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
+        """Null for every record."""
+        if self.options.point == "before produce":
+            end(self.options)
+        return pa.nulls(len(values), pa.int32())
+
+
+def patched(options: KillPoints.Options, commit: Callable[..., None]) -> Callable[..., None]:
+    def commit_and_end(self: Any, notes: Any) -> None:
+        if options.point == "before commit":
+            self.client.flush()
+            end(options)
+        commit(self, notes)
+        if options.point == "after commit":
+            end(options)
+
+    return commit_and_end
+
+
+def end(options: KillPoints.Options) -> None:
+    for token in Path(options.tokens).glob("token-*"):
+        try:
+            token.rename(token.with_name(f"used-{os.getpid()}-{token.name}"))
+        except FileNotFoundError:
+            continue
+        while options.ends == "wait":
+            time.sleep(60)
+        os.kill(os.getpid(), signal.SIGKILL)
