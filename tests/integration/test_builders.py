@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
 
 import millrace
 from millrace import DeliveryGuarantee, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, OffsetsInitializer
-from support.families import Family
 from support.kafka import consume, produce
-from support.spark_programs import connect_server
-
-PROGRAM = Path(__file__).with_name("programs") / "builders.py"
 
 
 @pytest.fixture
@@ -106,18 +100,3 @@ def test_the_options_of_a_source_are_those_of_a_reader(spark, broker, source, ma
 
     assert rows.collect() == built.load(spark).collect()
     assert rows.count() == 1
-
-
-def test_a_connect_session_reads_and_writes(broker, make_topic, tmp_path):
-    given = {
-        "servers": broker.bootstrap_servers,
-        "topics": [make_topic(), make_topic()],
-        "checkpoint": str(tmp_path / "checkpoint"),
-        "results": str(tmp_path / "results.json"),
-    }
-    with connect_server(tmp_path) as (url, _):
-        told = json.dumps({**given, "remote": url})
-        with Family([sys.executable, str(PROGRAM), told], tmp_path / "program.log", {}) as program:
-            program.result(120)
-
-    assert json.loads(Path(given["results"]).read_text()) == list(range(100))

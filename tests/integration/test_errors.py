@@ -82,8 +82,8 @@ def test_all_wrong_options_are_told_at_once(spark, connection):
     assert "option 'scan.startup.mode': unknown offset initializer 'earliest'" in text
     assert "option 'scan.max-records-per-batch': expected a whole number; got 'many'" in text
     assert (
-        "option 'sink.delivery-guarantee': expected one of none, at-least-once, exactly-once (did you mean 'at-least-once'?)"
-        in text
+        "option 'sink.delivery-guarantee': expected one of none, at-least-once, exactly-once "
+        "(did you mean 'at-least-once'?)" in text
     )
 
 

@@ -48,10 +48,10 @@ def test_killed_drivers(copy):
     for kill, point in enumerate(POINTS, start=1):
         copy.give_tokens(1)
         with copy.driver(point) as running:
-            wait_until(lambda kill=kill: copy.used() == kill, f"the driver to be {point}")
+            wait_until(lambda kill=kill: copy.used() == kill, f"the driver to be {point}", 120)
             running.kill()
     with copy.driver(cores=1) as running:
-        running.result()
+        running.result(120)
     assert copy.copied() == Counter(range(NUMBERS))
 
     # Killed after all tasks had committed, and before Spark took note of it
@@ -60,5 +60,5 @@ def test_killed_drivers(copy):
     for name in (str(newest), f".{newest}.crc"):
         (commits / name).unlink(missing_ok=True)
     with copy.driver() as running:
-        running.result()
+        running.result(120)
     assert copy.copied() == Counter(range(NUMBERS))

@@ -34,7 +34,7 @@ class CoreSuite:
     @pytest.fixture(scope="class")
     @classmethod
     def topics(cls, broker: KafkaBroker) -> Iterator[dict[str, str]]:
-        topics = {name: f"{cls.__name__}-{name}" for name in ("orders", "copies", "streamed", "malformed")}
+        topics = {name: f"{cls.__name__}-{name}" for name in ("orders", "copies", "streamed", "built", "malformed")}
         for topic in topics.values():
             broker.create_topic(topic, 2)
         produce(broker.bootstrap_servers, topics["orders"], ORDERS)
@@ -60,6 +60,9 @@ class CoreSuite:
 
     def test_a_stream_goes_on_from_its_checkpoint_and_another_one_from_its_group(self, results: dict[str, Any]) -> None:
         assert results["ids_of_each_stream"] == [list(range(100)), list(range(200)), list(range(200, 300))]
+
+    def test_builders_copy_exactly_once(self, results: dict[str, Any]) -> None:
+        assert results["copied_exactly_once_by_builders"] == [[1_000, 1_000]]
 
     def test_metrics_are_right(self, results: dict[str, Any]) -> None:
         found = results["metrics_of_a_stream"]["found"]

@@ -19,6 +19,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import millrace
+from millrace import DeliveryGuarantee, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, OffsetsInitializer
+from millrace.builders.source import KafkaSourceBuilder
 
 given = json.loads(sys.argv[1])
 connection = {"properties.bootstrap.servers": given["servers"]}
@@ -80,6 +82,27 @@ def ids_of_each_stream() -> list[list[int]]:
         assert query.awaitTermination(120)
         seen.append(sorted(row.id for row in spark.read.parquet(files).collect()))
     return seen
+
+
+def copied_exactly_once_by_builders() -> list[list[int]]:
+    def source(topic: str) -> KafkaSourceBuilder:
+        builder = KafkaSource.builder().set_bootstrap_servers(given["servers"])
+        return builder.set_topics(topic).set_deserializer("json")
+
+    target = KafkaRecordSerializationSchema.builder().set_topic(given["built"]).set_value_serialization_schema("json")
+    sink = (
+        KafkaSink.builder()
+        .set_bootstrap_servers(given["servers"])
+        .set_record_serializer(target.build())
+        .set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+        .set_transactional_id_prefix(given["built"])
+        .build()
+    )
+    stream = source(given["copies"]).build().load(spark, "id BIGINT")
+    checkpoint = str(Path(given["folder"]) / "built")
+    assert sink.start(stream, checkpoint_location=checkpoint, trigger={"availableNow": True}).awaitTermination(120)
+    rows = source(given["built"]).set_bounded(OffsetsInitializer.latest()).build().load(spark, "id BIGINT")
+    return [list(row) for row in rows.selectExpr("count(*)", "count(DISTINCT id)").collect()]
 
 
 def metrics_of_a_stream() -> dict[str, Any]:
@@ -144,6 +167,7 @@ parts = [
     filtered_json_with_metadata,
     written_and_read_back,
     ids_of_each_stream,
+    copied_exactly_once_by_builders,
     metrics_of_a_stream,
     read_with_a_distributed_file,
     malformed_message,
