@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from support.copying import Copy
 from support.writing import SteadyProducer
 
 pytest.register_assert_rewrite("support.core_suite")
@@ -28,6 +29,23 @@ def writing() -> Iterator[Callable[[str, str], SteadyProducer]]:
     yield start
     for producer in producers:
         producer.finish()
+
+
+@pytest.fixture
+def copying(tmp_path: Path) -> Iterator[Callable[..., Copy]]:
+    """Makes queries that copy a topic exactly once."""
+    copies: list[Copy] = []
+
+    def make(servers: str, source: str, target: str, **more: Any) -> Copy:
+        # Not with the checkpoint of another query: Spark would end that one
+        folder = tmp_path / f"copy-{len(copies)}"
+        folder.mkdir()
+        copies.append(Copy(servers, source, target, folder, **more))
+        return copies[-1]
+
+    yield make
+    for copy in copies:
+        copy.stop()
 
 
 class Saved:

@@ -100,3 +100,29 @@ def test_the_options_of_a_source_are_those_of_a_reader(spark, broker, source, ma
 
     assert rows.collect() == built.load(spark).collect()
     assert rows.count() == 1
+
+
+@pytest.mark.parametrize("format_name", [None, "json"])
+def test_parallel_tasks_keep_the_order_of_each_key(spark, broker, sink, make_topic, format_name):
+    topic = make_topic(3)
+    schema = KafkaRecordSerializationSchema.builder().set_topic(topic).set_partitioner("fixed")
+    key = "key"
+    if format_name:
+        schema.set_value_serialization_schema(format_name)
+        key = "of_record"
+    builder = sink(schema).set_parallelism(3)
+    if format_name:
+        builder.set_option("metadata.columns", f"__raw_key__ AS {key}")
+    rows = spark.range(300, numPartitions=1).selectExpr(f"STRING(id % 10) AS {key}", "STRING(id) AS value")
+    builder.build().write(rows)
+
+    seen = {}
+    for message in consume(broker.bootstrap_servers, topic):
+        value = json.loads(message.value())
+        number = int(value["value"] if format_name else value)
+        seen.setdefault(message.key(), []).append((message.partition(), number))
+    assert len(seen) == 10
+    for key_bytes, found in seen.items():
+        assert len({partition for partition, _ in found}) == 1
+        assert [number for _, number in found] == list(range(int(key_bytes), 300, 10))
+    assert len({found[0][0] for found in seen.values()}) > 1

@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient
 from support.kafka import consume, produce
 
 ROOT = Path(__file__).parents[2]
+ORDERS = ("orders", "large-orders", "copied-orders")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -30,13 +31,13 @@ def replaced(text: str, replacements: dict[str, str]) -> str:
 @pytest.fixture
 def orders(broker):
     """The topics that the docs speak of."""
-    for topic in ("orders", "large-orders"):
+    for topic in ORDERS:
         broker.create_topic(topic, 2)
     rows = [{"id": n, "country": "de", "amount": 60.0 * n} for n in range(4)]
     produce(broker.bootstrap_servers, "orders", [{"value": json.dumps(row).encode()} for row in rows])
     yield
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    for future in admin.delete_topics(["orders", "large-orders"]).values():
+    for future in admin.delete_topics(list(ORDERS)).values():
         future.result()
 
 

@@ -207,7 +207,7 @@ def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker,
 
 def test_the_timeout_of_transactions_is_what_the_brokers_allow(config, options, caplog):
     assert config.client["transaction.timeout.ms"] == "900000"
-    check.prepare.cache_clear()
+    check._prepare.cache_clear()
     prepare(configure({**options, "sink.exactly-once.if-in-doubt": "skip"}).sink)
     assert "a transaction may take 900 s, which is what the brokers allow" in caplog.text
     with pytest.raises(
@@ -228,3 +228,10 @@ def test_a_batch_write_is_a_query_of_its_own(spark, options, values):
         frame = spark.range(4, numPartitions=2).selectExpr("STRING(id) AS value")
         frame.write.format("millrace").options(**options).mode("append").save()
     assert values() == sorted("00112233")
+
+
+def test_a_run_that_follows_in_the_same_worker_looks_into_its_ledger(config, values):
+    first, second = (WriteTask(0, 0, "me", 0, is_streaming=True, run=run) for run in ("one", "two"))
+    assert write(config, SCHEMA, rows("a"), first).is_new
+    assert write(config, SCHEMA, rows("a"), second) == Written(is_skipped=True, is_new=True)
+    assert values() == ["a"]

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from support.copying import KILL_POINTS, Copy
+from support.copying import KILL_POINTS
 from support.kafka import produce
 from support.waiting import wait_until
 
@@ -22,8 +22,8 @@ def source(broker, make_topic):
 
 
 @pytest.fixture
-def copy(broker, source, make_topic, tmp_path):
-    return Copy(broker.bootstrap_servers, source, make_topic(3), tmp_path)
+def copy(broker, source, make_topic, copying):
+    return copying(broker.bootstrap_servers, source, make_topic(3))
 
 
 @pytest.mark.parametrize("point", POINTS)

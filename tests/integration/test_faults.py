@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 
-from support.copying import Copy
 from support.kafka import consume
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until, wait_until_quiet
@@ -83,7 +82,7 @@ def test_no_record_is_repeated_in_a_checkpointed_result_when_python_workers_are_
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_queries_go_on_when_the_broker_comes_back(spark, copy, writing, tmp_path, tmp_path_factory, end):
+def test_queries_go_on_when_the_broker_comes_back(spark, copy, copying, writing, tmp_path_factory, end):
     from millrace.embedded import KafkaBroker
 
     # A folder of its own: temporary data would go when the broker is stopped
@@ -92,23 +91,19 @@ def test_queries_go_on_when_the_broker_comes_back(spark, copy, writing, tmp_path
             own.create_topic(topic, 2)
         producer = writing(own.bootstrap_servers, "source")
         query = copy(own.bootstrap_servers, "source", "target")
-        exactly_once = Copy(own.bootstrap_servers, "source", "once", tmp_path)
+        exactly_once = copying(own.bootstrap_servers, "source", "once")
         once = exactly_once.start(spark, ends=False)
-        try:
-            for each in (query, once):
-                wait_for_batches_with_rows(each, 2)
-            getattr(own, end)()
-            # The queries must have met the closed door before it opens again
-            before = query.lastProgress.batchId
-            wait_until_quiet(
-                lambda: (query.lastProgress.batchId, once.lastProgress.batchId), "the queries to stand still"
-            )
-            own.start()
-            written = producer.finish()
-            for each in (query, once):
-                each.processAllAvailable()
-        finally:
-            once.stop()
+        for each in (query, once):
+            wait_for_batches_with_rows(each, 2)
+        getattr(own, end)()
+        # The queries must have met the closed door before it opens again
+        before = query.lastProgress.batchId
+        wait_until_quiet(lambda: (query.lastProgress.batchId, once.lastProgress.batchId), "the queries to stand still")
+        own.start()
+        written = producer.finish()
+        for each in (query, once):
+            each.processAllAvailable()
+        once.stop()
 
         assert query.lastProgress.batchId > before
         assert written_numbers(own.bootstrap_servers, "target") == set(range(written))

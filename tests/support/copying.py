@@ -29,6 +29,7 @@ class Copy:
         folder: For checkpoint and tokens.
         guarantee: The delivery guarantee.
         read: Other options of the source.
+        queries: What was started in a session.
     """
 
     servers: str
@@ -37,6 +38,7 @@ class Copy:
     folder: Path
     guarantee: str = "exactly-once"
     read: dict[str, str] = field(default_factory=dict)
+    queries: list[Any] = field(default_factory=list)
 
     @property
     def prefix(self) -> str:
@@ -91,7 +93,14 @@ class Copy:
         """Start the query in a session; it ends at the topic's end, or never."""
         rows = spark.readStream.format("millrace").options(**self.read_options()).load().select("key", "value")
         writer = rows.writeStream.format("millrace").options(**self.write_options(point))
-        return (writer.trigger(availableNow=True) if ends else writer).start()
+        query = (writer.trigger(availableNow=True) if ends else writer).start()
+        self.queries.append(query)
+        return query
+
+    def stop(self) -> None:
+        """Stop all queries of sessions."""
+        for query in self.queries:
+            query.stop()
 
     @contextmanager
     def driver(self, point: str | None = None, ends: str = "wait", **given: Any) -> Iterator[Family]:

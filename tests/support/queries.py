@@ -12,7 +12,7 @@ def wait_for_batches_with_rows(query: Any, count: int = 1) -> None:
     seen = query.lastProgress.batchId if query.lastProgress else -1
 
     def is_ahead() -> bool:
-        assert query.exception() is None
+        assert query.isActive, query.exception()
         progress = query.lastProgress
         return bool(progress and progress.batchId >= seen + count and progress.numInputRows)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from millrace.builders.sink import KafkaSink as KafkaSink
     from millrace.builders.source import KafkaSource as KafkaSource
     from millrace.contracts.offsets import TopicPartition as TopicPartition
+    from millrace.monitoring.sink_metrics import SinkMetrics as SinkMetrics
     from millrace.monitoring.view import metrics as metrics
     from millrace.spark.bounded import await_end as await_end
     from millrace.spark.metrics_listener import MetricsListener as MetricsListener
@@ -28,6 +29,7 @@ __all__ = [
     "MetricsListener",
     "OffsetResetStrategy",
     "OffsetsInitializer",
+    "SinkMetrics",
     "TopicPartition",
     "__version__",
     "await_end",
@@ -43,6 +45,7 @@ _MODULES = {
     "MetricsListener": "millrace.spark.metrics_listener",
     "OffsetResetStrategy": "millrace.builders.offsets",
     "OffsetsInitializer": "millrace.builders.offsets",
+    "SinkMetrics": "millrace.monitoring.sink_metrics",
     "TopicPartition": "millrace.contracts.offsets",
     "await_end": "millrace.spark.bounded",
     "local_session": "millrace.spark.session",

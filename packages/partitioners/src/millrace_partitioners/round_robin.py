@@ -13,6 +13,10 @@ class RoundRobinPartitioner(Partitioner):
 
     Each topic has its own turn, which goes on from one batch to the next. The tasks' first partitions are spread over
     the topic, so that tasks with few records do not all write to the first partitions.
+
+    A stream's next micro-batch begins where this one began, not where it ended, so that a repeated one goes to the same
+    partitions again. Where a task has fewer records than the topic has partitions, some partitions get none; the
+    partitioner ``default`` has no such preference.
     """
 
     def __init__(self, options: object = None) -> None:

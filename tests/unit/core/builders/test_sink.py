@@ -135,3 +135,10 @@ def test_no_text_shows_a_secret() -> None:
     for shown in (repr(builder), repr(sink), str(sink.options)):
         assert "'properties.sasl.jaas.config': '***'" in shown
         assert "hush" not in shown
+
+
+def test_a_parallelism_is_a_whole_number_and_set_once(problems: Problems) -> None:
+    assert orders().set_parallelism(3).build().parallelism == 3
+    assert orders().build().parallelism is None
+    assert problems(orders().set_parallelism(0)) == ("set_parallelism: expected a whole number above 0; got 0",)
+    assert problems(orders().set_parallelism(2).set_parallelism(3)) == ("set_parallelism: it is 2 and 3; call it once",)

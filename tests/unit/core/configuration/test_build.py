@@ -11,6 +11,7 @@ from millrace.contracts import NoOptions
 from millrace.errors import OptionsError
 from millrace.options.connector import SinkOptions, SourceOptions
 
+METRICS = ("register.consumer.metrics", "register.producer.metrics")
 SERVERS = {"properties.bootstrap.servers": "h:9092"}
 
 
@@ -274,12 +275,47 @@ def test_an_option_that_needs_another_one_is_refused_without_it(given: dict[str,
     assert error.value.problems == (f"option {name!r}: {problem}",)
 
 
-@pytest.mark.parametrize("name", ["partition.discovery.interval.ms", "client.id.prefix", "register.consumer.metrics"])
+@pytest.mark.parametrize(
+    "name",
+    ["partition.discovery.interval.ms", "client.id.prefix", "register.consumer.metrics", "register.producer.metrics"],
+)
 def test_options_that_the_reference_has_as_properties_are_not_the_clients(name: str) -> None:
-    value = {"client.id.prefix": "me", "register.consumer.metrics": "true"}.get(name, "5")
+    value = {"client.id.prefix": "me", **dict.fromkeys(METRICS, "true")}.get(name, "5")
     made = configured({f"properties.{name}": value})
     assert made == configured({name: value})
     assert name not in made.sink.client
+
+
+LISTENING = {"sink.metrics.address": "h:1", "sink.metrics.secret": "00ff"}
+
+
+@pytest.mark.parametrize(
+    ("given", "interval"),
+    [
+        ({}, None),
+        (LISTENING, "5000"),
+        ({**LISTENING, "properties.statistics.interval.ms": "50"}, "50"),
+        ({**LISTENING, "register.producer.metrics": "false"}, "0"),
+        ({**LISTENING, "register.producer.metrics": "false", "properties.statistics.interval.ms": "50"}, "0"),
+    ],
+)
+def test_producers_speak_of_themselves_only_to_who_listens(given: dict[str, str], interval: str | None) -> None:
+    assert configured(given).sink.client.get("statistics.interval.ms") == interval
+
+
+@pytest.mark.parametrize("name", sorted(LISTENING))
+def test_who_listens_to_metrics_has_address_and_secret(name: str) -> None:
+    assert problems({name: LISTENING[name]}) == [
+        "options 'sink.metrics.address' and 'sink.metrics.secret' belong together: give both, as SinkMetrics.options "
+        "has them"
+    ]
+
+
+def test_the_secret_of_who_listens_is_not_shown() -> None:
+    made = configured({**LISTENING, "sink.metrics.secret": b"hush".hex()})
+    assert made.sink.options.metrics_secret == b"hush"
+    assert "hush" not in repr(made)
+    assert b"hush".hex() not in repr(made)
 
 
 def test_the_group_of_a_table_is_named_after_it_unless_it_is_given() -> None:

@@ -50,6 +50,15 @@ def test_the_length_needs_no_conversion(source: object) -> None:
     assert len(Payloads(source)) == 5  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("source", [ITEMS, pa.array(ITEMS, pa.binary()), pa.array([b"xyz", *ITEMS], pa.binary())[1:]])
+def test_the_size_is_that_of_all_payloads(source: object) -> None:
+    assert Payloads(source).size == 5  # type: ignore[arg-type]
+
+
+def test_a_size_that_is_known_is_not_counted() -> None:
+    assert Payloads(ITEMS, 7).size == 7
+
+
 def test_nulls_are_as_many_as_asked_for() -> None:
     assert list(Payloads.nulls(3).to_list()) == [None] * 3
     assert Payloads.nulls(3).to_array().null_count == 3

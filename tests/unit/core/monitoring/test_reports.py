@@ -16,6 +16,7 @@ from millrace.monitoring import sender
 from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import Address, Count, Report
 from millrace.monitoring.sender import send
+from support.waiting import wait_until
 
 REPORT = Report(3, 1, {TopicPartition("a", 0): Count(10, 100, 2, 5, None)}, "reader", {"rx": 7})
 
@@ -26,33 +27,35 @@ def taken() -> queue.Queue[Report]:
 
 
 @pytest.fixture
-def receiver(taken: queue.Queue[Report]) -> Iterator[Receiver]:
-    listening = Receiver("127.0.0.1", 0, taken.put)
+def receiver(taken: queue.Queue[Report]) -> Iterator[Receiver[Report]]:
+    listening = Receiver("127.0.0.1", 0, Report.from_bytes, taken.put)
     yield listening
     listening.close()
     sender._connection.cache_clear()
 
 
-def test_a_report_arrives_as_it_was_sent(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+def test_a_report_arrives_as_it_was_sent(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
     send(receiver.address, REPORT)
     assert taken.get(timeout=10) == REPORT
 
 
-def test_one_connection_carries_all_reports_of_a_process(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+def test_one_connection_carries_all_reports_of_a_process(
+    receiver: Receiver[Report], taken: queue.Queue[Report]
+) -> None:
     for _ in range(3):
         send(receiver.address, REPORT)
     assert [taken.get(timeout=10) for _ in range(3)] == [REPORT] * 3
     assert sender._connection.cache_info().misses == 1
 
 
-def test_a_connection_that_is_lost_is_made_again(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+def test_a_connection_that_is_lost_is_made_again(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
     send(receiver.address, REPORT)
     sender._connection(receiver.address).close()
     send(receiver.address, REPORT)
     assert [taken.get(timeout=10) for _ in range(2)] == [REPORT] * 2
 
 
-def test_who_does_not_know_the_secret_is_not_heard(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+def test_who_does_not_know_the_secret_is_not_heard(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
     host, port, _ = receiver.address
     with pytest.raises(AuthenticationError):
         Client((host, port), authkey=b"guessed")
@@ -61,7 +64,7 @@ def test_who_does_not_know_the_secret_is_not_heard(receiver: Receiver, taken: qu
 
 
 def test_rubbish_is_told_and_does_not_end_anything(
-    receiver: Receiver, taken: queue.Queue[Report], caplog: pytest.LogCaptureFixture
+    receiver: Receiver[Report], taken: queue.Queue[Report], caplog: pytest.LogCaptureFixture
 ) -> None:
     host, port, secret = receiver.address
     with Client((host, port), authkey=secret) as connection:
@@ -72,7 +75,7 @@ def test_rubbish_is_told_and_does_not_end_anything(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
-def test_who_connects_and_says_nothing_holds_nobody_up(receiver: Receiver, taken: queue.Queue[Report]) -> None:
+def test_who_connects_and_says_nothing_holds_nobody_up(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
     with socket.create_connection((receiver.address.host, receiver.address.port)):
         send(receiver.address, REPORT)
         assert taken.get(timeout=10) == REPORT
@@ -85,6 +88,38 @@ def test_a_task_does_not_wait_for_long_for_somebody_who_says_nothing(
     with socket.create_server(("127.0.0.1", 0)) as silent:
         send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT)
     assert len(caplog.messages) == 1
+
+
+def test_who_keeps_silent_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "PATIENCE_S", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT)
+        silent.setblocking(False)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+
+
+def test_who_has_closed_takes_nothing_and_lets_nobody_connect(
+    receiver: Receiver[Report], taken: queue.Queue[Report], caplog: pytest.LogCaptureFixture
+) -> None:
+    send(receiver.address, REPORT)
+    assert taken.get(timeout=10) == REPORT
+    receiver.close()
+    receiver.close()
+    send(receiver.address, REPORT)
+    assert len(caplog.messages) <= 1
+    host, port, _ = receiver.address
+    wait_until(lambda: _is_refused(host, port), "the end of listening")
+    assert taken.empty()
+
+
+def _is_refused(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port)).close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 def test_the_secret_is_not_shown() -> None:

@@ -175,6 +175,26 @@ CASES |= {
             "fail", {each: each for each in ("fail", "write", "skip")}, {"": IN_DOUBT, "stop": IN_DOUBT}
         ),
         "sink.partitioner": Case("default", {"fixed": "fixed", "acme.geo:Geo": "acme.geo:Geo"}, {}),
+        "sink.metrics.address": Case(
+            None,
+            {"127.0.0.1:7079": "127.0.0.1:7079", "laptop:1": "laptop:1"},
+            {"127.0.0.1": "expected an address as host:port", "": "expected an address as host or host:port"},
+        ),
+        # What is refused is not shown: see below
+        "sink.metrics.secret": Case(None, {"00ff": b"\x00\xff"}, {}),
+        "register.producer.metrics": Case(
+            True,
+            {"true": True, "false": False},
+            {"sometimes": "expected true or false"},
+            ("properties.register.producer.metrics",),
+        ),
+        "sink.topic.create": Case(False, {"true": True, "false": False}, {"maybe": "expected true or false"}),
+        "sink.topic.create.partitions": Case(
+            None, {"12": 12}, {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "all": WHOLE_NUMBER}
+        ),
+        "sink.topic.create.replication-factor": Case(
+            None, {"3": 3}, {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "all": WHOLE_NUMBER}
+        ),
     }.items()
 }
 
@@ -258,6 +278,16 @@ def test_a_wrong_value_is_refused_with_the_options_name_what_was_expected_and_wh
     (problem,) = error.value.problems
     assert problem.startswith(f"option {name!r}: {CASES[option].wrong[text]}")
     assert problem.endswith(f"; got {text!r}")
+
+
+@pytest.mark.parametrize("text", ["", "hush", "0"])
+def test_a_secret_that_is_refused_is_not_shown(text: str) -> None:
+    with pytest.raises(OptionsError) as error:
+        take(SinkOptions, {"sink.metrics.secret": text})
+    assert error.value.problems == (
+        "option 'sink.metrics.secret': expected hexadecimal digits, as SinkMetrics.options has them; got a value that "
+        "is not shown",
+    )
 
 
 def test_a_nearly_right_enum_value_is_named() -> None:

@@ -92,6 +92,22 @@ def test_failures_of_the_task_before_are_not_this_tasks() -> None:
     Output(producer).finish()
 
 
+def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_task() -> None:
+    producer = WatchedProducer({**NOWHERE, "message.timeout.ms": "50"})
+    first = Output(producer)
+    first.send(values(3), None)
+    while producer.client.flush(0.05):
+        pass
+    first.leave()
+    first.leave()
+    assert (first.failed, first.send_ms) == (3, None)
+    second = Output(producer)
+    second.send(values(2), None)
+    while producer.client.flush(0.05):
+        pass
+    assert Output(producer).failed == 2
+
+
 def test_a_record_that_is_too_large_is_told_as_the_records_fault() -> None:
     task = output(message_max_bytes="1000")
     with pytest.raises(MessageError, match=r"orders.*Message size too large"):

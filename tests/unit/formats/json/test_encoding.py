@@ -16,6 +16,7 @@ from millrace_formats.json import JsonFormat, JsonOptions
 
 def encode(rows: pa.RecordBatch, **options: Any) -> list[str]:
     encoded = JsonFormat(JsonOptions(**options)).encoder(rows.schema).encode(rows)
+    assert encoded.size == sum(len(each or b"") for each in encoded.to_list())
     return [payload.decode() for payload in encoded.to_list()]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from millrace.builders.base import Builder
 from millrace.builders.record_serializer import KafkaRecordSerializationSchema
+from millrace.options.metadata import parse_metadata_columns
 from millrace.options.secrets import Properties
 
 if TYPE_CHECKING:
@@ -37,9 +38,11 @@ class KafkaSink:
 
     Attributes:
         options: The options of the data source that it stands for; their text shows no secret.
+        parallelism: How many tasks write; None for as many as the rows have partitions.
     """
 
     options: Properties
+    parallelism: int | None = None
 
     @staticmethod
     def builder() -> KafkaSinkBuilder:
@@ -48,7 +51,7 @@ class KafkaSink:
 
     def write(self, rows: DataFrame) -> None:
         """Append the rows of a batch, and return when they are written."""
-        rows.write.format("millrace").options(**self.options).mode("append").save()
+        self._divided(rows).write.format("millrace").options(**self.options).mode("append").save()
 
     def start(
         self,
@@ -67,13 +70,26 @@ class KafkaSink:
                 follows micro-batch.
             query_name: The query's name.
         """
-        writer = rows.writeStream.format("millrace").options(**self.options)
+        writer = self._divided(rows).writeStream.format("millrace").options(**self.options)
         writer = writer.option("checkpointLocation", os.fspath(checkpoint_location))
         if trigger is not None:
             writer = writer.trigger(**trigger)
         if query_name is not None:
             writer = writer.queryName(query_name)
         return writer.start()
+
+    def _divided(self, rows: DataFrame) -> DataFrame:
+        if self.parallelism is None:
+            return rows
+        key = self._key_column()
+        # Records with the same key keep their order: one task writes them
+        return rows.repartition(self.parallelism, *([key] if key in rows.columns else []))
+
+    def _key_column(self) -> str | None:
+        named = parse_metadata_columns(self.options.get("metadata.columns", "topic"))
+        carried = next((each.column for each in named if each.key == "__raw_key__"), None)
+        has_format = "format" in self.options or "value.format" in self.options
+        return carried or (None if has_format else "key")
 
 
 class KafkaSinkBuilder(Builder):
@@ -82,6 +98,7 @@ class KafkaSinkBuilder(Builder):
     def __init__(self) -> None:
         super().__init__()
         self._has_serializer = False
+        self._parallelism: int | None = None
 
     def set_kafka_producer_config(self, properties: Mapping[str, object]) -> Self:
         """Set properties of the Kafka client: the options ``properties.<name>``."""
@@ -103,13 +120,22 @@ class KafkaSinkBuilder(Builder):
         """Say what transactional ids begin with: one of its own for each query that writes EXACTLY_ONCE."""
         return self._set("set_transactional_id_prefix", {"sink.transactional-id-prefix": prefix})
 
+    def set_parallelism(self, tasks: int) -> Self:
+        """Say how many tasks write, among which rows are divided by their key, if they have one."""
+        if not isinstance(tasks, int) or tasks < 1:
+            self._settings.report(f"set_parallelism: expected a whole number above 0; got {tasks!r}")
+        elif self._parallelism not in (None, tasks):
+            self._settings.report(f"set_parallelism: it is {self._parallelism} and {tasks}; call it once")
+        self._parallelism = tasks
+        return self
+
     def build(self) -> KafkaSink:
         """The sink.
 
         Raises:
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
-        return KafkaSink(self._finished("KafkaSink", self._missing(), {}))
+        return KafkaSink(self._finished("KafkaSink", self._missing(), {}), self._parallelism)
 
     def _missing(self) -> Iterator[str]:
         if not self._has_serializer and not self._settings.has("topic", "topic-pattern", "metadata.columns"):

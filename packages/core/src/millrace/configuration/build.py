@@ -12,8 +12,9 @@ from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
 from millrace.errors import OptionsError, PluginError
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
+from millrace.kafka.statistics import INTERVAL_MS, OFF, STATISTICS
 from millrace.options.connector import SinkOptions, SourceOptions
-from millrace.options.elsewhere import hint_for
+from millrace.options.elsewhere import NOT_OPTIONS, hint_for
 from millrace.options.field import options_of
 from millrace.options.parse import OptionParser
 from millrace.options.secrets import Properties
@@ -26,11 +27,12 @@ logger = logging.getLogger("millrace.options")
 
 _NOT_THE_CLIENTS = {
     name.removeprefix("properties.")
-    for info in options_of(SourceOptions).values()
+    for side in (SourceOptions, SinkOptions)
+    for info in options_of(side).values()
     for name in (info.name, *info.aliases)
     if name.startswith("properties.")
 }
-"""Options of the source that stand among the client's properties."""
+"""Options of source and sink that stand among the client's properties."""
 
 
 def configure(raw: Mapping[str, str]) -> Configuration:
@@ -67,6 +69,11 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
         sink_options = dataclasses.replace(sink_options, topic_pattern=None)
     _check_together(parser, source_options, source_client)
     _check_guarantee(parser, sink_options)
+    for prefix, reason in NOT_OPTIONS.items():
+        for rest in parser.take_prefixed(prefix):
+            parser.report(f"option {prefix + rest!r}: {reason}")
+    _check_creation(parser, sink_options)
+    _check_metrics(parser, sink_options)
     value_format = _format(parser, source_options.value_format)
     configuration = Configuration(
         SourceConfig(
@@ -81,7 +88,7 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
         ),
         SinkConfig(
             options=sink_options,
-            client=client,
+            client=_sink_client(client, sink_options),
             value_format=value_format,
             partitioner=_plugin(parser, PARTITIONER, "sink.partitioner", sink_options.partitioner, "sink.partitioner."),
         ),
@@ -109,8 +116,14 @@ def _source_client(client: Properties, options: SourceOptions) -> Properties:
     if options.client_id_prefix is not None:
         own[CLIENT_ID_PREFIX] = options.client_id_prefix
     if not options.register_consumer_metrics:
-        own["statistics.interval.ms"] = "0"
+        own |= OFF
     return Properties({**client, **own})
+
+
+def _sink_client(client: Properties, options: SinkOptions) -> Properties:
+    if options.metrics_address is None:
+        return client
+    return Properties({STATISTICS: INTERVAL_MS, **client, **({} if options.register_producer_metrics else OFF)})
 
 
 def _check_together(parser: OptionParser, options: SourceOptions, client: Properties) -> None:
@@ -144,6 +157,27 @@ def _check_guarantee(parser: OptionParser, options: SinkOptions) -> None:
     }
     for name in (name for name, is_given in given.items() if is_given):
         parser.report(f"option {name!r}: it is for 'sink.delivery-guarantee' = 'exactly-once'")
+
+
+def _check_creation(parser: OptionParser, options: SinkOptions) -> None:
+    if options.creates_topics:
+        if not options.topics:
+            parser.report("option 'sink.topic.create': it creates topics that the option 'topic' names; give that one")
+        return
+    given = {
+        "sink.topic.create.partitions": options.created_partitions,
+        "sink.topic.create.replication-factor": options.created_replication_factor,
+    }
+    for name in (name for name, number in given.items() if number is not None):
+        parser.report(f"option {name!r}: it is for 'sink.topic.create' = 'true'")
+
+
+def _check_metrics(parser: OptionParser, options: SinkOptions) -> None:
+    if (options.metrics_address is None) != (options.metrics_secret is None):
+        parser.report(
+            "options 'sink.metrics.address' and 'sink.metrics.secret' belong together: give both, as "
+            "SinkMetrics.options has them"
+        )
 
 
 def _format(parser: OptionParser, name: str | None) -> PluginRef | None:

@@ -15,12 +15,14 @@ class Payloads:
 
     Args:
         source: A list of ``bytes | None``, or a ``pa.BinaryArray``.
+        size: How many bytes the payloads of a list have together, where that is known without looking at each.
     """
 
-    __slots__ = ("_array", "_items", "_length")
+    __slots__ = ("_array", "_items", "_length", "_size")
 
-    def __init__(self, source: Sequence[bytes | None] | pa.BinaryArray) -> None:
+    def __init__(self, source: Sequence[bytes | None] | pa.BinaryArray, size: int | None = None) -> None:
         self._length = len(source)
+        self._size = size
         self._array: pa.BinaryArray | None = None
         self._items: Sequence[bytes | None] | None = None
         if isinstance(source, pa.Array):
@@ -45,6 +47,16 @@ class Payloads:
         if self._array is None:
             self._array = pa.array(self._items, pa.binary())
         return self._array
+
+    @property
+    def size(self) -> int:
+        """How many bytes the payloads have together."""
+        if self._size is None:
+            if self._array is not None:
+                self._size = self._array.total_values_length
+            else:
+                self._size = sum(map(len, filter(None, self._items or ())))
+        return self._size
 
     def __len__(self) -> int:
         return self._length

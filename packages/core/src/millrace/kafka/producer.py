@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+import weakref
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -12,6 +13,7 @@ from millrace.errors import ClientError
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.cluster import PATIENCE_S, REQUEST_TIMEOUT_S, RETRY_PAUSE_S
 from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
+from millrace.kafka.statistics import Statistics
 from millrace.kafka.watch import REFUSED_S, Watch
 from millrace.options.secrets import Properties
 
@@ -32,7 +34,12 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 PARTITION_COUNT_HOLDS_S = 60.0
-"""How long a topic's partition count is used before it is looked up again."""
+"""How long a topic's partition count is used before it is looked up again, unless the user says how old the client's
+metadata may be."""
+
+MAX_AGE = "metadata.max.age.ms"
+
+_all: weakref.WeakSet[WatchedProducer] = weakref.WeakSet()
 
 _IDEMPOTENT = {"enable.idempotence": "true"}
 
@@ -46,20 +53,28 @@ class WatchedProducer:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.watch = Watch(settings)
+        self.statistics = Statistics()
         self._failed = 0
         self._first: tuple[str, KafkaError] | None = None
         self._partition_counts: dict[str, tuple[int, float]] = {}
         with configuration_errors():
-            self.client = Producer({**settings, **self.watch.settings(), "on_delivery": self._on_delivery})
+            callbacks = {**self.watch.settings(), **self.statistics.settings(), "on_delivery": self._on_delivery}
+            self.client = Producer({**settings, **callbacks})
+        _all.add(self)
+        # The client has checked that it is a number
+        self._counts_hold_s = int(settings[MAX_AGE]) / 1000 if MAX_AGE in settings else PARTITION_COUNT_HOLDS_S
 
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has, looked up at first and then again every minute.
+
+        The option ``properties.metadata.max.age.ms`` says how often instead. The client's own partitioner learns of
+        added partitions by the same look.
 
         Raises:
             UnknownTopicError: There is no such topic.
         """
         count, looked_at = self._partition_counts.get(topic, (0, 0.0))
-        if not count or time.monotonic() - looked_at > PARTITION_COUNT_HOLDS_S:
+        if not count or time.monotonic() - looked_at > self._counts_hold_s:
             with client_errors(f"looking up topic {topic!r}"):
                 count = self._look_up(topic, count)
             self._partition_counts[topic] = count, time.monotonic()
@@ -110,6 +125,12 @@ class WatchedProducer:
             partition = message.partition()
             chosen = partition is not None and partition >= 0
             self._first = f"{message.topic()}-{partition}" if chosen else f"topic {message.topic()}", error
+
+
+def hear_all() -> None:
+    """Let all producers of this process hand out their statistics, which would pile up in those that are not used."""
+    for producer in list(_all):
+        producer.client.poll(0)
 
 
 @functools.lru_cache(maxsize=4)

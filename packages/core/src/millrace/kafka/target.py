@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AclOperation, ConfigResource, ResourceType
+from confluent_kafka.admin import AclOperation, ConfigResource, NewTopic, ResourceType
 
 from millrace.errors import ClientError
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.cluster import NO_TOPIC_PATIENCE_S, RETRY_PAUSE_S, Cluster
 from millrace.kafka.errors import kafka_error
 
-_NOT_TOLD = {KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+_NOT_PERMITTED = {KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+
+_BROKERS_DEFAULT = -1
 
 
 class Target(Cluster):
     """A Kafka cluster that is written to."""
+
+    def create_missing(
+        self, topics: Sequence[str], partitions: int | None = None, replication_factor: int | None = None
+    ) -> None:
+        """Create the topics that do not exist, and return when all their partitions can be written to.
+
+        Args:
+            topics: The topics; one that exists, or that somebody else creates meanwhile, stays as it is.
+            partitions: How many partitions a new topic gets; None for the brokers' default.
+            replication_factor: How many copies of each partition it gets; None for the brokers' default.
+
+        Raises:
+            UnreachableError: No bootstrap server answered.
+            ClientError: The client may not create a topic, the brokers refuse it, or it does not appear in time.
+        """
+        found = self.topics(topics, may_lack=topics)
+        for topic in (topic for topic in topics if topic not in found):
+            self._create(NewTopic(topic, partitions or _BROKERS_DEFAULT, replication_factor or _BROKERS_DEFAULT))
+            self._await_leaders(topic)
 
     def check_may_write(self, topics: Sequence[str]) -> None:
         """Refuse topics that this client may not write to, as far as the brokers tell.
@@ -44,6 +66,39 @@ class Target(Cluster):
         )
         return [group.group_id for group in found.valid]
 
+    def _create(self, topic: NewTopic) -> None:
+        self.ask(lambda timeout_s: self._ask_for(topic, timeout_s), f"creating topic {topic.topic!r}")
+
+    def _ask_for(self, topic: NewTopic, timeout_s: float) -> None:
+        try:
+            self._admin.create_topics([topic], request_timeout=timeout_s)[topic.topic].result()
+        except KafkaException as error:
+            code = kafka_error(error).code()
+            if code in _NOT_PERMITTED:
+                raise ClientError(
+                    f"this client may not create topic {topic.topic!r}, which does not exist (option "
+                    f"'sink.topic.create'): its user needs the operation CREATE on it or on the cluster (an ACL). Or "
+                    f"let somebody create it who may"
+                ) from error
+            if code != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
+
+    def _await_leaders(self, topic: str) -> None:
+        deadline = time.monotonic() + NO_TOPIC_PATIENCE_S
+        while not self.ask(lambda timeout_s: self._has_leaders(topic, timeout_s), "looking up topics"):
+            if time.monotonic() > deadline:
+                raise ClientError(
+                    f"topic {topic!r} was created (option 'sink.topic.create'), but the brokers do not show it, with a "
+                    f"leader of each partition, within {NO_TOPIC_PATIENCE_S:.0f} s. Check that all brokers are running"
+                )
+            time.sleep(RETRY_PAUSE_S)
+
+    def _has_leaders(self, topic: str, timeout_s: float) -> bool:
+        found = self._admin.list_topics(topic, timeout=timeout_s).topics[topic]
+        if found.error is not None or not found.partitions:
+            return False
+        return all(partition.leader >= 0 for partition in found.partitions.values())
+
     def _refused(self, topics: list[str], timeout_s: float) -> list[str]:
         futures = self._admin.describe_topics(
             TopicCollection(topics), include_authorized_operations=True, request_timeout=timeout_s
@@ -57,7 +112,7 @@ class Target(Cluster):
         try:
             found = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
         except KafkaException as error:
-            if kafka_error(error).code() in _NOT_TOLD:
+            if kafka_error(error).code() in _NOT_PERMITTED:
                 return None
             raise
         return found[name].value if name in found else None

@@ -1,34 +1,41 @@
-"""The driver's side: takes reports from executors."""
+"""The side that listens: takes reports from other processes."""
 
 from __future__ import annotations
 
 import logging
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
+from typing import Generic, TypeVar
 
-from millrace.monitoring.report import Address, Report
+from millrace.monitoring.report import Address, Sendable
 
 logger = logging.getLogger("millrace.monitoring")
 
 _PAUSE_S = 1.0
 
+R = TypeVar("R", bound=Sendable)
 
-class Receiver:
+
+class Receiver(Generic[R]):
     """Listens for reports on a thread of its own, as long as the process lives or until it is closed.
 
     Args:
-        host: The address to listen on; executors connect to the same.
+        host: The address to listen on; others connect to the same.
         port: 0 for a free one.
+        parse: Makes a report of what was sent; raises ValueError for what is none.
         take: Called with each report, by several threads.
 
     Raises:
         OSError: There is no such address on this machine, or the port is taken.
     """
 
-    def __init__(self, host: str, port: int, take: Callable[[Report], None]) -> None:
+    def __init__(self, host: str, port: int, parse: Callable[[bytes], R], take: Callable[[R], None]) -> None:
+        self._parse = parse
         self._take = take
         # Whoever connects proves on a thread of their own that they know the secret: nobody can hold up the others
         self._listener = Listener((host, port), backlog=64)
@@ -37,8 +44,13 @@ class Receiver:
         threading.Thread(target=self._accept, name="millrace-metrics", daemon=True).start()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and take nothing any more."""
+        if not self._is_open:
+            return
         self._is_open = False
+        # Closing a socket ends nobody's wait for a connection to it; a connection does
+        with suppress(OSError):
+            socket.create_connection((self.address.host, self.address.port), timeout=_PAUSE_S).close()
         self._listener.close()
 
     def _accept(self) -> None:
@@ -57,7 +69,7 @@ class Receiver:
             try:
                 deliver_challenge(connection, self.address.secret)
                 answer_challenge(connection, self.address.secret)
-                while True:
+                while self._is_open:
                     self._read(connection)
             except (EOFError, OSError):
                 return
@@ -66,7 +78,13 @@ class Receiver:
 
     def _read(self, connection: Connection) -> None:
         sent = connection.recv_bytes(1 << 24)
+        if not self._is_open:
+            return
         try:
-            self._take(Report.from_bytes(sent))
+            report = self._parse(sent)
         except ValueError as error:
             logger.warning("%s", error)
+            return
+        self._take(report)
+        if report.IS_ANSWERED:
+            connection.send_bytes(b"")

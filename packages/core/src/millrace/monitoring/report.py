@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 from millrace.contracts import TopicPartition
 
@@ -18,6 +18,21 @@ class Address(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Address({self.host}:{self.port})"
+
+
+class Sendable(Protocol):
+    """What is sent to a receiver.
+
+    Attributes:
+        IS_ANSWERED: Whether the sender waits until it is taken.
+        LOST: What to say when the receiver cannot be reached, with its ``host`` and ``port`` and the ``failure``.
+    """
+
+    IS_ANSWERED: ClassVar[bool]
+    LOST: ClassVar[str]
+
+    def to_bytes(self) -> bytes:
+        """As it is sent."""
 
 
 @dataclass(slots=True)
@@ -62,6 +77,12 @@ class Report:
         client: The client that read it; empty without statistics.
         statistics: What the client says of itself.
     """
+
+    IS_ANSWERED: ClassVar[bool] = False
+    LOST: ClassVar[str] = (
+        "the driver does not answer at {host}:{port}, so that its metrics lack what is read here: {failure}. Give an "
+        "address of the driver that this machine can reach by option 'scan.metrics.address'"
+    )
 
     batch: int
     split: int

@@ -1,4 +1,4 @@
-"""The executor's side: reports go to the driver over one connection for each worker process."""
+"""The side that tells: reports go over one connection for each process."""
 
 from __future__ import annotations
 
@@ -6,31 +6,43 @@ import functools
 import logging
 import socket
 import struct
+import time
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 
-from millrace.monitoring.report import Address, Report
+from millrace.monitoring.report import Address, Sendable
 
 logger = logging.getLogger("millrace.monitoring")
 
 PATIENCE_S = 2
-"""How long the driver may take to answer: a task waits for it."""
+"""How long the receiver may take to answer: a task or a micro-batch waits for it."""
 
 _unreachable: set[Address] = set()
 
 
-def send(address: Address, report: Report) -> None:
-    """Tell the driver what was read; when it cannot be reached, that is told once and the report is lost."""
+def send(address: Address, report: Sendable) -> None:
+    """Send a report; when the receiver cannot be reached, that is told once and the report is lost."""
     if address in _unreachable:
         return
-    sent = report.to_bytes()
+    began = time.monotonic()
     try:
-        _connection(address).send_bytes(sent)
-    except Exception:
+        _try(address, report)
+    except Exception as error:
         _connection.cache_clear()
+        if time.monotonic() - began > PATIENCE_S / 2:
+            # Whoever keeps silent would do so again
+            _give_up(address, report, error)
+            return
         try:
-            _connection(address).send_bytes(sent)
-        except Exception as error:
-            _give_up(address, error)
+            _try(address, report)
+        except Exception as again:
+            _give_up(address, report, again)
+
+
+def _try(address: Address, report: Sendable) -> None:
+    connection = _connection(address)
+    connection.send_bytes(report.to_bytes())
+    if report.IS_ANSWERED:
+        connection.recv_bytes(0)
 
 
 @functools.lru_cache(maxsize=2)
@@ -50,12 +62,6 @@ def _connection(address: Address) -> Connection:
     return connection
 
 
-def _give_up(address: Address, failure: Exception) -> None:
+def _give_up(address: Address, report: Sendable, failure: Exception) -> None:
     _unreachable.add(address)
-    logger.warning(
-        "the driver does not answer at %s:%d, so that its metrics lack what is read here: %s. Give an address of the "
-        "driver that this machine can reach by option 'scan.metrics.address'",
-        address.host,
-        address.port,
-        failure,
-    )
+    logger.warning(report.LOST.format(host=address.host, port=address.port, failure=failure))

@@ -87,7 +87,7 @@ class SourceMetrics:
 
     def to_dict(self) -> dict[str, Any]:
         """All metrics by the names that the reference connectors give them, such as ``pendingRecords``."""
-        return _camel(dataclasses.asdict(self))
+        return camel(dataclasses.asdict(self))
 
 
 def metrics(query: StreamingQuery) -> tuple[SourceMetrics, ...]:
@@ -169,6 +169,7 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _camel(found: dict[str, Any]) -> dict[str, Any]:
+def camel(found: dict[str, Any]) -> dict[str, Any]:
+    """Metrics by the names that the reference connectors give them."""
     named = {re.sub(r"_(\w)", lambda match: match[1].upper(), name): value for name, value in found.items()}
-    return {**named, "partitions": [_camel(each) for each in named["partitions"]]} if "partitions" in named else named
+    return {**named, "partitions": [camel(each) for each in named["partitions"]]} if "partitions" in named else named

@@ -18,6 +18,18 @@ def parse_address(text: str) -> str:
     return text
 
 
+def parse_port_address(text: str) -> str:
+    """An address as ``host:port``.
+
+    Raises:
+        ValueError: It is none.
+    """
+    host, port = split_address(text)
+    if not port:
+        raise ValueError("expected an address as host:port")
+    return f"{host}:{port}"
+
+
 def split_address(text: str) -> tuple[str, int]:
     """Host and port of an address; port 0, for any free one, when it has none.
 

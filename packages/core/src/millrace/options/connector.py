@@ -11,10 +11,11 @@ from typing import Annotated, Literal
 
 from annotated_types import Gt
 
-from millrace.options.address import parse_address
+from millrace.options.address import parse_address, parse_port_address
 from millrace.options.duration import parse_duration_ms
 from millrace.options.field import option
 from millrace.options.metadata import MetadataColumn, parse_metadata_columns
+from millrace.options.secrets import parse_shared_secret
 from millrace.options.topics import parse_partitions, parse_pattern, parse_topics
 
 
@@ -244,11 +245,54 @@ class SinkOptions(TableOptions):
         doc="Which partition a record goes to: default, fixed, round-robin, another partitioner plugin, or a class "
         "given as module:Class.",
     )
+    creates_topics: bool = option(
+        "sink.topic.create",
+        default=False,
+        doc="Whether a write creates those topics of the option topic that do not exist, before it starts (an "
+        "addition).",
+    )
+    created_partitions: Annotated[int, Gt(0)] | None = option(
+        "sink.topic.create.partitions",
+        default=None,
+        doc="How many partitions a topic gets that sink.topic.create creates (an addition). By default as many as the "
+        "brokers' num.partitions says.",
+    )
+    created_replication_factor: Annotated[int, Gt(0)] | None = option(
+        "sink.topic.create.replication-factor",
+        default=None,
+        doc="How many copies of each partition a topic gets that sink.topic.create creates (an addition). By default "
+        "as many as the brokers' default.replication.factor says.",
+    )
+    metrics_address: str | None = option(
+        "sink.metrics.address",
+        default=None,
+        parse=parse_port_address,
+        doc="Where a millrace.SinkMetrics listens, as host:port, to which the driver tells what was written (an "
+        "addition); take it from SinkMetrics.options. By default nothing is told.",
+    )
+    metrics_secret: bytes | None = option(
+        "sink.metrics.secret",
+        default=None,
+        parse=parse_shared_secret,
+        doc="The secret of the one who listens at sink.metrics.address (an addition); SinkMetrics.options has it.",
+    )
+    register_producer_metrics: bool = option(
+        "register.producer.metrics",
+        default=True,
+        aliases=("properties.register.producer.metrics",),
+        doc="Whether a SinkMetrics shows what the Kafka producers say of themselves, every 5 seconds unless "
+        "properties.statistics.interval.ms says otherwise.",
+    )
 
     @property
     def is_exactly_once(self) -> bool:
         """Whether tasks write in transactions."""
         return self.delivery_guarantee == "exactly-once"
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether somebody listens to metrics."""
+        return self.metrics_address is not None
 
     @property
     def waits_for_brokers(self) -> bool:

@@ -8,6 +8,14 @@ _PLUGIN_OPTIONS = {
     "sink.partitioner.": "'sink.partitioner'",
 }
 
+NOT_OPTIONS = {
+    "sink.parallelism": "a data source cannot divide rows; use df.repartition(n, 'key') before the write, where the "
+    "key keeps records with the same key in order, or KafkaSink's set_parallelism(n)",
+    "sink.buffer-flush.": "it is for tables that are written by key, which are not supported yet; micro-batches and "
+    "'properties.linger.ms' say when records are sent",
+}
+"""Options of the reference, or what they begin with, that have no place in a data source, and what to do instead."""
+
 
 def hint_for(name: str, formats: list[str]) -> str | None:
     """What to write instead of an unknown option, or what it belongs to; None when neither is known.

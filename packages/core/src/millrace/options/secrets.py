@@ -17,6 +17,22 @@ def is_secret(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
+def parse_shared_secret(text: str) -> bytes:
+    """A secret that millrace has made, in hexadecimal digits.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        secret = bytes.fromhex(text)
+    except ValueError:
+        secret = b""
+    if not secret:
+        # Without a cause, whose message could show a part of it
+        raise ValueError("expected hexadecimal digits, as SinkMetrics.options has them")
+    return secret
+
+
 class Properties(Mapping[str, str]):
     """Kafka client properties; its text never shows a secret."""
 

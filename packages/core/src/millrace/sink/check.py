@@ -24,11 +24,11 @@ BROKERS_DEFAULT_MS = 900_000
 """The brokers' maximum unless they are told another one; taken for it when they may not be asked."""
 
 
-@functools.lru_cache(maxsize=16)
 def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
     """Refuse what would fail in the middle of a write, and answer how to write.
 
-    Looked up once per process: Spark makes a writer for every micro-batch.
+    Looked up once per process: Spark makes a writer for every micro-batch. Only topics that are to be created when they
+    are missing are looked up each time.
 
     Args:
         config: How the user wants to write.
@@ -36,9 +36,23 @@ def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
 
     Raises:
         UnreachableError, UnknownTopicError: As `Cluster.topics`.
-        ClientError: The client may not write to a topic.
+        ClientError: The client may not write to a topic, or not create one that it shall create.
         OptionsError: The Kafka client does not accept its properties, or the brokers do not.
     """
+    options = config.options
+    if options.creates_topics:
+        target = _creating(config.client, patience_s)
+        target.create_missing(options.topics, options.created_partitions, options.created_replication_factor)
+    return _prepare(config, patience_s)
+
+
+@functools.lru_cache(maxsize=4)
+def _creating(client: Properties, patience_s: float | None) -> Target:
+    return Target(client, patience_s)
+
+
+@functools.lru_cache(maxsize=16)
+def _prepare(config: SinkConfig, patience_s: float | None) -> SinkConfig:
     options, client = config.options, config.client
     transactional = {"transactional.id": f"{options.transactional_id_prefix}-0"} if options.is_exactly_once else {}
     # Made and dropped: it talks to no broker before it is told to

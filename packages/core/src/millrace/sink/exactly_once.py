@@ -55,7 +55,9 @@ class _Session:
     is_new: bool = True
 
 
-_sessions: OrderedDict[tuple[SinkConfig, str], _Session] = OrderedDict()
+_Key = tuple[SinkConfig, str, str]
+
+_sessions: OrderedDict[_Key, _Session] = OrderedDict()
 
 
 def write_exactly_once(
@@ -83,7 +85,8 @@ def write_exactly_once(
         return Written()
     rows = chain([first], rows)
     transactional_id = f"{config.options.transactional_id_prefix}-{task.index}"
-    key = config, transactional_id
+    # A run that follows in the same worker looks into its ledger anew: the query may have changed
+    key = config, transactional_id, task.run
     try:
         session = _kept(key) or _new(key)
         try:
@@ -123,7 +126,7 @@ def read_ledger(config: SinkConfig, group: str, *, is_final: bool = True) -> tup
         raise LedgerError(f"exactly-once by transactional id {group!r}: {error}") from None
 
 
-def _kept(key: tuple[SinkConfig, str]) -> _Session | None:
+def _kept(key: _Key) -> _Session | None:
     """The session that this worker has kept, its transaction begun; None when another worker had the task since."""
     session = _sessions.pop(key, None)
     if session is None or session.ledger is None:
@@ -138,8 +141,8 @@ def _kept(key: tuple[SinkConfig, str]) -> _Session | None:
     return dataclasses.replace(session, is_new=False)
 
 
-def _new(key: tuple[SinkConfig, str]) -> _Session:
-    config, transactional_id = key
+def _new(key: _Key) -> _Session:
+    config, transactional_id, _ = key
     producer = TransactionalProducer(config.client, transactional_id)
     producer.take_over()
     # Only now: what an older attempt had under way is either committed or aborted
@@ -148,7 +151,7 @@ def _new(key: tuple[SinkConfig, str]) -> _Session:
     return _Session(producer, group, ledger)
 
 
-def _keep(key: tuple[SinkConfig, str], session: _Session) -> None:
+def _keep(key: _Key, session: _Session) -> None:
     _sessions[key] = session
     while len(_sessions) > KEPT:
         _sessions.popitem(last=False)

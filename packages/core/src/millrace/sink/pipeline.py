@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import time
 from collections.abc import Iterable
 
 import pyarrow as pa
@@ -10,7 +12,7 @@ import pyarrow as pa
 from millrace.collector import no_garbage_collection
 from millrace.configuration import SinkConfig
 from millrace.contracts import Partitioner
-from millrace.kafka.producer import WatchedProducer, producer_for
+from millrace.kafka.producer import WatchedProducer, hear_all, producer_for
 from millrace.sink.encode import encode_for
 from millrace.sink.exactly_once import write_exactly_once
 from millrace.sink.partition import choose_partitions
@@ -32,10 +34,15 @@ def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatc
         DeliveryError: Records could not be delivered.
         FencedError, LedgerError: As `write_exactly_once`.
     """
+    began = time.monotonic()
     if config.options.is_exactly_once:
-        return write_exactly_once(config, task, batches, functools.partial(_send, config, schema, task))
-    producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
-    return _send(config, schema, task, producer, batches)
+        written = write_exactly_once(config, task, batches, functools.partial(_send, config, schema, task))
+    else:
+        producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
+        written = _send(config, schema, task, producer, batches)
+    if config.options.is_measured:
+        hear_all()
+    return dataclasses.replace(written, duration_ms=int((time.monotonic() - began) * 1000))
 
 
 def _send(
@@ -45,14 +52,28 @@ def _send(
     partitioner: Partitioner = config.partitioner.create()
     partitioner.open(task.index, task.count)
     output = Output(producer)
+    is_measured = config.options.is_measured
     name = config.partitioner.name
-    rows = 0
+    rows = size = 0
     with no_garbage_collection():
         for batch in batches:
             rows += batch.num_rows
             for records in encode(batch):
                 count = producer.partition_count(records.topic)
                 output.send(records, choose_partitions(partitioner, name, records, count))
+                if is_measured:
+                    size += records.size
     if config.options.waits_for_brokers:
         output.finish()
-    return Written(rows, output.records)
+    else:
+        output.leave()
+    client, statistics = producer.statistics.newest()
+    return Written(
+        rows,
+        output.records,
+        size,
+        send_errors=output.failed,
+        send_ms=output.send_ms,
+        producer=client,
+        statistics=statistics,
+    )

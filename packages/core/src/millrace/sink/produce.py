@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import repeat
+from time import monotonic
 from typing import Any
 
 import pyarrow as pa
@@ -26,13 +27,20 @@ class Output:
 
     Args:
         producer: The worker's producer.
+
+    Attributes:
+        records: How many records were handed over.
+        failed: How many deliveries were seen to fail before `send` and after it, where they fail no task.
+        send_ms: How long `finish` waited for the brokers; None before.
     """
 
     def __init__(self, producer: WatchedProducer) -> None:
         self._producer = producer
         self._client = producer.client
         self.records = 0
-        producer.take_failures()
+        self.send_ms: int | None = None
+        # Of a task before, which had not waited for them
+        self.failed, _ = producer.take_failures()
 
     def send(self, records: Records, partitions: pa.Int32Array | None) -> None:
         """Hand records to the producer, waiting while its queue is full.
@@ -60,9 +68,16 @@ class Output:
         Raises:
             DeliveryError: Some could not be delivered within the client's ``delivery.timeout.ms``.
         """
+        began = monotonic()
         while self._client.flush(FLUSH_STEP_S):
             self._check()
         self._check()
+        self.send_ms = int((monotonic() - began) * 1000)
+
+    def leave(self) -> None:
+        """Count the deliveries that have failed by now, and leave the others to the client."""
+        self._client.poll(0)
+        self.failed += self._producer.take_failures()[0]
 
     def _send_values(self, topic: str, values: Sequence[bytes | None]) -> None:
         produce = self._client.produce

@@ -38,5 +38,10 @@ class Records:
         """Whether there is nothing but values, wherever they go."""
         return self.keys is None and self.headers is None and self.timestamps is None
 
+    @property
+    def size(self) -> int:
+        """How many bytes keys and values have."""
+        return self.values.size + (0 if self.keys is None else self.keys.size)
+
     def __len__(self) -> int:
         return len(self.values)

@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 from millrace.monitoring.receiver import Receiver
-from millrace.monitoring.report import Address
+from millrace.monitoring.report import Address, Report
 from millrace.monitoring.totals import Totals
 from millrace.options.address import split_address
 
@@ -47,10 +47,10 @@ class Monitor:
         return self._totals.to_json()
 
 
-def _listen(address: str, totals: Totals) -> Receiver | None:
+def _listen(address: str, totals: Totals) -> Receiver[Report] | None:
     host, port = split_address(address)
     try:
-        return Receiver(host, port, totals.take)
+        return Receiver(host, port, Report.from_bytes, totals.take)
     except OSError as error:
         logger.warning(
             "metrics lack what executors read, since the driver cannot listen at %s: %s. Give an address of the "

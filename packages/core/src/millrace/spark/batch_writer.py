@@ -6,7 +6,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from pyspark import TaskContext
-from pyspark.sql.datasource import DataSourceArrowWriter
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
@@ -34,6 +34,14 @@ class BatchWriter(Writing, DataSourceArrowWriter):
         super().__init__(config, schema)
         # Travels to all tasks: a task that is tried again finds what it has written by it
         self._run = str(uuid.uuid4())
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """All tasks have written; called on the driver."""
+        self._tell(messages)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """The write has failed, though some tasks may have written; called on the driver."""
+        self._tell(messages)
 
     def _task(self, context: TaskContext) -> WriteTask:
         # Also inside foreachBatch, which may write several times for one micro-batch

@@ -30,13 +30,21 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
         """All tasks of a micro-batch have written; called on the driver, before Spark takes note of it."""
+        self._check_tasks(messages, batchId)
+        self._tell(messages)
+
+    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
+        """A micro-batch has failed, some tasks of which may have written; also called when `commit` has failed."""
+        self._tell(messages)
+
+    def _check_tasks(self, messages: list[WriterCommitMessage | None], batch: int) -> None:
         told = [message for message in messages if isinstance(message, TaskMessage)]
         if not (self._config.options.is_exactly_once and any(message.written.is_new for message in told)):
             return
         from millrace.sink.replay import check_tasks
 
         with user_errors():
-            check_tasks(self._config, told[0].query, batchId, len(messages))
+            check_tasks(self._config, told[0].query, batch, len(messages))
 
     def _task(self, context: TaskContext) -> WriteTask:
         return WriteTask(
@@ -46,4 +54,6 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
             query=context.getLocalProperty("sql.streaming.queryId") or "",
             batch=int(context.getLocalProperty("streaming.sql.batchId") or 0),
             is_streaming=True,
+            # A query's jobs are grouped by its run
+            run=context.getLocalProperty("spark.jobGroup.id") or "",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,17 @@ TASKS_UNKNOWN = 0
 
 @dataclass
 class TaskMessage(WriterCommitMessage):
-    """What a task tells the driver."""
+    """What a task tells the driver.
+
+    Attributes:
+        query: Its query.
+        written: What it has done.
+        attempt: How many attempts of it there were before.
+    """
 
     query: str
     written: Written
+    attempt: int = 0
 
 
 class Writing:
@@ -60,11 +67,18 @@ class Writing:
         """Called on an executor for each task."""
         from millrace.sink.pipeline import write
 
-        task = self._task(TaskContext.get())
+        context = TaskContext.get()
+        task = self._task(context)
         with user_errors():
             written = write(self._config, self._schema, iterator, task)
         exempt_what_is_loaded()
-        return TaskMessage(task.query, written)
+        return TaskMessage(task.query, written, context.attemptNumber())
+
+    def _tell(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Tell whoever listens to metrics what the tasks have done."""
+        from millrace.spark.write_report import tell
+
+        tell(self._config.options, messages)
 
     def _task(self, context: TaskContext) -> WriteTask:
         raise NotImplementedError

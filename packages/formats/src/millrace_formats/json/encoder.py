@@ -43,22 +43,25 @@ class JsonEncoder(Encoder):
         printable = self._printer.printable(rows)
         if printable.exact is True:
             return Payloads(self._exact.write(printable.rows))
-        lines = self._lines(printable.rows)
-        if printable.exact is not None:
-            for index in np.flatnonzero(printable.exact).tolist():
-                lines[index] = self._exact.write(printable.rows.slice(index, 1))[0]
+        lines, size = self._lines(printable.rows)
+        if printable.exact is None:
+            return Payloads(lines, size)
+        for index in np.flatnonzero(printable.exact).tolist():
+            lines[index] = self._exact.write(printable.rows.slice(index, 1))[0]
         return Payloads(lines)
 
-    def _lines(self, rows: pa.RecordBatch) -> list[bytes]:
+    def _lines(self, rows: pa.RecordBatch) -> tuple[list[bytes], int]:
+        """The rows' JSON, and how many bytes that has."""
         from arro3.io import write_ndjson
 
         if not rows.num_rows:
-            return []
+            return [], 0
         out = io.BytesIO()
         write_ndjson(rows, out, explicit_nulls=self._keep_nulls)
         # line breaks within strings are escaped
-        lines = out.getvalue().split(b"\n")
+        text = out.getvalue()
+        lines = text.split(b"\n")
         lines.pop()
         if len(lines) != rows.num_rows:
             raise AssertionError(f"{rows.num_rows} rows became {len(lines)} lines of JSON")
-        return lines
+        return lines, len(text) - len(lines)

@@ -1,0 +1,238 @@
+"""Topics that a write creates, on the real broker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+from pyspark.errors import AnalysisException
+
+from millrace.embedded import KafkaBroker, Listener
+from millrace.errors import ClientError
+from millrace.kafka.target import Target
+from millrace.options.secrets import Properties
+from support.kafka import consume, delete_topics
+from support.waiting import wait_until
+
+CREATE = {"sink.topic.create": "true"}
+
+
+@pytest.fixture
+def new_topics(broker) -> Iterator[list[str]]:
+    """Names of three topics that do not exist; they are deleted after the test."""
+    names = [f"created-{number}-{os.urandom(3).hex()}" for number in range(3)]
+    yield names
+    left = existing(broker.bootstrap_servers, names)
+    if left:
+        delete_topics(broker.bootstrap_servers, left)
+
+
+def existing(servers: str, names: list[str]) -> list[str]:
+    known = AdminClient({"bootstrap.servers": servers}).list_topics(timeout=10).topics
+    return [name for name in names if name in known]
+
+
+def copies(servers: str, topic: str) -> list[int]:
+    """How many copies each partition of a topic has."""
+    found = AdminClient({"bootstrap.servers": servers}).list_topics(topic, 10).topics[topic]
+    return [len(partition.replicas) for partition in found.partitions.values()]
+
+
+def write(rows, connection, **options):
+    rows.write.format("millrace").options(**connection, **options).mode("append").save()
+
+
+def test_a_topic_is_created_as_the_brokers_say(spark, connection, broker, new_topics):
+    topic = new_topics[0]
+
+    write(spark.sql("SELECT 'v' AS value"), connection, topic=topic, **CREATE)
+
+    assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"v"]
+    assert copies(broker.bootstrap_servers, topic) == [1]
+
+
+def test_a_topic_is_created_with_the_partitions_and_copies_that_are_given(spark, connection, broker, new_topics):
+    topic = new_topics[0]
+    numbers = {"sink.topic.create.partitions": "5", "sink.topic.create.replication-factor": "1"}
+
+    write(
+        spark.range(100).selectExpr("string(id) AS key", "'v' AS value"), connection, topic=topic, **CREATE, **numbers
+    )
+
+    messages = consume(broker.bootstrap_servers, topic)
+    assert len(messages) == 100
+    assert {message.partition() for message in messages} == {0, 1, 2, 3, 4}
+    assert copies(broker.bootstrap_servers, topic) == [1] * 5
+
+
+def test_what_is_missing_of_several_topics_is_created_and_the_others_stay(
+    spark, connection, broker, make_topic, new_topics
+):
+    there = make_topic(2)
+    topics = [new_topics[0], there, new_topics[1]]
+    rows = spark.createDataFrame([(topic, topic) for topic in topics], "topic STRING, value STRING")
+
+    write(rows, connection, topic=";".join(topics), **CREATE, **{"sink.topic.create.partitions": "3"})
+
+    servers = broker.bootstrap_servers
+    assert [[message.value().decode() for message in consume(servers, topic)] for topic in topics] == [
+        [topic] for topic in topics
+    ]
+    assert [len(copies(servers, topic)) for topic in topics] == [3, 2, 3]
+
+
+@pytest.mark.parametrize("given", [{}, {"sink.topic.create": "false"}], ids=["not-given", "false"])
+def test_without_the_option_a_misspelled_topic_is_an_error_and_no_new_topic(
+    spark, connection, broker, make_topic, given
+):
+    topic = make_topic()
+    misspelled = f"{topic}s"
+
+    with pytest.raises(AnalysisException, match=f"no topic '{misspelled}' at .* Did you mean '{topic}'"):
+        write(spark.sql("SELECT 'v' AS value"), connection, topic=misspelled, **given)
+
+    assert existing(broker.bootstrap_servers, [misspelled]) == []
+
+
+def test_a_topic_that_a_column_names_is_not_created(spark, connection, broker, new_topics):
+    permitted, other, _ = new_topics
+    rows = spark.createDataFrame([(other, "v")], "topic STRING, value STRING")
+
+    with pytest.raises(AnalysisException, match=r"'sink\.topic\.create': it creates topics that the option 'topic'"):
+        write(rows, connection, **CREATE)
+    with pytest.raises(AnalysisException, match=r"'sink\.topic\.create': it creates topics that the option 'topic'"):
+        write(rows, connection, **CREATE, **{"topic-pattern": "created.*"})
+
+    assert existing(broker.bootstrap_servers, [permitted, other]) == []
+
+
+@pytest.mark.parametrize("number", ["partitions", "replication-factor"])
+def test_numbers_without_the_option_that_creates_are_refused(spark, connection, number):
+    with pytest.raises(
+        AnalysisException, match=f"'sink.topic.create.{number}': it is for 'sink.topic.create' = 'true'"
+    ):
+        write(spark.sql("SELECT 'v' AS value"), connection, topic="orders", **{f"sink.topic.create.{number}": "3"})
+
+
+def test_a_topic_that_was_deleted_is_created_by_the_next_write(spark, connection, broker, new_topics):
+    topic = new_topics[0]
+    for value in ("first", "second"):
+        write(spark.sql(f"SELECT '{value}' AS value"), connection, topic=topic, **CREATE)
+        assert [message.value().decode() for message in consume(broker.bootstrap_servers, topic)] == [value]
+        delete_topics(broker.bootstrap_servers, [topic])
+        wait_until(lambda: not existing(broker.bootstrap_servers, [topic]), "the topic to be gone")
+
+
+def test_a_stream_creates_its_topic(spark, connection, broker, make_topic, new_topics, tmp_path):
+    source, target = make_topic(), new_topics[0]
+    write(spark.range(50).selectExpr("string(id) AS value"), connection, topic=source)
+    rows = spark.readStream.format("millrace").options(**connection, topic=source)
+    query = (
+        rows.option("scan.startup.mode", "earliest-offset")
+        .load()
+        .select("value")
+        .writeStream.format("millrace")
+        .options(**connection, topic=target, checkpointLocation=str(tmp_path), **CREATE)
+        .trigger(availableNow=True)
+        .start()
+    )
+    try:
+        assert query.awaitTermination(120)
+    finally:
+        query.stop()
+
+    assert len(consume(broker.bootstrap_servers, target)) == 50
+
+
+def test_copies_that_the_brokers_cannot_make_are_told_before_a_task_starts(spark, connection, broker, new_topics):
+    topic = new_topics[0]
+    rows = spark.sql("SELECT string(raise_error('a task has started')) AS value")
+
+    with pytest.raises(AnalysisException, match=f"creating topic '{topic}' failed: .*INVALID_REPLICATION_FACTOR"):
+        write(rows, connection, topic=topic, **CREATE, **{"sink.topic.create.replication-factor": "3"})
+
+    assert existing(broker.bootstrap_servers, [topic]) == []
+
+
+def test_a_topic_that_somebody_else_creates_at_the_same_moment_is_used(broker, new_topics, monkeypatch):
+    topic = new_topics[0]
+    target = Target(Properties({"bootstrap.servers": broker.bootstrap_servers}))
+    look_up = target.topics
+
+    def look_up_too_early(*args, **kwargs):
+        found = look_up(*args, **kwargs)
+        broker.create_topic(topic, 2)
+        return found
+
+    monkeypatch.setattr(target, "topics", look_up_too_early)
+
+    target.create_missing([topic], 5)
+
+    assert copies(broker.bootstrap_servers, topic) == [1, 1]
+
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+PASSWORD = "a-password"
+
+
+@pytest.fixture
+def guarded() -> Iterator[KafkaBroker]:
+    """A broker on which the user alice may write to all topics, and create none."""
+    login = {
+        "sasl.enabled.mechanisms": "PLAIN",
+        "plain.sasl.jaas.config": f'{PLAIN} required user_alice="{PASSWORD}";',
+    }
+    properties = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+    }
+    listeners = [Listener("OPEN"), Listener("LOGIN", "SASL_PLAINTEXT", config=login)]
+    quick = ["-XX:TieredStopAtLevel=1"]
+    with KafkaBroker(listeners=listeners, properties=properties, java_options=quick) as broker:
+        may_write = AclBinding(
+            ResourceType.TOPIC,
+            "*",
+            ResourcePatternType.LITERAL,
+            "User:alice",
+            "*",
+            AclOperation.WRITE,
+            AclPermissionType.ALLOW,
+        )
+        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
+        for future in admin.create_acls([may_write]).values():
+            future.result(30)
+        yield broker
+
+
+def test_a_client_that_may_not_create_a_topic_is_told_what_it_needs(guarded):
+    alice = Target(
+        Properties(
+            {
+                "bootstrap.servers": guarded.address("LOGIN"),
+                "security.protocol": "SASL_PLAINTEXT",
+                "sasl.mechanism": "PLAIN",
+                "sasl.username": "alice",
+                "sasl.password": PASSWORD,
+            }
+        )
+    )
+
+    with pytest.raises(ClientError) as error:
+        alice.create_missing(["orders"])
+
+    assert str(error.value) == (
+        "this client may not create topic 'orders', which does not exist (option 'sink.topic.create'): its user needs "
+        "the operation CREATE on it or on the cluster (an ACL). Or let somebody create it who may"
+    )
+    guarded.create_topic("orders", 2)
+    alice.create_missing(["orders"])
+    assert existing(guarded.address("OPEN"), ["orders"]) == ["orders"]

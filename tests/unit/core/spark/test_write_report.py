@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from millrace.monitoring.sink_report import SinkReport
+from millrace.sink.task import Written
+from millrace.spark.write_report import report_of
+from millrace.spark.writing import TaskMessage
+
+
+def test_tasks_are_added_up_and_their_times_are_the_longest() -> None:
+    told = [
+        TaskMessage("q", Written(10, 12, 100, send_errors=1, send_ms=5, duration_ms=50, producer="a", statistics={})),
+        TaskMessage("q", Written(5, 5, 60, send_ms=9, duration_ms=20, producer="b", statistics={"tx": 1})),
+        TaskMessage("q", Written()),
+    ]
+    assert report_of(told, is_exactly_once=False) == SinkReport(
+        17, 160, send_errors=1, send_ms=9, duration_ms=50, producers={"a": {}, "b": {"tx": 1}}
+    )
+
+
+def test_with_exactly_once_tasks_are_transactions() -> None:
+    told = [
+        TaskMessage("q", Written(10, 10), attempt=2),
+        TaskMessage("q", Written(is_skipped=True)),
+        TaskMessage("q", Written()),
+        None,
+    ]
+    found = report_of(told, is_exactly_once=True)
+    assert (found.committed, found.aborted, found.skipped, found.tasks_failed) == (1, 3, 1, 3)
+
+
+def test_a_write_whose_tasks_all_failed_took_no_time_that_is_known() -> None:
+    assert report_of([None, None], is_exactly_once=False) == SinkReport(tasks_failed=2)
