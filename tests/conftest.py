@@ -21,10 +21,6 @@ settings.register_profile("fuzz", deadline=None, max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
-# Minutes of random kills; they have a job of their own too
-collect_ignore = [] if os.environ.get("MILLRACE_SOAK") else ["soak"]
-
-
 @pytest.fixture(scope="session")
 def broker() -> Iterator[KafkaBroker]:
     """A real Apache Kafka, for the whole session."""

@@ -1,4 +1,4 @@
-"""Exactly-once writes of single tasks, on the real broker; `test_fault_exactly_once.py` kills whole queries."""
+"""Exactly-once writes of single tasks, on the real broker; `tests/faults` kills whole queries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from support.kafka import consume
 from support.waiting import wait_until
 
 SCHEMA = pa.schema([("value", pa.binary())])
-ZOMBIE = Path(__file__).parent / "programs" / "write_task.py"
+ZOMBIE = Path(__file__).parents[1] / "programs" / "write_task.py"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from support.families import Family
 from support.kafka import consume
 
 KILL_POINTS = Path(__file__).parent / "kill_points.py"
-PROGRAM = Path(__file__).parent.parent / "integration" / "programs" / "copy_once.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "copy_once.py"
 
 
 @dataclass

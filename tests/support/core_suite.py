@@ -16,7 +16,7 @@ from millrace.embedded import KafkaBroker
 from support.families import Family
 from support.kafka import delete_topics, produce
 
-PROGRAM = Path(__file__).parents[1] / "integration" / "programs" / "core.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "core.py"
 
 LOOPBACK = {"127.0.0.1"}
 

@@ -11,7 +11,7 @@ from support.families import Family
 from support.kafka import produce
 from support.waiting import wait_until
 
-PROGRAM = Path(__file__).parent / "programs" / "save_numbers.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "save_numbers.py"
 NUMBERS = 20_000
 KILLS = 2
 
