@@ -51,7 +51,9 @@ def check_groups(groups: list[Cluster], offset: int) -> None:
 def once(cluster, copying):
     """An exactly-once copy of the topic, by as many tasks as the embedded broker has partitions for transactions."""
     Target(Properties({"bootstrap.servers": cluster.bootstrap_servers})).create_missing(["once"], 2, 3)
-    return copying(cluster.bootstrap_servers, TOPIC, "once", read={"scan.parallelism": "4"})
+    return copying(
+        cluster.bootstrap_servers, TOPIC, "once", read={"scan.parallelism": "4", "scan.max-records-per-batch": "20000"}
+    )
 
 
 def test_no_record_is_lost_or_repeated_when_all_leaders_move(spark, cluster, writing, saved, once):

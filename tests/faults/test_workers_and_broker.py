@@ -91,7 +91,7 @@ def test_queries_go_on_when_the_broker_comes_back(spark, copy, copying, writing,
             own.create_topic(topic, 2)
         producer = writing(own.bootstrap_servers, "source")
         query = copy(own.bootstrap_servers, "source", "target")
-        exactly_once = copying(own.bootstrap_servers, "source", "once")
+        exactly_once = copying(own.bootstrap_servers, "source", "once", read={"scan.max-records-per-batch": "20000"})
         once = exactly_once.start(spark, ends=False)
         for each in (query, once):
             wait_for_batches_with_rows(each, 2)

@@ -16,6 +16,8 @@ from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure
 from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
+from millrace.kafka.producer import hear_all
+from millrace.kafka.transactional import note
 from millrace.sink import check, exactly_once
 from millrace.sink.check import prepare
 from millrace.sink.pipeline import write
@@ -235,3 +237,16 @@ def test_a_run_that_follows_in_the_same_worker_looks_into_its_ledger(config, val
     assert write(config, SCHEMA, rows("a"), first).is_new
     assert write(config, SCHEMA, rows("a"), second) == Written(is_skipped=True, is_new=True)
     assert values() == ["a"]
+
+
+def test_a_producer_that_was_replaced_does_not_disturb_others(config, values, other_worker):
+    write(config, SCHEMA, rows("a"), task(0))
+    kept = list(exactly_once._sessions.values())
+    other_worker()
+    write(config, SCHEMA, rows("b"), task(1))
+    (session,) = kept
+    session.producer.begin()
+    with pytest.raises(FencedError):
+        session.producer.tell(session.group, note(config.options.topics[0], 1, "late"))
+    hear_all()
+    assert values() == ["a", "b"]
