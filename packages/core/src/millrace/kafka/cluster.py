@@ -298,7 +298,7 @@ class Cluster:
     def _forget_leaders(self) -> None:
         # The client keeps asking the leaders it knows, with the epochs it knows, until its metadata is refreshed
         with suppress(KafkaException):
-            self._admin.list_topics(timeout=RETRY_PAUSE_S)
+            self._admin.list_topics(timeout=FIRST_TRY_S)
 
     def _unreachable(self, waited_s: float, doing: str, error: KafkaError) -> str:
         said = "; ".join(filter(None, [error.str(), self._watch.said()]))

@@ -1,0 +1,83 @@
+"""What happens to an exactly-once write when leaders and the coordinators of transactions move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import ElectionType
+from confluent_kafka.admin import AdminClient, PartitionMetadata
+
+from millrace.embedded import KafkaCluster
+from millrace.kafka.target import Target
+from millrace.options.secrets import Properties
+from support.copying import Copy
+from support.queries import wait_for_batches_with_rows
+from support.waiting import wait_until
+from support.writing import SteadyProducer
+
+TOPIC = "numbers"
+
+
+@pytest.fixture
+def cluster() -> Iterator[KafkaCluster]:
+    with KafkaCluster(brokers=3, java_options=["-XX:TieredStopAtLevel=1"]) as running:
+        running.create_topic(TOPIC, 2, {"min.insync.replicas": "2"})
+        yield running
+
+
+def partitions(admin: AdminClient) -> list[PartitionMetadata]:
+    found = admin.list_topics(TOPIC, 10).topics[TOPIC].partitions
+    return [found[number] for number in sorted(found)]
+
+
+def leaders(admin: AdminClient) -> list[int]:
+    return [partition.leader for partition in partitions(admin)]
+
+
+def has_all_copies(admin: AdminClient) -> bool:
+    return all(len(partition.isrs) == 3 for partition in partitions(admin))
+
+
+@pytest.fixture
+def writing(cluster):
+    producer = SteadyProducer(cluster.bootstrap_servers, TOPIC)
+    producer.start()
+    yield producer
+    producer.finish()
+
+
+@pytest.fixture
+def once(cluster, tmp_path):
+    """An exactly-once copy of the topic, by as many tasks as the embedded broker has partitions for transactions."""
+    Target(Properties({"bootstrap.servers": cluster.bootstrap_servers})).create_missing(["once"], 2, 3)
+    read = {"scan.parallelism": "4", "scan.max-records-per-batch": "20000"}
+    copy = Copy(cluster.bootstrap_servers, TOPIC, "once", tmp_path, read=read)
+    yield copy
+    copy.stop()
+
+
+def test_no_record_is_lost_or_repeated_when_all_leaders_move(spark, cluster, writing, once):
+    query = once.start(spark, ends=False)
+
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+    assert {len(found.replicas) for found in admin.list_topics("once", 10).topics["once"].partitions.values()} == {3}
+    preferred = leaders(admin)
+    assert len(set(preferred)) == 2
+    wait_for_batches_with_rows(query, 2)
+    for node, end in zip(preferred, ["kill", "stop"], strict=True):
+        broker = cluster.brokers[node - 1]
+        getattr(broker, end)()
+        wait_until(lambda gone=node: gone not in leaders(admin), "other brokers to lead")
+        wait_for_batches_with_rows(query, 2)
+        broker.start()
+        wait_until(lambda: has_all_copies(admin), "the broker to catch up")
+    admin.elect_leaders(ElectionType.PREFERRED).result()
+    wait_until(lambda: leaders(admin) == preferred, "the leaders to be where they were")
+    wait_for_batches_with_rows(query, 2)
+    written = writing.finish()
+    query.processAllAvailable()
+    query.stop()
+
+    assert once.copied() == Counter(range(written))
