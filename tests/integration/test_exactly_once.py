@@ -21,7 +21,7 @@ from millrace.kafka.transactional import note
 from millrace.sink import check, exactly_once
 from millrace.sink.check import prepare
 from millrace.sink.pipeline import write
-from millrace.sink.replay import check_tasks
+from millrace.sink.replay import check_first, check_tasks
 from millrace.sink.task import WriteTask, Written
 from support.families import Family
 from support.kafka import consume
@@ -123,6 +123,16 @@ def test_a_micro_batch_that_more_tasks_had_written_is_noticed(config, other_work
     check_tasks(config, "me", 1, 2)
     with pytest.raises(LedgerError, match=r"micro-batch 0 .* repeated with 2 tasks, but task 3 had written rows of it"):
         check_tasks(config, "me", 0, 2)
+
+
+def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, other_worker):
+    for index in (0, 3):
+        write(config, SCHEMA, rows("a"), task(0, index))
+    check_first(config, "me", f"{topic}-one", 0, 4)
+    check_first(config, "me", f"{topic}-one", 0, 2)
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="repeated with 2 tasks"):
+            check_first(config, "me", f"{topic}-two", 0, 2)
 
 
 def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values, other_worker):

@@ -22,7 +22,7 @@ from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, OptionsError, UnknownTopicError, UnreachableError
 from millrace.kafka.client_settings import client_settings
-from millrace.kafka.consumer import consumer_for
+from millrace.kafka.consumer import checked, consumer_for, group_offsets
 from millrace.kafka.errors import NO_TOPIC, client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.watch import REFUSED_S, Watch
 from millrace.options.secrets import Properties
@@ -168,7 +168,7 @@ class Cluster:
             OptionsError: The option ``properties.group.id`` is not given.
         """
         partitions = [ClientPartition(*partition, offset, metadata) for partition, offset in offsets.items()]
-        _check_partitions(self._group_consumer().commit(offsets=partitions, asynchronous=False))
+        checked(self._group_consumer().commit(offsets=partitions, asynchronous=False))
 
     @property
     def group(self) -> str:
@@ -199,7 +199,7 @@ class Cluster:
         consumer = self._group_consumer()
         if not asked:
             return {}
-        found = self.ask(lambda timeout_s: _list_committed(consumer, asked, timeout_s), "looking up committed offsets")
+        found = self.ask(lambda timeout_s: group_offsets(consumer, asked, timeout_s), "looking up committed offsets")
         return {TopicPartition(at.topic, at.partition): at for at in found if at.offset >= 0}
 
     def _group_consumer(self) -> Consumer:
@@ -317,15 +317,3 @@ class Cluster:
         listed = ", ".join(visible[:10]) or "none"
         more = f" and {len(visible) - 10} more" if len(visible) > 10 else ""
         return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"
-
-
-def _list_committed(consumer: Consumer, partitions: list[ClientPartition], timeout_s: float) -> list[ClientPartition]:
-    return _check_partitions(consumer.committed(partitions, timeout=timeout_s))
-
-
-def _check_partitions(answer: list[ClientPartition]) -> list[ClientPartition]:
-    """The answer, unless something failed, be it only for one partition."""
-    for at in answer:
-        if at.error is not None:
-            raise KafkaException(at.error)
-    return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import configuration_errors
@@ -35,6 +35,27 @@ _FIXED = {
     # Between two tasks nobody polls, for as long as the query is idle
     "max.poll.interval.ms": "86400000",
 }
+
+
+def group_offsets(consumer: Consumer, partitions: list[TopicPartition], timeout_s: float) -> list[TopicPartition]:
+    """What a consumer's group has committed for partitions.
+
+    Raises:
+        KafkaException: The brokers refuse or do not answer, be it only for one partition.
+    """
+    return checked(consumer.committed(partitions, timeout=timeout_s))
+
+
+def checked(answer: list[TopicPartition]) -> list[TopicPartition]:
+    """An answer for partitions, unless it failed, be it only for one of them.
+
+    Raises:
+        KafkaException: It failed.
+    """
+    for at in answer:
+        if at.error is not None:
+            raise KafkaException(at.error)
+    return answer
 
 
 @dataclass(eq=False)

@@ -13,13 +13,12 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.errors import FencedError
 from millrace.kafka.client_settings import client_settings
+from millrace.kafka.cluster import PATIENCE_S
+from millrace.kafka.consumer import group_offsets
 from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.producer import WatchedProducer, producer_settings
 from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
-
-PATIENCE_S = 60.0
-"""How long brokers may take to begin or to end a transaction: they may be restarting."""
 
 ABORT_S = 10.0
 """How long an abort may take; after that, the next producer with the same id aborts the transaction."""
@@ -139,11 +138,7 @@ def read_note(client: Properties, group: str, topic: str, *, is_final: bool = Tr
     consumer = _consumer(client, group, "read_committed" if is_final else "read_uncommitted")
     try:
         with client_errors(f"reading the offsets of consumer group {group!r}"):
-            (found,) = _patiently(
-                lambda timeout_s: consumer.committed([ClientPartition(topic, 0)], timeout=timeout_s),
-            )
-            if found.error is not None:
-                raise KafkaException(found.error)
+            (found,) = _patiently(functools.partial(group_offsets, consumer, [ClientPartition(topic, 0)]))
         return (found.metadata or "") if found.offset >= 0 else None, consumer.consumer_group_metadata()
     finally:
         consumer.close()

@@ -41,13 +41,13 @@ def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
     """
     options = config.options
     if options.creates_topics:
-        target = _creating(config.client, patience_s)
+        target = _target(config.client, patience_s)
         target.create_missing(options.topics, options.created_partitions, options.created_replication_factor)
     return _prepare(config, patience_s)
 
 
 @functools.lru_cache(maxsize=4)
-def _creating(client: Properties, patience_s: float | None) -> Target:
+def _target(client: Properties, patience_s: float | None) -> Target:
     return Target(client, patience_s)
 
 
@@ -57,7 +57,7 @@ def _prepare(config: SinkConfig, patience_s: float | None) -> SinkConfig:
     transactional = {"transactional.id": f"{options.transactional_id_prefix}-0"} if options.is_exactly_once else {}
     # Made and dropped: it talks to no broker before it is told to
     WatchedProducer({**producer_settings(client, idempotent=options.waits_for_brokers), **transactional})
-    target = Target(client, patience_s)
+    target = _target(client, patience_s)
     target.topics(options.topics)
     target.check_may_write(options.topics)
     if options.topic_pattern is not None:

@@ -13,6 +13,19 @@ from millrace.sink.exactly_once import read_ledger
 logger = logging.getLogger("millrace.sink")
 
 
+_checked: set[tuple[str, str]] = set()
+
+
+def check_first(config: SinkConfig, query: str, run: str, batch: int, tasks: int) -> None:
+    """Check the first micro-batch of a query's run by `check_tasks`; a later one repeats nothing.
+
+    Tasks move from worker to worker with each micro-batch, and looking for ledgers asks all brokers.
+    """
+    if (query, run) not in _checked:
+        check_tasks(config, query, batch, tasks)
+        _checked.add((query, run))
+
+
 def check_tasks(config: SinkConfig, query: str, batch: int, tasks: int) -> None:
     """Refuse a micro-batch that tasks have written before which it does not have any more.
 

@@ -41,10 +41,10 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
         told = [message for message in messages if isinstance(message, TaskMessage)]
         if not (self._config.options.is_exactly_once and any(message.written.is_new for message in told)):
             return
-        from millrace.sink.replay import check_tasks
+        from millrace.sink.replay import check_first
 
         with user_errors():
-            check_tasks(self._config, told[0].query, batch, len(messages))
+            check_first(self._config, told[0].query, told[0].run, batch, len(messages))
 
     def _task(self, context: TaskContext) -> WriteTask:
         return WriteTask(

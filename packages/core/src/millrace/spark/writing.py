@@ -32,11 +32,13 @@ class TaskMessage(WriterCommitMessage):
         query: Its query.
         written: What it has done.
         attempt: How many attempts of it there were before.
+        run: The run of its query.
     """
 
     query: str
     written: Written
     attempt: int = 0
+    run: str = ""
 
 
 class Writing:
@@ -72,7 +74,7 @@ class Writing:
         with user_errors():
             written = write(self._config, self._schema, iterator, task)
         exempt_what_is_loaded()
-        return TaskMessage(task.query, written, context.attemptNumber())
+        return TaskMessage(task.query, written, context.attemptNumber(), task.run)
 
     def _tell(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Tell whoever listens to metrics what the tasks have done."""
