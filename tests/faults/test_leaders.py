@@ -7,36 +7,21 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import ElectionType
-from confluent_kafka.admin import AdminClient, PartitionMetadata
+from confluent_kafka.admin import AdminClient
 
 from millrace.contracts import TopicPartition
 from millrace.embedded import KafkaCluster
 from millrace.kafka.cluster import Cluster
 from millrace.options.secrets import Properties
+from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until
-
-TOPIC = "numbers"
 
 
 @pytest.fixture
 def cluster() -> Iterator[KafkaCluster]:
-    with KafkaCluster(brokers=3, java_options=["-XX:TieredStopAtLevel=1"]) as running:
-        running.create_topic(TOPIC, 2, {"min.insync.replicas": "2"})
+    with three_brokers() as running:
         yield running
-
-
-def partitions(admin: AdminClient) -> list[PartitionMetadata]:
-    found = admin.list_topics(TOPIC, 10).topics[TOPIC].partitions
-    return [found[number] for number in sorted(found)]
-
-
-def leaders(admin: AdminClient) -> list[int]:
-    return [partition.leader for partition in partitions(admin)]
-
-
-def has_all_copies(admin: AdminClient) -> bool:
-    return all(len(partition.isrs) == 3 for partition in partitions(admin))
 
 
 def check_groups(groups: list[Cluster], offset: int) -> None:
