@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from millrace.contracts import TopicPartition
 from millrace.monitoring.report import Count, Report
-from millrace.monitoring.totals import Totals
+from millrace.monitoring.totals import LATEST, Totals
 from support.clock import Clock
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
@@ -36,25 +36,42 @@ def test_a_split_that_is_read_again_counts_once() -> None:
     assert totals.to_json()["partitions"]["a"]["0"][:2] == [10, 100]
 
 
-def test_a_report_of_an_earlier_batch_comes_too_late() -> None:
+def test_a_report_that_is_under_way_while_later_batches_are_read_still_counts() -> None:
     totals = Totals()
     first = totals.begin(1)
     totals.finish()
-    totals.begin(1)
-    totals.take(Report(first, 0, {A0: Count(3, 30)}))
-    totals.finish()
-    assert totals.to_json()["partitions"] == {}
-    assert totals.to_json()["missing"] == 2
-
-
-def test_a_report_that_was_under_way_when_its_batch_ended_still_counts() -> None:
-    totals = Totals()
-    batch = totals.begin(1)
-    totals.finish()
     assert totals.to_json()["missing"] == 1
-    totals.take(Report(batch, 0, {A0: Count(3, 30)}))
-    totals.take(Report(batch, 0, {A0: Count(3, 30)}))
-    assert (totals.to_json()["partitions"], totals.to_json()["missing"]) == ({"a": {"0": [3, 30, 0, None, None]}}, 0)
+    second = totals.begin(1)
+    totals.take(Report(first, 0, {A0: Count(3, 30)}))
+    totals.take(Report(first, 0, {A0: Count(3, 30)}))
+    totals.take(Report(second, 0, {A0: Count(4, 40)}))
+    totals.finish()
+    told = totals.to_json()
+    assert (told["partitions"], told["missing"]) == ({"a": {"0": [7, 70, 0, None, None]}}, 0)
+
+
+def test_a_report_that_is_much_too_late_stays_missing() -> None:
+    totals = Totals()
+    first = totals.begin(1)
+    totals.finish()
+    for _ in range(LATEST):
+        totals.begin(0)
+        totals.finish()
+    totals.take(Report(first, 0, {A0: Count(3, 30)}))
+    assert (totals.to_json()["partitions"], totals.to_json()["missing"]) == ({}, 1)
+
+
+def test_the_rate_of_a_batch_holds_what_was_reported_after_its_end() -> None:
+    clock = Clock()
+    totals = Totals(clock)
+    batch = totals.begin(2)
+    totals.take(Report(batch, 0, {A0: Count(4, 40)}))
+    clock.now += 2
+    totals.finish()
+    clock.now += 3
+    totals.take(Report(batch, 1, {A0: Count(6, 60)}))
+    told = totals.to_json()
+    assert (told["records_per_second"], told["bytes_per_second"], told["missing"]) == (5.0, 50.0, 0)
 
 
 def test_the_time_without_a_batch_is_told() -> None:

@@ -11,6 +11,9 @@ from typing import Any
 from millrace.contracts import TopicPartition
 from millrace.monitoring.report import Count, Report
 
+# A report that is later than so many micro-batches stays missing
+LATEST = 10
+
 
 class Totals:
     """Adds up reports, each split of a micro-batch once, however often it was read.
@@ -30,8 +33,9 @@ class Totals:
         self._counts: dict[TopicPartition, Count] = defaultdict(Count)
         self._statistics: dict[str, dict[str, int]] = {}
         self._missing = 0
-        self._records_per_second = 0.0
-        self._bytes_per_second = 0.0
+        self._awaited: set[tuple[int, int]] = set()
+        self._last_seconds = 0.0
+        self._last_reports: list[Report] = []
         self._idle_since = clock()
 
     def begin(self, splits: int) -> int:
@@ -47,14 +51,15 @@ class Totals:
     def take(self, report: Report) -> None:
         """Take a report; one of a split that was read again replaces the one before."""
         with self._lock:
-            if report.batch != self._batch:
-                return
-            is_late = self._is_finished and report.split not in self._reports
-            self._reports[report.split] = report
-            if is_late:
+            if report.batch == self._batch and not self._is_finished:
+                self._reports[report.split] = report
+            elif (report.batch, report.split) in self._awaited:
                 # Its task had ended, but the report was still under way
+                self._awaited.remove((report.batch, report.split))
                 self._missing -= 1
                 self._add(report)
+                if report.batch == self._batch:
+                    self._last_reports.append(report)
 
     def finish(self) -> None:
         """Add up the micro-batch that has ended."""
@@ -64,12 +69,12 @@ class Totals:
             reports = list(self._reports.values())
             for report in reports:
                 self._add(report)
-            counts = [count for report in reports for count in report.counts.values()]
             now = self._clock()
-            seconds = max(now - self._began_at, 1e-3)
-            self._records_per_second = sum(count.records for count in counts) / seconds
-            self._bytes_per_second = sum(count.bytes for count in counts) / seconds
+            self._last_seconds = max(now - self._began_at, 1e-3)
+            self._last_reports = reports
             self._missing += self._splits - len(reports)
+            missing = {(self._batch, split) for split in range(self._splits) if split not in self._reports}
+            self._awaited = {each for each in self._awaited if each[0] > self._batch - LATEST} | missing
             self._idle_since = now
             self._is_finished = True
 
@@ -89,10 +94,12 @@ class Totals:
         with self._lock:
             for (topic, partition), count in sorted(self._counts.items()):
                 partitions.setdefault(topic, {})[str(partition)] = count.to_list()
+            last = [count for report in self._last_reports for count in report.counts.values()]
+            seconds = self._last_seconds or 1.0
         return {
             "partitions": partitions,
-            "records_per_second": round(self._records_per_second, 1),
-            "bytes_per_second": round(self._bytes_per_second, 1),
+            "records_per_second": round(sum(count.records for count in last) / seconds, 1),
+            "bytes_per_second": round(sum(count.bytes for count in last) / seconds, 1),
             "idle_ms": int((self._clock() - self._idle_since) * 1000),
             "missing": self._missing,
             "clients": self._statistics,
