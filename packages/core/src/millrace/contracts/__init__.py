@@ -1,7 +1,7 @@
 """The contracts of the plugin kinds: what to subclass, and what the arguments and results look like."""
 
 from millrace.contracts.catalog import Catalog
-from millrace.contracts.format import BadMessage, Decoded, Decoder, Encoder, Format
+from millrace.contracts.format import BadMessage, ChangelogFormat, Decoded, Decoder, Encoder, Format
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, is_headers
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
@@ -12,6 +12,7 @@ __all__ = [
     "HEADERS",
     "BadMessage",
     "Catalog",
+    "ChangelogFormat",
     "Decoded",
     "Decoder",
     "Encoder",

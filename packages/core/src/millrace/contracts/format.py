@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -29,12 +30,14 @@ class Decoded:
             exactly one row, so that row i belongs to message i.
         row_kinds: For each row ``+I``, ``-U``, ``+U`` or ``-D`` (string); None when every row is an insertion.
         errors: The messages that could not be decoded, by ascending index. They have no rows.
+        metadata: For each row the metadata that was asked for, a column each in that order; None when none was.
     """
 
     rows: pa.RecordBatch
     message_index: pa.Int32Array | None = None
     row_kinds: pa.StringArray | None = None
     errors: tuple[BadMessage, ...] = ()
+    metadata: pa.RecordBatch | None = None
 
 
 class Decoder(ABC):
@@ -89,3 +92,26 @@ class Format(Plugin, ABC):
     @abstractmethod
     def encoder(self, schema: pa.Schema) -> Encoder:
         """An encoder of rows of ``schema``; called, and raising, as `decoder` is."""
+
+
+class ChangelogFormat(Format):
+    """A format whose messages are changes of rows: what it decodes has row kinds, and what it encodes may have."""
+
+    def metadata(self) -> Mapping[str, pa.DataType]:
+        """What a message tells beside its rows: the types of the keys that a read may ask for.
+
+        A query names a key after the side whose format it is, as in ``value.source.table``; here it stands without.
+        """
+        return {}
+
+    @abstractmethod
+    def decoder(self, schema: pa.Schema, metadata: Sequence[str] = ()) -> Decoder:
+        """A decoder to rows of ``schema``, with row kinds.
+
+        Args:
+            schema: The columns of the rows.
+            metadata: Keys of `metadata`, which `Decoded.metadata` has to give.
+
+        Raises:
+            SchemaError: The format cannot decode to one of the columns; the message names it and its type.
+        """
