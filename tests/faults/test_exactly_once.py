@@ -17,13 +17,15 @@ POINTS = ["before produce", "before commit", "after commit"]
 @pytest.fixture
 def source(broker, make_topic):
     name = make_topic(4)
-    produce(broker.bootstrap_servers, name, ({"value": str(number).encode()} for number in range(NUMBERS)))
+    records = ({"value": str(number).encode(), "partition": number % 4} for number in range(NUMBERS))
+    produce(broker.bootstrap_servers, name, records)
     return name
 
 
 @pytest.fixture
 def copy(broker, source, make_topic, copying):
-    return copying(broker.bootstrap_servers, source, make_topic(3))
+    # Each micro-batch has a task for each partition, however few its records are
+    return copying(broker.bootstrap_servers, source, make_topic(3), read={"scan.parallelism": "4"})
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -61,4 +63,29 @@ def test_killed_drivers(copy):
         (commits / name).unlink(missing_ok=True)
     with copy.driver() as running:
         running.result(120)
+    assert copy.copied() == Counter(range(NUMBERS))
+    # As many as tasks, however many drivers and workers there were
+    assert copy.transactional_ids() == {f"{copy.prefix}-{task}" for task in range(4)}
+
+
+def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
+    copy.give_tokens(1)
+    with copy.driver("before commit") as running:
+        wait_until(lambda: copy.used() == 1, "the driver to be in a transaction", 120)
+        running.kill()
+    left = {each.transactional_id: each.began_ms for each in copy.open_transactions()}
+    assert left
+
+    def is_open(transactional_id):
+        return left[transactional_id] in [each.began_ms for each in copy.open_transactions()]
+
+    # It stays in its own transactions, so that taking over alone can have ended those
+    copy.give_tokens(4)
+    with copy.driver("before commit", cores=4) as running:
+        wait_until(lambda: not any(map(is_open, left)), "the driver to end what it was killed in", 120)
+        wait_until(lambda: copy.used() > 1, "the driver to be in a transaction of its own")
+        running.kill()
+    with copy.driver() as running:
+        running.result(120)
+    assert copy.open_transactions() == []
     assert copy.copied() == Counter(range(NUMBERS))

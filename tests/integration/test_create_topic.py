@@ -6,18 +6,9 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient
 from pyspark.errors import AnalysisException
 
-from millrace.embedded import KafkaBroker, Listener
-from millrace.errors import ClientError
 from millrace.kafka.target import Target
 from millrace.options.secrets import Properties
 from support.kafka import consume, delete_topics
@@ -178,61 +169,3 @@ def test_a_topic_that_somebody_else_creates_at_the_same_moment_is_used(broker, n
     target.create_missing([topic], 5)
 
     assert copies(broker.bootstrap_servers, topic) == [1, 1]
-
-
-PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
-PASSWORD = "a-password"
-
-
-@pytest.fixture
-def guarded() -> Iterator[KafkaBroker]:
-    """A broker on which the user alice may write to all topics, and create none."""
-    login = {
-        "sasl.enabled.mechanisms": "PLAIN",
-        "plain.sasl.jaas.config": f'{PLAIN} required user_alice="{PASSWORD}";',
-    }
-    properties = {
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": "User:ANONYMOUS",
-    }
-    listeners = [Listener("OPEN"), Listener("LOGIN", "SASL_PLAINTEXT", config=login)]
-    quick = ["-XX:TieredStopAtLevel=1"]
-    with KafkaBroker(listeners=listeners, properties=properties, java_options=quick) as broker:
-        may_write = AclBinding(
-            ResourceType.TOPIC,
-            "*",
-            ResourcePatternType.LITERAL,
-            "User:alice",
-            "*",
-            AclOperation.WRITE,
-            AclPermissionType.ALLOW,
-        )
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
-        for future in admin.create_acls([may_write]).values():
-            future.result(30)
-        yield broker
-
-
-def test_a_client_that_may_not_create_a_topic_is_told_what_it_needs(guarded):
-    alice = Target(
-        Properties(
-            {
-                "bootstrap.servers": guarded.address("LOGIN"),
-                "security.protocol": "SASL_PLAINTEXT",
-                "sasl.mechanism": "PLAIN",
-                "sasl.username": "alice",
-                "sasl.password": PASSWORD,
-            }
-        )
-    )
-
-    with pytest.raises(ClientError) as error:
-        alice.create_missing(["orders"])
-
-    assert str(error.value) == (
-        "this client may not create topic 'orders', which does not exist (option 'sink.topic.create'): its user needs "
-        "the operation CREATE on it or on the cluster (an ACL). Or let somebody create it who may"
-    )
-    guarded.create_topic("orders", 2)
-    alice.create_missing(["orders"])
-    assert existing(guarded.address("OPEN"), ["orders"]) == ["orders"]

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from millrace.kafka.transactions import OpenTransaction, open_transactions
+from millrace.kafka.transactions_admin import TransactionsAdmin
+from millrace.options.secrets import Properties
 from support.families import Family
 from support.kafka import consume
 
@@ -113,6 +116,22 @@ class Copy:
         }
         with Family([sys.executable, str(PROGRAM), json.dumps(arguments)], self.folder / "console") as running:
             yield running
+
+    def transactional_ids(self) -> set[str]:
+        """The ids of the query that the brokers know, open or not."""
+        from kafka.admin import TransactionState
+
+        states = [state.value for state in TransactionState]
+        found = TransactionsAdmin(self._client).described(states, lambda name: name.startswith(self.prefix))
+        return {each.transactional_id for each in found}
+
+    def open_transactions(self) -> list[OpenTransaction]:
+        """Those of the query."""
+        return open_transactions(self._client, self.prefix)
+
+    @property
+    def _client(self) -> Properties:
+        return Properties({"bootstrap.servers": self.servers})
 
     def copied(self) -> Counter[int]:
         """How often each number is in the target."""

@@ -1,0 +1,100 @@
+"""What a user may do by the brokers' access control lists, asked before a write, on a real broker that has some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+from pyspark.errors import AnalysisException
+
+from millrace.embedded import KafkaBroker, Listener
+from millrace.errors import ClientError
+from millrace.kafka.target import Target
+from millrace.options.secrets import Properties
+from support.kafka import consume
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+PASSWORD = "a-password"
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[KafkaBroker]:
+    """A broker on which alice may write to all topics, bob may look at them, and neither may create one."""
+    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob"))
+    login = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": f"{PLAIN} required {users};"}
+    properties = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+    }
+    listeners = [Listener("OPEN"), Listener("LOGIN", "SASL_PLAINTEXT", config=login)]
+    quick = ["-XX:TieredStopAtLevel=1"]
+    with KafkaBroker(listeners=listeners, properties=properties, java_options=quick) as broker:
+        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
+        permissions = [permission("alice", AclOperation.WRITE), permission("bob", AclOperation.DESCRIBE)]
+        for future in admin.create_acls(permissions).values():
+            future.result(30)
+        yield broker
+
+
+def permission(user: str, operation: AclOperation) -> AclBinding:
+    every = ("*", ResourcePatternType.LITERAL, f"User:{user}", "*")
+    return AclBinding(ResourceType.TOPIC, *every, operation, AclPermissionType.ALLOW)
+
+
+def connection_of(user: str, broker: KafkaBroker) -> dict[str, str]:
+    return {
+        "bootstrap.servers": broker.address("LOGIN"),
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": user,
+        "sasl.password": PASSWORD,
+    }
+
+
+def target_of(user: str, broker: KafkaBroker) -> Target:
+    return Target(Properties(connection_of(user, broker)))
+
+
+def test_a_client_that_may_not_create_a_topic_is_told_what_it_needs(guarded):
+    alice = target_of("alice", guarded)
+
+    with pytest.raises(ClientError) as error:
+        alice.create_missing(["orders"])
+
+    assert str(error.value) == (
+        "this client may not create topic 'orders', which does not exist (option 'sink.topic.create'): its user needs "
+        "the operation CREATE on it or on the cluster (an ACL). Or let somebody create it who may"
+    )
+    guarded.create_topic("orders", 2)
+    alice.create_missing(["orders"])
+    assert target_of("bob", guarded).topics(["orders"])["orders"].partitions == 2
+
+
+@pytest.mark.parametrize("guarantee", ["none", "at-least-once"])
+def test_a_client_that_may_not_write_is_told_before_a_task_starts(spark, guarded, guarantee):
+    topic = f"private-{guarantee}"
+    guarded.create_topic(topic)
+    options = {f"properties.{name}": value for name, value in connection_of("bob", guarded).items()}
+    rows = spark.sql("SELECT string(raise_error('a task has started')) AS value")
+
+    with pytest.raises(AnalysisException) as error:
+        rows.write.format("millrace").options(topic=topic, **options, **{"sink.delivery-guarantee": guarantee}).mode(
+            "append"
+        ).save()
+
+    assert f"this client may not write to topic '{topic}': its user needs the operation WRITE on it (an ACL)" in str(
+        error.value
+    )
+    assert PASSWORD not in str(error.value)
+    alice = {f"properties.{name}": value for name, value in connection_of("alice", guarded).items()}
+    rows = spark.sql("SELECT 'v' AS value")
+    rows.write.format("millrace").options(topic=topic, **alice).mode("append").save()
+    assert [message.value() for message in consume(guarded.address("OPEN"), topic)] == [b"v"]
