@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pyarrow as pa
 import pytest
 
+from millrace.configuration.build import configure
+from millrace.embedded import KafkaBroker
+from millrace.errors import ClientError
+from millrace.kafka.transactional import TransactionalProducer, note, read_note
+from millrace.options.secrets import Properties
+from millrace.sink.check import prepare
+from millrace.sink.pipeline import write
+from millrace.sink.task import WriteTask
 from support.copying import KILL_POINTS
-from support.kafka import produce
+from support.kafka import consume, produce
 from support.waiting import wait_until
 
 NUMBERS = 4_000
@@ -89,3 +98,47 @@ def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
         running.result(120)
     assert copy.open_transactions() == []
     assert copy.copied() == Counter(range(NUMBERS))
+
+
+@pytest.fixture
+def own(tmp_path_factory):
+    """A broker that tests may end; its data stay."""
+    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka")) as running:
+        running.create_topic("target", 2)
+        yield running
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_worker_goes_on_when_the_broker_of_its_ledger_was_restarted(own, end):
+    options = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy", "topic": "target"}
+    config = prepare(configure({"properties.bootstrap.servers": own.bootstrap_servers, **options}).sink)
+    schema = pa.schema([("value", pa.binary())])
+    for batch in range(2):
+        task = WriteTask(0, 0, "me", batch, is_streaming=True)
+        write(config, schema, [pa.record_batch([pa.array([b"%d" % batch])], schema=schema)], task)
+        getattr(own, end)()
+        own.start()
+
+    assert sorted(message.value() for message in consume(own.bootstrap_servers, "target")) == [b"0", b"1"]
+
+
+def test_a_producer_does_not_wait_for_ever_for_the_broker_of_a_ledger(own):
+    client = Properties({"bootstrap.servers": own.bootstrap_servers})
+    producer = TransactionalProducer(client, "copy-0")
+    producer.take_over()
+    _, group = read_note(client, "copy-0", "target")
+    producer.begin()
+    producer.client.produce("target", b"first")
+    producer.commit({group: note("target", 1, "first")})
+    producer.begin()
+    producer.client.produce("target", b"second")
+    producer.client.flush()
+
+    own.kill()
+    with pytest.raises(ClientError, match="writing beside a transaction with transactional id 'copy-0'"):
+        producer.commit({group: note("target", 2, "second")})
+    own.start()
+
+    TransactionalProducer(client, "copy-0").take_over()
+    assert read_note(client, "copy-0", "target")[0] == "first"
+    assert [message.value() for message in consume(own.bootstrap_servers, "target")] == [b"first"]

@@ -11,18 +11,23 @@ from typing import Any, TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
-from millrace.errors import FencedError
+from millrace.errors import ClientError, FencedError
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.cluster import PATIENCE_S
 from millrace.kafka.consumer import group_offsets
 from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
 from millrace.kafka.producer import WatchedProducer, producer_settings
 from millrace.kafka.watch import Watch
+from millrace.kafka.within import within
 from millrace.options.secrets import Properties
 
 ABORT_S = 10.0
 """How long an abort may take; after that, the next producer with the same id aborts the transaction."""
 
+SPARE_S = 5.0
+"""How much longer than its timeout a request may last, before its producer is given up."""
+
+_TELLING = "writing beside a transaction with"
 _REQUEST_S = 10.0
 _PAUSE_S = 0.1
 
@@ -54,6 +59,7 @@ class TransactionalProducer(WatchedProducer):
         self.transactional_id = transactional_id
         settings = producer_settings(client, idempotent=True)
         super().__init__({**_DEFAULTS, **settings, "transactional.id": transactional_id})
+        self._is_stuck = False
 
     def take_over(self) -> None:
         """Fence older producers with the same id, and abort what they left open.
@@ -74,10 +80,10 @@ class TransactionalProducer(WatchedProducer):
 
         Raises:
             FencedError: Another producer has the id by now.
-            ClientError: The brokers refuse, or do not answer.
+            ClientError: The brokers refuse, or do not answer; this producer is of no more use.
         """
-        with self._errors("writing beside a transaction with"):
-            _patiently(functools.partial(self.client.send_offsets_to_transaction, [told], group))
+        with self._errors(_TELLING):
+            self._send_offsets(group, told, _REQUEST_S)
 
     def commit(self, notes: dict[bytes, ClientPartition]) -> None:
         """Commit the transaction, and with it texts for consumer groups.
@@ -90,7 +96,8 @@ class TransactionalProducer(WatchedProducer):
             ClientError: The brokers refuse, or do not answer; the transaction may be committed all the same.
         """
         for group, told in notes.items():
-            self.tell(group, told)
+            with self._errors(_TELLING):
+                _patiently(functools.partial(self._send_offsets, group, told))
         with self._errors("committing a transaction with"):
             _patiently(self.client.commit_transaction)
 
@@ -101,8 +108,24 @@ class TransactionalProducer(WatchedProducer):
             FencedError: Another producer has the id by now, which has aborted it.
             ClientError: It could not be aborted.
         """
+        if self._is_stuck:
+            raise ClientError(f"transactional id {self.transactional_id!r} is in a request that does not end")
         with self._errors("aborting a transaction with"):
             self.client.abort_transaction(ABORT_S)
+
+    def _send_offsets(self, group: bytes, told: ClientPartition, timeout_s: float) -> None:
+        # The client waits for ever when the broker that it remembers for the group is gone, whatever its timeout says
+        try:
+            within(
+                timeout_s + SPARE_S,
+                functools.partial(self.client.send_offsets_to_transaction, [told], group, timeout_s),
+            )
+        except TimeoutError as error:
+            self._is_stuck = True
+            raise ClientError(
+                f"{_TELLING} transactional id {self.transactional_id!r} failed: {error}. The broker that kept the "
+                f"ledger has gone, and the client does not look for the new one; another attempt does"
+            ) from error
 
     @contextmanager
     def _errors(self, doing: str) -> Iterator[None]:
