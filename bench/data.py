@@ -38,8 +38,13 @@ def json_record(index: int) -> bytes:
 
 def records_frame(spark: SparkSession, records: int, tasks: int) -> DataFrame:
     """The same records as rows of `SCHEMA`, computed while they are read at next to no cost."""
+    return with_columns(spark.range(0, records, 1, tasks))
+
+
+def with_columns(ids: DataFrame) -> DataFrame:
+    """The records of the numbers in the column ``id``, as rows of `SCHEMA`."""
     countries = ", ".join(f"'{country}'" for country in _COUNTRIES)
-    return spark.range(0, records, 1, tasks).selectExpr(
+    return ids.selectExpr(
         "id",
         "concat('user-', lpad(string(id * 7919 % 100000), 6, '0')) user",
         "(id % 4000) / 4.0D amount",

@@ -67,6 +67,7 @@ class Result:
         spark: The runs of Spark's own connector; None where there is nothing to compare with.
         target: What is aimed at: a ratio to Spark's own connector, or a value where there is none.
         at_most: Whether the target is a limit rather than a goal.
+        base: What ``spark`` measured, where that is not Spark's own connector.
     """
 
     work: str
@@ -75,10 +76,11 @@ class Result:
     spark: Series | None
     target: float
     at_most: bool = False
+    base: str = SPARK
 
     @property
     def ratio(self) -> float | None:
-        """The median of millrace over that of Spark's own connector."""
+        """The median of millrace over that of what it is compared with."""
         return self.millrace.median / self.spark.median if self.spark else None
 
     @property

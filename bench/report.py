@@ -60,7 +60,7 @@ def _cells(result: Result) -> tuple[str, ...]:
     bound = "at most" if result.at_most else "at least"
     target = f"{result.target:.1f}" if result.spark else f"{result.target:.0f} {result.unit}"
     return (
-        result.work,
+        result.work if result.base == SPARK else f"{result.work}, beside {result.base}",
         result.unit,
         *_series(result.spark),
         *_series(result.millrace),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import json_read, json_write, micro_batch, planning, raw_read, worker_memory
+from bench.cases import exactly_once, json_copy, json_read, json_write, micro_batch, planning, raw_read, worker_memory
 from bench.measure import Bench, Result
 
 CASES: dict[str, Callable[[Bench], list[Result]]] = {
@@ -14,6 +14,8 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "tls-read": raw_read.run_encrypted,
     "json-read": json_read.run,
     "json-write": json_write.run,
+    "json-copy": json_copy.run,
+    "exactly-once": exactly_once.run,
     "micro-batch": micro_batch.run,
     "planning": planning.run,
     "worker-memory": worker_memory.run,

@@ -7,12 +7,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench.batches import await_batches
 from bench.measure import MILLRACE, SPARK, Bench, Result, alternate
 
 WORK = "micro-batch at 400 records/s"
@@ -20,8 +20,6 @@ PARTITIONS = 4
 RATE = 400
 SETTLING = 20
 """Micro-batches before those that count."""
-
-STUCK_S = 60.0
 
 _PRODUCER = Path(__file__).parents[1] / "steady_producer.py"
 _OPTIONS = {
@@ -46,25 +44,9 @@ def _median_ms(bench: Bench, name: str, source: str, target: str) -> float:
         writer = values.writeStream.format(connector).option(servers, bench.servers).option("topic", target)
         query = writer.option("checkpointLocation", checkpoint).trigger(processingTime="0 seconds").start()
         try:
-            return _median_of(_await_batches(query, bench.batches + SETTLING)[SETTLING:])
+            return _median_of(await_batches(query, bench.batches + SETTLING)[SETTLING:])
         finally:
             query.stop()
-
-
-def _await_batches(query: Any, count: int) -> list[Any]:
-    """The progress of the first batches with records in them."""
-    heard_at, last = time.monotonic(), None
-    while True:
-        progress = query.lastProgress
-        if progress and progress["batchId"] != last:
-            heard_at, last = time.monotonic(), progress["batchId"]
-        if last is not None and last >= count:
-            found = [batch for batch in query.recentProgress if batch["numInputRows"]]
-            if len(found) >= count:
-                return found[:count]
-        if query.exception() or time.monotonic() - heard_at > STUCK_S:
-            raise RuntimeError(f"the query made {last} of {count} micro-batches: {query.exception()}")
-        time.sleep(0.5)
 
 
 def _median_of(batches: list[Any]) -> float:
