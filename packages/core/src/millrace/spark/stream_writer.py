@@ -39,12 +39,17 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
 
     def _check_tasks(self, messages: list[WriterCommitMessage | None], batch: int) -> None:
         told = [message for message in messages if isinstance(message, TaskMessage)]
-        if not (self._config.options.is_exactly_once and any(message.written.is_new for message in told)):
+        if not (self._config.options.is_exactly_once and told):
             return
+        from millrace.sink.known import make_known
         from millrace.sink.replay import check_first
 
+        query, run = told[0].query, told[0].run
         with user_errors():
-            check_first(self._config, told[0].query, told[0].run, batch, len(messages))
+            if any(message.written.is_new for message in told):
+                check_first(self._config, query, run, batch, len(messages))
+            elif not any(message.written.rows for message in told):
+                make_known(self._config, query, run, batch)
 
     def _task(self, context: TaskContext) -> WriteTask:
         return WriteTask(
