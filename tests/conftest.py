@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from millrace.embedded import KafkaBroker
+    from support.registry import SchemaRegistry
 
 # The same examples in every run; fuzzing is a job of its own
 settings.register_profile("suite", derandomize=True, deadline=None, max_examples=100)
@@ -31,6 +32,15 @@ def broker() -> Iterator[KafkaBroker]:
 
 
 @pytest.fixture(scope="session")
+def registry() -> Iterator[SchemaRegistry]:
+    """A real schema registry, for the whole session."""
+    from support.registry import SchemaRegistry
+
+    with SchemaRegistry() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local Spark session that tries a failed task again, for the whole session."""
     import millrace
@@ -38,6 +48,16 @@ def spark() -> Iterator[SparkSession]:
     session = millrace.local_session("millrace tests", cores=2, config={"spark.master": "local[2,6]"})
     yield session
     session.stop()
+
+
+@pytest.fixture
+def nothing_left(broker: KafkaBroker, spark: SparkSession) -> Iterator[None]:
+    """Makes sure that no process, no thread and no client of the test goes on after it."""
+    from support.leftovers import running, wait_until_gone
+
+    before = running()
+    yield
+    wait_until_gone(before)
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from support.families import Family
 from support.kafka import produce
 from support.waiting import wait_until
@@ -14,6 +16,8 @@ from support.waiting import wait_until
 PROGRAM = Path(__file__).parents[1] / "programs" / "save_numbers.py"
 NUMBERS = 20_000
 KILLS = 2
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 def batches(checkpoint: Path, log: str) -> set[int]:

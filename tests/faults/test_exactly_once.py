@@ -19,6 +19,8 @@ from support.copying import KILL_POINTS
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
 NUMBERS = 4_000
 POINTS = ["before produce", "before commit", "after commit"]
 

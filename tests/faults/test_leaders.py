@@ -17,6 +17,8 @@ from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
 
 @pytest.fixture
 def cluster() -> Iterator[KafkaCluster]:

@@ -11,6 +11,8 @@ from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until, wait_until_quiet
 from support.workers import python_workers
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
 
 @pytest.fixture
 def copy(spark, tmp_path):

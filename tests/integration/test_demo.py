@@ -91,7 +91,7 @@ def demo():
 
 
 def test_it_shows_results_and_ends_with_a_summary_and_the_script(demo):
-    run = demo(seconds=4)
+    run = demo(seconds=8)
     output, errors, code = run.end()
     assert (code, errors) == (0, "")
     assert re.search(r"\d s \| in [\d,]+/s \| out [\d.]+/s \| lag orders-0:\d+ .* \| newest \d\d:\d\d:\d\d", output)

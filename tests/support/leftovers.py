@@ -1,0 +1,80 @@
+"""What a test has left running: processes, threads and clients."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from support.waiting import wait_until
+
+
+class Running(NamedTuple):
+    """What runs at a moment.
+
+    Attributes:
+        processes: The ids of all processes below this one.
+        threads: This process's threads in Python.
+        clients: How many threads of Kafka clients it has.
+    """
+
+    processes: set[int]
+    threads: set[threading.Thread]
+    clients: int
+
+
+def running() -> Running:
+    """What runs now, without the workers that Spark keeps for the next task."""
+    # Clients end with their objects
+    gc.collect()
+    below = psutil.Process(os.getpid()).children(recursive=True)
+    return Running({each.pid for each in below if _is_of_a_test(each)}, set(threading.enumerate()), _client_threads())
+
+
+def wait_until_gone(before: Running) -> None:
+    """Wait until nothing runs that did not before.
+
+    Raises:
+        AssertionError: Something goes on; the message tells what.
+    """
+    with suppress(AssertionError):
+        wait_until(lambda: not _left(before), "processes, threads and clients to end", 20)
+    left = _left(before)
+    assert not left, f"left running by this test: {left}"
+
+
+def _left(before: Running) -> list[str]:
+    now = running()
+    found = [_described(pid) for pid in now.processes - before.processes]
+    # Those of Spark's own gateway, and of pools that wait for work, come and go
+    found += [each.name for each in now.threads - before.threads if each.name.startswith("millrace")]
+    if now.clients > before.clients:
+        found.append(f"{now.clients - before.clients} threads of Kafka clients")
+    return [each for each in found if each]
+
+
+def _described(pid: int) -> str:
+    try:
+        return " ".join(psutil.Process(pid).cmdline())
+    except psutil.NoSuchProcess:
+        return ""
+
+
+def _is_of_a_test(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and "pyspark.daemon" not in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _client_threads() -> int:
+    count = 0
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):
+            count += (task / "comm").read_text().startswith("rdk:")
+    return count
