@@ -1,0 +1,61 @@
+"""What a write does when its broker goes and does not come back."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pyarrow as pa
+import pytest
+
+from millrace.configuration.build import configure
+from millrace.embedded import KafkaBroker
+from millrace.errors import DeliveryError
+from millrace.kafka.producer import producer_for
+from millrace.sink.check import prepare
+from millrace.sink.pipeline import write
+from millrace.sink.task import WriteTask
+
+SCHEMA = pa.schema([("value", pa.binary())])
+ROWS = 1_000
+TIMEOUT_S = 3
+
+
+@pytest.fixture
+def own(tmp_path):
+    with KafkaBroker(data_dir=tmp_path) as running:
+        running.create_topic("target", 1)
+        yield running
+    producer_for.cache_clear()
+
+
+@pytest.mark.parametrize("batches", [2, 300], ids=["a few records", "more than the queue holds"])
+def test_a_dead_broker_fails_the_task_with_the_partition_and_how_much_was_lost(own, batches):
+    options = {
+        "properties.bootstrap.servers": own.bootstrap_servers,
+        "properties.delivery.timeout.ms": str(TIMEOUT_S * 1000),
+        "topic": "target",
+    }
+    config = prepare(configure(options).sink)
+    made = 0
+
+    def rows():
+        nonlocal made
+        for number in range(batches):
+            if number == 1:
+                producer_for(config.client, idempotent=True).client.flush()
+                own.kill()
+            made += 1
+            yield pa.record_batch([pa.array([b"x" * 100] * ROWS)], schema=SCHEMA)
+
+    began = time.monotonic()
+    with pytest.raises(DeliveryError) as error:
+        write(config, SCHEMA, rows(), WriteTask(0, 1, "me"))
+    lost, handed_over = map(int, re.search(r"(\d+) of (\d+) records handed", str(error.value)).groups())
+    # The first batch had arrived, and no more were taken than the queue holds
+    assert handed_over == made * ROWS
+    assert 0 < lost <= handed_over - ROWS
+    assert made <= 102
+    assert "target-0: " in str(error.value)
+    assert "127.0.0.1" in str(error.value)
+    assert TIMEOUT_S - 1 < time.monotonic() - began < TIMEOUT_S + 20
