@@ -13,12 +13,11 @@ from millrace_formats.bad_message import BadMessageError
 from millrace_formats.csv.exact import field_conversion
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.decimal_columns import parse_decimals
-from millrace_formats.time_columns import Reject, cast_where_possible, parse_dates, parse_timestamps
+from millrace_formats.number_columns import parse_booleans, parse_floats, parse_integers
+from millrace_formats.time_columns import Reject, parse_dates, parse_timestamps
 
 TextColumn = Callable[[pa.StringArray, Reject], pa.Array]
 """Makes a column from texts; is told whom to report positions to that the exact reader has to read."""
-
-_BLANKS = "".join(map(chr, range(0x21)))
 
 
 def text_column(field: pa.Field, options: CsvOptions) -> TextColumn:
@@ -40,9 +39,9 @@ def text_column(field: pa.Field, options: CsvOptions) -> TextColumn:
 
 def _vectorised(type_: pa.DataType) -> TextColumn | None:
     if pt.is_integer(type_):
-        return lambda texts, reject: _integers(texts, type_, reject)
+        return lambda texts, reject: parse_integers(texts, type_, reject)
     if pt.is_floating(type_):
-        return lambda texts, reject: _floats(texts, type_, reject)
+        return lambda texts, reject: parse_floats(texts, type_, reject)
     if pt.is_decimal128(type_):
         return lambda texts, reject: parse_decimals(texts, type_, reject)
     if pt.is_timestamp(type_):
@@ -50,29 +49,9 @@ def _vectorised(type_: pa.DataType) -> TextColumn | None:
     return _VECTORISED.get(type_)
 
 
-def _integers(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
-    numbers = cast_where_possible(texts, type_, reject)
-    hexadecimal = pc.match_substring(texts, "x", ignore_case=True)  # which Arrow takes and Java does not
-    if pc.any(hexadecimal).as_py():
-        reject(np.flatnonzero(hexadecimal.fill_null(False).to_numpy(zero_copy_only=False)))
-    return numbers
-
-
-def _floats(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
-    numbers = cast_where_possible(texts, pa.float64(), reject)
-    odd = pc.invert(pc.is_finite(numbers))  # Arrow has more spellings of infinity than Java
-    if pc.any(odd).as_py():
-        reject(np.flatnonzero(odd.fill_null(False).to_numpy(zero_copy_only=False)))
-    return numbers if type_ == pa.float64() else numbers.cast(type_)
-
-
-def _booleans(texts: pa.StringArray, _: Reject) -> pa.BooleanArray:
-    return pc.equal(pc.ascii_lower(pc.utf8_trim(texts, _BLANKS)), "true")
-
-
 _VECTORISED: dict[pa.DataType, TextColumn] = {
     pa.string(): lambda texts, _: texts,
-    pa.bool_(): _booleans,
+    pa.bool_(): lambda texts, _: parse_booleans(texts),
     pa.date32(): parse_dates,
 }
 

@@ -24,7 +24,7 @@ def decimals_from_raw(values: list[Any], field: pa.Field, reject: Callable[[np.n
         reject: Is told the positions of values that are neither a decimal that fits unrounded nor, where the column may
             be null, ``null``.
     """
-    texts = _texts([NULL if value is None else value for value in values])
+    texts = raw_texts([NULL if value is None else value for value in values])
     nulls = pc.equal(texts, "null")
     if not field.nullable:
         _reject_nulls(values, nulls, reject)
@@ -41,7 +41,8 @@ def _reject_nulls(values: list[Any], nulls: pa.BooleanArray, reject: Callable[[n
         reject(np.array(unwanted))
 
 
-def _texts(values: list[Any]) -> pa.StringArray:
+def raw_texts(values: list[Any]) -> pa.StringArray:
+    """The text of ``msgspec.Raw`` values, as it stands in their messages."""
     joined = np.frombuffer(b"\n".join(values), np.uint8)
     breaks = np.flatnonzero(joined == _NEWLINE)
     if len(breaks) != len(values) - 1:  # an object or array with line breaks, or no values

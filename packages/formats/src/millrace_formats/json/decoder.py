@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from millrace_formats.json.columns import struct_columns
+from millrace_formats.json.decode_each import decode_each
 from millrace_formats.json.exact import JsonExactReader
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.shapes import struct_shape
-from millrace_formats.two_paths import Items, TwoPathDecoder, keep_rows, not_utf8, without
+from millrace_formats.two_paths import Items, TwoPathDecoder, keep_rows, without
 
 
 class JsonDecoder(TwoPathDecoder):
@@ -52,9 +53,7 @@ class _MsgspecReader:
 
     def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
         """Read what msgspec and the column-wise parsers take."""
-        structs, left = self._structs(items)
-        # msgspec checks the UTF-8 of the fields that it keeps, not of those that it skips
-        left |= not_utf8(_blanked(items, left))
+        structs, left = decode_each(self._decode, items)
         found = None
         if left:
             found = without(len(items), left)
@@ -62,28 +61,3 @@ class _MsgspecReader:
         rejected: list[np.ndarray] = []
         batch = pa.RecordBatch.from_arrays(self._columns(structs, rejected.append), schema=self._schema)
         return keep_rows(batch, found, rejected)
-
-    def _structs(self, items: Items) -> tuple[list[Any], set[int]]:
-        """The messages' structs, None for the ones that msgspec refused, and the indexes of those."""
-        structs: list[Any] = []
-        left: set[int] = set()
-        pending: Any = iter(items)
-        while True:
-            try:
-                # extend keeps what came before the error, so that a bad message costs no second reading of the others
-                structs.extend(map(self._decode, pending))
-            except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, RecursionError):
-                left.add(len(structs))
-                structs.append(None)
-                if len(structs) + pending.__length_hint__() != len(items):
-                    raise AssertionError("rows and messages got out of step") from None
-            else:
-                return structs, left
-
-
-def _blanked(items: Items, left: set[int]) -> Sequence[bytes]:
-    """The messages, empty where they are left."""
-    blanked: list[Any] = list(items)
-    for index in left:
-        blanked[index] = b""
-    return blanked

@@ -144,7 +144,7 @@ def _scalar_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
     return checked
 
 
-def _field_converter(field: pa.Field, options: JsonOptions, step: str | None = None) -> Convert:
+def field_converter(field: pa.Field, options: JsonOptions, step: str | None = None) -> Convert:
     """A converter of one field, element or map value: NULL where it may be, the path added to errors."""
     convert, ignore, nullable = _converter(field.type, options), options.ignore_parse_errors, field.nullable
     name = field.name if step is None else step
@@ -153,7 +153,7 @@ def _field_converter(field: pa.Field, options: JsonOptions, step: str | None = N
 
 
 def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:
-    converters = [(field.name, _field_converter(field, options)) for field in fields]
+    converters = [(field.name, field_converter(field, options)) for field in fields]
     all_needed = options.fail_on_missing_field
 
     def convert(value: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _object_only(convert: Convert) -> Convert:
 
 
 def _map_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
-    key, item = _scalar_converter(type_.key_type, options), _field_converter(type_.item_field, options, "")
+    key, item = _scalar_converter(type_.key_type, options), field_converter(type_.item_field, options, "")
 
     def convert(value: dict[str, Any]) -> list[tuple[Any, Any]]:
         entries = {}
@@ -192,7 +192,7 @@ def _map_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
 
 
 def _list_converter(field: pa.Field, options: JsonOptions) -> Convert:
-    element = _field_converter(field, options, "")
+    element = field_converter(field, options, "")
 
     def convert(value: Any) -> list[Any]:
         if not isinstance(value, list):

@@ -1,0 +1,1 @@
+"""The formats of changes in JSON, one for each of the tools that write them."""

@@ -1,0 +1,84 @@
+"""Changes as Canal writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+
+from millrace.options import option
+from millrace_formats.changelog.changes import Operation
+from millrace_formats.changelog.dialect import Dialect
+from millrace_formats.changelog.format import ChangelogJsonFormat
+from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
+from millrace_formats.changelog.name_filter import NameFilter
+from millrace_formats.changelog.old_values import ManyOldValues
+from millrace_formats.changelog.options import ChangeOptions
+
+_MILLISECOND = 1_000
+_LAYOUT = ManyOldValues(
+    "type",
+    {
+        "INSERT": Operation.INSERT,
+        "UPDATE": Operation.UPDATE,
+        "DELETE": Operation.DELETE,
+        "CREATE": Operation.NOTHING,
+    },
+    inserted="INSERT",
+    deleted="DELETE",
+)
+
+
+def parse_pattern(text: str) -> str:
+    """A regular expression, written as in Java; ValueError when it is none."""
+    from millrace.options.java_pattern import java_pattern
+
+    java_pattern(text)
+    return text
+
+
+@dataclass(frozen=True)
+class CanalOptions(ChangeOptions):
+    """The options of canal-json."""
+
+    database_include: str | None = option(
+        "database.include",
+        default=None,
+        parse=parse_pattern,
+        doc="Reads only the changes in databases whose whole names match this regular expression, as in Java.",
+    )
+    table_include: str | None = option(
+        "table.include",
+        default=None,
+        parse=parse_pattern,
+        doc="Reads only the changes of tables whose whole names match this regular expression, as in Java.",
+    )
+
+
+class CanalJsonFormat(ChangelogJsonFormat):
+    """``{"data": [{...}], "old": [{...}], "type": "UPDATE", "table": "t"}``: type is INSERT, UPDATE, DELETE or CREATE.
+
+    What creates a table gives no rows. As in the reference, any other statement that changes tables is an error.
+    """
+
+    Options = CanalOptions
+    options: CanalOptions
+
+    name = "canal-json"
+    keys: ClassVar[Mapping[str, MetadataKey]] = {
+        "database": MetadataKey("database", plain(pa.string())),
+        "table": MetadataKey("table", plain(pa.string())),
+        "sql-type": MetadataKey("sqlType", plain(pa.map_(pa.string(), pa.int32()))),
+        "pk-names": MetadataKey("pkNames", plain(pa.list_(pa.string()))),
+        "ingestion-timestamp": MetadataKey("ts", epoch(_MILLISECOND)),
+        "event-timestamp": MetadataKey("es", epoch(_MILLISECOND)),
+    }
+
+    @property
+    def dialect(self) -> Dialect:
+        """Canal's messages."""
+        given = {"database": self.options.database_include, "table": self.options.table_include}
+        patterns = {field: pattern for field, pattern in given.items() if pattern is not None}
+        return Dialect(_LAYOUT, names=NameFilter(patterns) if patterns else None)

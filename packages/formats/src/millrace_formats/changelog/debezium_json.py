@@ -1,0 +1,71 @@
+"""Changes as Debezium writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+
+from millrace.contracts import Encoder
+from millrace.errors import SchemaError
+from millrace.options import option
+from millrace_formats.changelog.changes import Operation
+from millrace_formats.changelog.dialect import Dialect
+from millrace_formats.changelog.format import ChangelogJsonFormat
+from millrace_formats.changelog.images import Images
+from millrace_formats.changelog.metadata import MetadataKey, document, epoch, plain, properties
+from millrace_formats.changelog.options import ChangeOptions
+
+_MILLISECOND = 1_000
+_LAYOUT = Images(
+    "op",
+    {"c": Operation.INSERT, "r": Operation.INSERT, "u": Operation.UPDATE, "d": Operation.DELETE},
+    inserted="c",
+    deleted="d",
+)
+
+
+@dataclass(frozen=True)
+class DebeziumOptions(ChangeOptions):
+    """The options of debezium-json."""
+
+    schema_include: bool = option(
+        "schema-include",
+        default=False,
+        doc="Whether messages hold their schema beside the payload, as with Kafka Connect's "
+        "value.converter.schemas.enable; such are read, not written.",
+    )
+
+
+class DebeziumJsonFormat(ChangelogJsonFormat):
+    """``{"before": {...}, "after": {...}, "op": "u", "source": {...}, "ts_ms": 1}``: op is c, r, u or d."""
+
+    Options = DebeziumOptions
+    options: DebeziumOptions
+
+    name = "debezium-json"
+    keys: ClassVar[Mapping[str, MetadataKey]] = {
+        "schema": MetadataKey("schema", document(), is_of_root=True),
+        "ingestion-timestamp": MetadataKey("ts_ms", epoch(_MILLISECOND)),
+        "source.timestamp": MetadataKey("source", epoch(_MILLISECOND), "ts_ms"),
+        "source.database": MetadataKey("source", plain(pa.string()), "db"),
+        "source.schema": MetadataKey("source", plain(pa.string()), "schema"),
+        "source.table": MetadataKey("source", plain(pa.string()), "table"),
+        "source.properties": MetadataKey("source", properties()),
+    }
+
+    @property
+    def dialect(self) -> Dialect:
+        """Debezium's messages."""
+        return Dialect(_LAYOUT, has_payload=self.options.schema_include)
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        """An encoder of rows of ``schema``; SchemaError when a column's type is not supported, or schemas are on."""
+        if self.options.schema_include:
+            raise SchemaError(
+                "format debezium-json reads messages that include their schema, but does not write such: set its "
+                "option schema-include to false"
+            )
+        return super().encoder(schema)

@@ -1,0 +1,63 @@
+"""Rows out of a parsed message, by json's exact conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from millrace_formats.bad_message import BadMessageError
+from millrace_formats.json.exact import field_converter, scalar_conversion, shown
+from millrace_formats.json.options import JsonOptions
+
+Row = tuple[Any, ...]
+
+to_text = scalar_conversion(pa.string(), False)
+"""Any JSON value that is not null as json reads it into a STRING column."""
+
+
+class ExactRows:
+    """Converts the rows of a change.
+
+    Args:
+        schema: The columns.
+        options: The options of json.
+    """
+
+    def __init__(self, schema: pa.Schema, options: JsonOptions) -> None:
+        self._fields = [(field.name, field_converter(field, options)) for field in schema]
+        self._ignore = options.ignore_parse_errors
+
+    def whole(self, value: Any, path: str) -> Row | None:
+        """A row, or None when there is none; a field that is absent is NULL.
+
+        Args:
+            value: An object, or null.
+            path: Where it stands in the message.
+
+        Raises:
+            BadMessageError: It is something else, or a field cannot be converted.
+        """
+        if not self._is_row(value, path):
+            return None
+        try:
+            return tuple(convert(value.get(name)) for name, convert in self._fields)
+        except BadMessageError as error:
+            raise error.within(path) from None
+
+    def overlaid(self, value: Any, row: Row, path: str) -> Row | None:
+        """A row like another one but for the fields of an object; otherwise as `whole`."""
+        if not self._is_row(value, path):
+            return None
+        try:
+            return tuple(
+                convert(value[name]) if name in value else same
+                for (name, convert), same in zip(self._fields, row, strict=True)
+            )
+        except BadMessageError as error:
+            raise error.within(path) from None
+
+    def _is_row(self, value: Any, path: str) -> bool:
+        if value is not None and not isinstance(value, dict) and not self._ignore:
+            raise BadMessageError(f"expected an object, found {shown(value)}", path)
+        return isinstance(value, dict)

@@ -1,0 +1,46 @@
+"""What the formats of changes in JSON have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import pyarrow as pa
+
+from millrace.contracts import ChangelogFormat, Decoder, Encoder
+from millrace_formats.changelog.decoder import ChangeDecoder
+from millrace_formats.changelog.dialect import Dialect
+from millrace_formats.changelog.encoder import ChangeEncoder
+from millrace_formats.changelog.metadata import MetadataKey
+from millrace_formats.changelog.options import ChangeOptions
+from millrace_formats.sql_types import check_schema, nested_problem
+
+
+class ChangelogJsonFormat(ChangelogFormat):
+    """A format of changes in JSON; carries what json does, by the same conversions."""
+
+    Options = ChangeOptions
+    options: ChangeOptions
+
+    name: ClassVar[str]
+    keys: ClassVar[Mapping[str, MetadataKey]]
+
+    @property
+    @abstractmethod
+    def dialect(self) -> Dialect:
+        """How its messages are laid out, and which are read."""
+
+    def metadata(self) -> Mapping[str, pa.DataType]:
+        """The types of what a message tells beside its rows."""
+        return {key: told.reading.type for key, told in self.keys.items()}
+
+    def decoder(self, schema: pa.Schema, metadata: Sequence[str] = ()) -> Decoder:
+        """A decoder to rows of ``schema`` with row kinds; SchemaError when a column's type is not supported."""
+        check_schema(self.name, schema, nested_problem)
+        return ChangeDecoder.of(schema, {key: self.keys[key] for key in metadata}, self.dialect, self.options.json)
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        """An encoder of rows of ``schema``; SchemaError when a column's type is not supported."""
+        check_schema(self.name, schema, nested_problem)
+        return ChangeEncoder(schema, self.dialect.layout, self.options.json)

@@ -1,0 +1,39 @@
+"""Changes as Maxwell writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import pyarrow as pa
+
+from millrace_formats.changelog.changes import Operation
+from millrace_formats.changelog.dialect import Dialect
+from millrace_formats.changelog.format import ChangelogJsonFormat
+from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
+from millrace_formats.changelog.old_values import OldValues
+
+_SECOND = 1_000_000
+_LAYOUT = OldValues(
+    "type",
+    {"insert": Operation.INSERT, "update": Operation.UPDATE, "delete": Operation.DELETE},
+    inserted="insert",
+    deleted="delete",
+)
+
+
+class MaxwellJsonFormat(ChangelogJsonFormat):
+    """``{"data": {...}, "old": {...}, "type": "update", "table": "t", "ts": 1}``: type is insert, update or delete."""
+
+    name = "maxwell-json"
+    keys: ClassVar[Mapping[str, MetadataKey]] = {
+        "database": MetadataKey("database", plain(pa.string())),
+        "table": MetadataKey("table", plain(pa.string())),
+        "primary-key-columns": MetadataKey("primary_key_columns", plain(pa.list_(pa.string()))),
+        "ingestion-timestamp": MetadataKey("ts", epoch(_SECOND)),
+    }
+
+    @property
+    def dialect(self) -> Dialect:
+        """Maxwell's messages."""
+        return Dialect(_LAYOUT)

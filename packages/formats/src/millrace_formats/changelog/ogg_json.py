@@ -1,0 +1,38 @@
+"""Changes as Oracle GoldenGate (OGG) writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import pyarrow as pa
+
+from millrace_formats.changelog.changes import Operation
+from millrace_formats.changelog.dialect import Dialect
+from millrace_formats.changelog.format import ChangelogJsonFormat
+from millrace_formats.changelog.images import Images
+from millrace_formats.changelog.metadata import MetadataKey, moment, plain
+
+_LAYOUT = Images(
+    "op_type",
+    {"I": Operation.INSERT, "U": Operation.UPDATE, "D": Operation.DELETE},
+    inserted="I",
+    deleted="D",
+)
+
+
+class OggJsonFormat(ChangelogJsonFormat):
+    """``{"before": {...}, "after": {...}, "op_type": "U", "table": "T", "op_ts": "..."}``: op_type is I, U or D."""
+
+    name = "ogg-json"
+    keys: ClassVar[Mapping[str, MetadataKey]] = {
+        "table": MetadataKey("table", plain(pa.string())),
+        "primary-keys": MetadataKey("primary_keys", plain(pa.list_(pa.string()))),
+        "ingestion-timestamp": MetadataKey("current_ts", moment()),
+        "event-timestamp": MetadataKey("op_ts", moment()),
+    }
+
+    @property
+    def dialect(self) -> Dialect:
+        """GoldenGate's messages."""
+        return Dialect(_LAYOUT)

@@ -1,0 +1,34 @@
+"""Numbers and booleans of a whole column from text, where that gives exactly what Java's parsers give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace_formats.time_columns import Reject, cast_where_possible
+
+_BLANKS = "".join(map(chr, range(0x21)))
+
+
+def parse_integers(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
+    """Parse integers; positions of other text are rejected."""
+    numbers = cast_where_possible(texts, type_, reject)
+    hexadecimal = pc.match_substring(texts, "x", ignore_case=True)  # which Arrow takes and Java does not
+    if pc.any(hexadecimal).as_py():
+        reject(np.flatnonzero(hexadecimal.fill_null(False).to_numpy(zero_copy_only=False)))
+    return numbers
+
+
+def parse_floats(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
+    """Parse decimal notation; positions of other text, ``NaN`` and the infinities included, are rejected."""
+    numbers = cast_where_possible(texts, pa.float64(), reject)
+    odd = pc.invert(pc.is_finite(numbers))  # Arrow has more spellings of infinity than Java
+    if pc.any(odd).as_py():
+        reject(np.flatnonzero(odd.fill_null(False).to_numpy(zero_copy_only=False)))
+    return numbers if type_ == pa.float64() else numbers.cast(type_)
+
+
+def parse_booleans(texts: pa.StringArray) -> pa.BooleanArray:
+    """True for ``true`` in any case, False for all else."""
+    return pc.equal(pc.ascii_lower(pc.utf8_trim(texts, _BLANKS)), "true")

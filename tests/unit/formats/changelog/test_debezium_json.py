@@ -1,0 +1,235 @@
+"""How the messages of Debezium are read and written."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from millrace.errors import MessageError, SchemaError
+from millrace_formats.changelog.debezium_json import DebeziumJsonFormat, DebeziumOptions
+from unit.formats.changelog.reading import SCHEMA, changes, decode, reason, told
+
+DEBEZIUM = DebeziumJsonFormat()
+LENIENT = DebeziumJsonFormat(DebeziumOptions(ignore_parse_errors=True))
+WITH_SCHEMAS = DebeziumJsonFormat(DebeziumOptions(schema_include=True))
+A, B = {"id": 1, "name": "a", "weight": 0.5}, {"id": 1, "name": "b", "weight": 2}
+ROW_A, ROW_B = (1, "a", 0.5), (1, "b", 2.0)
+NO_OLD_ROW = (
+    "field before: it is null, though the operation is {op!r}, {what}: the database does not tell the old row. In "
+    "Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"
+)
+
+
+def change(op: Any, before: Any = None, after: Any = None, **more: Any) -> dict[str, Any]:
+    return {"before": before, "after": after, "op": op, **more}
+
+
+@pytest.mark.parametrize("op", ["c", "r"])
+def test_what_is_created_or_read_in_a_snapshot_is_inserted(op: str) -> None:
+    assert changes(DEBEZIUM, change(op, after=A)) == [("+I", *ROW_A)]
+
+
+def test_an_update_is_two_rows() -> None:
+    assert changes(DEBEZIUM, change("u", A, B)) == [("-U", *ROW_A), ("+U", *ROW_B)]
+
+
+def test_a_deletion_is_its_old_row() -> None:
+    assert changes(DEBEZIUM, change("d", A)) == [("-D", *ROW_A)]
+
+
+def test_tombstones_give_no_row_and_no_error() -> None:
+    messages = [change("d", A), None, b"", change("c", after=B), None, b"null", b" \n"]
+    decoded = decode(DEBEZIUM, *messages)
+    assert not decoded.errors
+    assert decoded.rows.to_pylist() == [A, B]
+    assert decoded.message_index is not None
+    assert decoded.message_index.to_pylist() == [0, 3]
+
+
+@pytest.mark.parametrize(("op", "what"), [("u", "an update"), ("d", "a deletion")])
+def test_a_missing_old_row_is_an_error_that_says_what_to_do(op: str, what: str) -> None:
+    expected = NO_OLD_ROW.format(op=op, what=what)
+    assert reason(DEBEZIUM, change(op, None, B)) == expected
+    assert reason(DEBEZIUM, {"op": op, "after": B}) == expected
+    assert decode(LENIENT, change(op, None, B)).errors == ()
+
+
+def test_a_missing_new_row_is_an_error() -> None:
+    assert reason(DEBEZIUM, change("c")) == "field after: it is null, though the operation is 'c', an insertion"
+    assert reason(DEBEZIUM, change("u", A)) == "field after: it is null, though the operation is 'u', an update"
+
+
+def test_what_the_operation_does_not_need_is_not_looked_at() -> None:
+    assert changes(DEBEZIUM, change("c", {"id": "x"}, A), change("d", A, 7)) == [("+I", *ROW_A), ("-D", *ROW_A)]
+
+
+@pytest.mark.parametrize("op", ["t", "m", "", 7, {"a": 1}])
+def test_other_operations_are_errors(op: Any) -> None:
+    shown = {7: "7"}.get(op, op) if not isinstance(op, dict) else '{"a":1}'
+    assert reason(DEBEZIUM, change(op, A, A)) == f"field op: expected one of c, r, u, d, found {shown!r}"
+
+
+def test_a_message_that_does_not_say_what_was_done_is_an_error() -> None:
+    assert reason(DEBEZIUM, {"after": A}) == "field op: the message does not say what was done"
+    assert reason(DEBEZIUM, change(None, A, A)) == "field op: the message does not say what was done"
+
+
+def test_errors_name_the_row_and_the_field() -> None:
+    wrong = {"id": 1, "weight": {"kg": 1}}
+    expected = '.weight: {"kg":1} is not a DOUBLE: it is an object or array'
+    assert reason(DEBEZIUM, change("u", A, wrong)) == f"field after{expected}"
+    assert reason(DEBEZIUM, change("u", wrong, A)) == f"field before{expected}"
+    assert reason(DEBEZIUM, change("c", after=[A])) == (
+        'field after: expected an object, found [{"id":1,"name":"a","weight":0.5}]'
+    )
+
+
+def test_ignoring_errors_keeps_rows_with_null_fields_and_drops_what_is_no_change() -> None:
+    wrong = {"id": "x", "name": "a", "weight": 1}
+    messages = [change("u", wrong, A), change("x", after=A), b"{", change("c", after=7), change("c", after=wrong)]
+    assert changes(LENIENT, *messages) == [("-U", None, "a", 1.0), ("+U", *ROW_A), ("+I", None, "a", 1.0)]
+
+
+def test_a_null_in_a_not_null_column_is_an_error_even_when_errors_are_ignored() -> None:
+    schema = pa.schema([pa.field("id", pa.int32(), nullable=False), ("name", pa.string())])
+    for made in (DEBEZIUM, LENIENT):
+        assert reason(made, change("d", {"name": "a"}), schema) == "field before.id: NULL in a NOT NULL column"
+
+
+def test_numbers_and_booleans_may_be_text() -> None:
+    schema = pa.schema([("i", pa.int64()), ("f", pa.float32()), ("b", pa.bool_()), ("d", pa.decimal128(10, 2))])
+    text = {"i": " 7 ", "f": "1e2", "b": "TRUE", "d": "1.005"}
+    number = {"i": 8, "f": 0.5, "b": False, "d": 2}
+    rows = changes(DEBEZIUM, change("u", text, number), change("c", after=text), schema=schema)
+    assert [row[:4] for row in rows] == [("-U", 7, 100.0, True), ("+U", 8, 0.5, False), ("+I", 7, 100.0, True)]
+    assert [str(row[4]) for row in rows] == ["1.01", "2.00", "1.01"]
+
+
+def test_schemas_stand_around_the_payload() -> None:
+    messages = [{"schema": {"type": "struct"}, "payload": change("u", A, B)}, None, {"payload": change("d", B)}]
+    assert changes(WITH_SCHEMAS, *messages) == [("-U", *ROW_A), ("+U", *ROW_B), ("-D", *ROW_B)]
+
+
+def test_the_wrong_choice_about_schemas_is_told() -> None:
+    inside = {"schema": {}, "payload": change("c", after=A)}
+    assert reason(DEBEZIUM, inside) == ("the change is in the field payload: set the option schema-include to true")
+    assert reason(WITH_SCHEMAS, change("c", after=A)) == (
+        "there is no field payload: set the option schema-include to false"
+    )
+    assert reason(WITH_SCHEMAS, {"payload": None}) == "field payload: expected an object, found null"
+
+
+SOURCE = {"db": "shop", "schema": "public", "table": "orders", "ts_ms": 1_589_362_330_123, "lsn": 7, "tx": None}
+
+
+def test_metadata() -> None:
+    found = told(DEBEZIUM, change("c", after=A, source=SOURCE, ts_ms=1_589_362_330_904))
+    assert found == {
+        "schema": None,
+        "ingestion-timestamp": datetime(2020, 5, 13, 9, 32, 10, 904_000, tzinfo=UTC),
+        "source.timestamp": datetime(2020, 5, 13, 9, 32, 10, 123_000, tzinfo=UTC),
+        "source.database": "shop",
+        "source.schema": "public",
+        "source.table": "orders",
+        "source.properties": [
+            ("db", "shop"),
+            ("schema", "public"),
+            ("table", "orders"),
+            ("ts_ms", "1589362330123"),
+            ("lsn", "7"),
+            ("tx", None),
+        ],
+    }
+
+
+def test_metadata_that_a_message_lacks_is_null() -> None:
+    assert set(told(DEBEZIUM, change("c", after=A)).values()) == {None}
+    assert set(told(DEBEZIUM, change("c", after=A, source=None, ts_ms=None)).values()) == {None}
+
+
+def test_metadata_that_is_not_as_usual_is_read_all_the_same() -> None:
+    message = change("c", after=A, source={"table": {"a": [1.50]}, "db": 7, "x": "\u00fc\n"})
+    assert told(DEBEZIUM, message, "source.table", "source.database") == {
+        "source.table": '{"a":[1.5]}',
+        "source.database": "7",
+    }
+    assert told(DEBEZIUM, message, "source.properties", "source.table") == {
+        "source.properties": [("table", '{"a":[1.5]}'), ("db", "7"), ("x", "\u00fc\n")],
+        "source.table": '{"a":[1.5]}',
+    }
+
+
+def test_metadata_is_in_the_order_that_is_asked_for() -> None:
+    message = change("c", after=A, source=SOURCE)
+    found = told(DEBEZIUM, message, "source.table", "source.properties", "source.timestamp", "source.database")
+    assert list(found) == ["source.table", "source.properties", "source.timestamp", "source.database"]
+    assert (found["source.table"], found["source.database"]) == ("orders", "shop")
+    assert found["source.timestamp"] == datetime(2020, 5, 13, 9, 32, 10, 123_000, tzinfo=UTC)
+
+
+def test_metadata_that_cannot_be_read_is_an_error_or_null() -> None:
+    wrong = change("c", after=A, ts_ms="soon", source={"ts_ms": 253_402_300_800_000, "table": "t"})
+    errors = decode(DEBEZIUM, wrong, metadata=["ingestion-timestamp"]).errors
+    assert errors[0].reason == 'field ts_ms: "soon" is not a BIGINT: not an integer'
+    errors = decode(DEBEZIUM, wrong, metadata=["source.timestamp"]).errors
+    assert errors[0].reason == "field source.ts_ms: 253402300800000 is not a time: outside the years 0001 to 9999"
+    assert decode(DEBEZIUM, wrong, metadata=["source.table"]).errors == ()
+    keys = ("ingestion-timestamp", "source.timestamp", "source.table")
+    assert told(LENIENT, wrong, *keys) == dict(zip(keys, (None, None, "t"), strict=True))
+
+
+def test_the_schema_is_told_as_compact_text() -> None:
+    message = b'{"schema": {"a" : [1, 2.50], "\\u00fc": null}, "payload": {"op": "c", "after": {}}}'
+    assert told(WITH_SCHEMAS, message, "schema") == {"schema": '{"a":[1,2.50],"ü":null}'}
+
+
+def test_each_half_of_an_update_is_a_message_of_its_own() -> None:
+    rows = pa.record_batch([[1, 2, 3, 4], ["a", None, "c", "d"], [0.5, 1, 1e10, 2]], schema=SCHEMA)
+    encoded = DEBEZIUM.encoder(SCHEMA).encode(rows, pa.array(["+I", "-U", "+U", "-D"]))
+    assert list(encoded.to_list()) == [
+        b'{"before":null,"after":{"id":1,"name":"a","weight":0.5},"op":"c"}',
+        b'{"before":{"id":2,"name":null,"weight":1.0},"after":null,"op":"d"}',
+        b'{"before":null,"after":{"id":3,"name":"c","weight":1.0e10},"op":"c"}',
+        b'{"before":{"id":4,"name":"d","weight":2.0},"after":null,"op":"d"}',
+    ]
+
+
+def test_null_fields_are_left_out_of_the_message_too() -> None:
+    made = DebeziumJsonFormat(DebeziumOptions(ignore_null_fields=True))
+    rows = pa.record_batch([[1, 2], [None, None], [None, None]], schema=SCHEMA)
+    encoded = made.encoder(SCHEMA).encode(rows, pa.array(["+I", "-D"]))
+    assert list(encoded.to_list()) == [b'{"after":{"id":1},"op":"c"}', b'{"before":{"id":2},"op":"d"}']
+
+
+def test_a_row_kind_that_is_none_is_told_with_its_row() -> None:
+    rows = pa.record_batch([[1, 2], ["a", "b"], [0, 0]], schema=SCHEMA)
+    with pytest.raises(MessageError) as error:
+        DEBEZIUM.encoder(SCHEMA).encode(rows, pa.array(["+I", "I"]))
+    assert str(error.value) == "row 1: expected a row kind of +I, -U, +U, -D, found 'I'"
+
+
+def test_schemas_are_not_written() -> None:
+    with pytest.raises(SchemaError, match="set its option schema-include to false"):
+        WITH_SCHEMAS.encoder(SCHEMA)
+
+
+@pytest.mark.parametrize("ignore", [False, True])
+def test_huge_and_deep_messages_are_errors_or_rows_and_end_nothing(ignore: bool) -> None:
+    made = LENIENT if ignore else DEBEZIUM
+    deep = b'{"op":"c","after":{"name":' + b'{"a":' * 10_000 + b"1" + b"}" * 10_000 + b"}}"
+    huge = b'{"op":"c","after":{"name":"' + b"x" * 50_000_000 + b'"}}'
+    many = b'{"op":"c","after":{"id":' + b"9" * 1_000_000 + b"}}"
+    decoded = decode(made, deep, huge, many)
+    assert [error.index for error in decoded.errors] == ([] if ignore else [0, 2])
+    names = decoded.rows.column("name").to_pylist()
+    assert [None if name is None else len(name) for name in names] == ([50_000_000, None] if ignore else [50_000_000])
+
+
+def test_json_text_is_kept_in_a_string_column() -> None:
+    after = {"name": {"b": [1, "x"], "a": 2.50}}
+    message = b'{"op":"c","after":' + json.dumps(after).encode() + b"}"
+    assert changes(DEBEZIUM, message) == [("+I", None, '{"b":[1,"x"],"a":2.5}', None)]
