@@ -14,40 +14,30 @@ from millrace_formats.protobuf import ProtobufFormat, ProtobufOptions
 from millrace_formats.protobuf.decoder import ProtobufDecoder
 from millrace_formats.protobuf.message_type import message_type
 from millrace_formats.two_paths import TwoPathDecoder
-from unit.formats import proto_types
+from unit.formats import proto_strategies
+from unit.formats.proto_types import facts, format_of
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[pa.Schema, Any, ProtobufOptions, list[bytes | None]]:
     """A schema, the class of its messages, options, and payloads."""
-    file = draw(proto_types.files())
-    format_ = proto_types.format_of(
-        file, read_default_values=draw(st.booleans()), ignore_parse_errors=draw(st.integers(0, 3)) == 0
-    )
+    file = draw(proto_strategies.files())
+    format_ = format_of(file, read_default_values=draw(st.booleans()), ignore_parse_errors=draw(st.integers(0, 3)) == 0)
     message_class = message_type(format_.options.descriptor_set)
-    schema = draw(proto_types.schemas(message_class.DESCRIPTOR))
+    schema = draw(proto_strategies.schemas(message_class.DESCRIPTOR))
     assume(len(schema))
-    payloads = draw(st.lists(proto_types.payloads(message_class), min_size=1, max_size=10))
+    payloads = draw(st.lists(proto_strategies.payloads(message_class), min_size=1, max_size=10))
     return schema, message_class, format_.options, payloads
 
 
-def facts(decoded: Decoded) -> tuple[Any, ...]:
-    """What was decoded, but for the order of maps, which has no meaning."""
-    index = None if decoded.message_index is None else decoded.message_index.to_pylist()
-    rows = [sorted_maps(row, pa.struct(list(decoded.rows.schema))) for row in decoded.rows.to_pylist()]
-    return repr(rows), index, decoded.errors
-
-
-def sorted_maps(value: Any, type_: pa.DataType) -> Any:
-    if value is None:
-        return None
-    if pa.types.is_map(type_):
-        return sorted((key, repr(sorted_maps(item, type_.item_type))) for key, item in value)
-    if pa.types.is_list(type_):
-        return [sorted_maps(item, type_.value_type) for item in value]
-    if pa.types.is_struct(type_):
-        return {field.name: sorted_maps(value[field.name], field.type) for field in type_}
-    return value
+@st.composite
+def rows_to_write(draw: st.DrawFn) -> tuple[ProtobufFormat, pa.RecordBatch]:
+    """A format, and rows that it reads as it writes them."""
+    format_ = format_of(draw(proto_strategies.files()))
+    message = message_type(format_.options.descriptor_set).DESCRIPTOR
+    schema = draw(proto_strategies.schemas(message, to_write=True))
+    assume(len(schema))
+    return format_, draw(proto_strategies.rows_of(schema, message))
 
 
 @given(cases())
@@ -73,3 +63,31 @@ def test_a_message_reads_the_same_alone_and_among_others(case: Any) -> None:
         alone = decoder.decode(Payloads([payload]))
         assert repr(alone.rows.to_pylist()) == repr([rows[index]] if index in rows else [])
         assert [error.reason for error in alone.errors] == ([reasons[index]] if index in reasons else [])
+
+
+@given(rows_to_write())
+def test_what_is_written_is_read(case: tuple[ProtobufFormat, pa.RecordBatch]) -> None:
+    format_, rows = case
+    decoded = format_.decoder(rows.schema).decode(format_.encoder(rows.schema).encode(rows))
+    assert not decoded.errors
+    assert facts(decoded) == facts(Decoded(rows))
+
+
+@given(rows_to_write())
+def test_both_writers_agree(case: tuple[ProtobufFormat, pa.RecordBatch]) -> None:
+    format_, rows = case
+    encoder, exact = format_.encoder(rows.schema), format_.encoder(rows.schema)
+    exact._handler = None
+    written, expected = list(encoder.encode(rows).to_list()), list(exact.encode(rows).to_list())
+    message_class = message_type(format_.options.descriptor_set)
+    parsed = [message_class.FromString(payload).SerializeToString(deterministic=True) for payload in written]
+    assert parsed == expected
+
+
+@given(rows_to_write())
+def test_slices_are_written_as_their_rows(case: tuple[ProtobufFormat, pa.RecordBatch]) -> None:
+    format_, rows = case
+    encoder = format_.encoder(rows.schema)
+    whole = list(encoder.encode(rows).to_list())
+    for start in range(rows.num_rows):
+        assert list(encoder.encode(rows.slice(start, 2)).to_list()) == whole[start : start + 2]

@@ -1,0 +1,40 @@
+"""The protobuf decoder: ptars for messages as they usually are, the exact reader for all others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from millrace_formats.protobuf.exact_reader import ProtobufExactReader
+from millrace_formats.protobuf.fast_reader import PtarsReader
+from millrace_formats.protobuf.options import ProtobufOptions
+from millrace_formats.protobuf.parse import MessageParser
+from millrace_formats.protobuf.ptars_handler import ptars_handler
+from millrace_formats.protobuf.shape import row_shape
+from millrace_formats.protobuf.wire_type import UnsupportedError
+from millrace_formats.two_paths import TwoPathDecoder
+
+
+class ProtobufDecoder(TwoPathDecoder):
+    """Reads messages of one type into rows.
+
+    Every message is parsed by protobuf's own library, and what that takes is read by ptars, a batch at once. What ptars
+    would read otherwise (several members of a oneof, a map with a key twice, numbers that a closed enum does not have,
+    timestamps out of range) is read by the exact reader, alone.
+
+    Args:
+        schema: The columns.
+        message_class: The class of the messages.
+        options: The options of protobuf.
+    """
+
+    def __init__(self, schema: pa.Schema, message_class: Any, options: ProtobufOptions) -> None:
+        row = row_shape(schema, message_class.DESCRIPTOR, read_default_values=options.read_default_values)
+        parser = MessageParser(message_class)
+        try:
+            handler = ptars_handler(row, with_oneofs=True)
+            fast = PtarsReader(parser, handler, row, schema)
+        except UnsupportedError:
+            fast = None
+        super().__init__(schema, fast, ProtobufExactReader(parser, row, options.ignore_parse_errors))

@@ -1,0 +1,69 @@
+"""The fast path: ptars, for the messages that protobuf's own library takes."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from millrace_formats.protobuf.from_wire import struct_columns
+from millrace_formats.protobuf.parse import MessageParser
+from millrace_formats.protobuf.ptars_handler import is_refusal
+from millrace_formats.protobuf.shape import Struct
+from millrace_formats.two_paths import Items, keep_rows
+
+
+class PtarsReader:
+    """Reads messages with ptars, leaving what it cannot read exactly.
+
+    ptars takes some bytes that are no message, and fails on others in the middle of a batch. So each message is first
+    parsed by protobuf's own library, which costs less than half of what reading it so would.
+
+    Args:
+        parser: Parses messages.
+        handler: ptars' handler of the row.
+        row: The columns.
+        schema: The same, as Arrow has them.
+    """
+
+    def __init__(self, parser: MessageParser, handler: Any, row: Struct, schema: pa.Schema) -> None:
+        self._parser = parser
+        self._convert = handler.list_to_record_batch
+        self._row = row
+        self._schema = schema
+
+    def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
+        """Read what ptars takes and reads exactly."""
+        fit, found = _without(items, None, self._parser.unreadable(items))
+        refused: set[int] = set()
+        parts = self._converted(fit, 0, refused)
+        _, found = _without(fit, found, refused)
+        rejected: list[np.ndarray] = []
+        columns = struct_columns(self._row, pa.concat_arrays(parts), rejected.append)
+        return keep_rows(pa.RecordBatch.from_arrays(columns, schema=self._schema), found, rejected)
+
+    def _converted(self, items: list[Any], start: int, refused: set[int]) -> list[pa.StructArray]:
+        """The messages as ptars reads them, without those that it refuses, whose positions are added to ``refused``."""
+        try:
+            return [self._convert(items).to_struct_array()]
+        except BaseException as error:
+            if not is_refusal(error):
+                raise
+        if len(items) == 1:
+            refused.add(start)
+            return [self._convert([]).to_struct_array()]
+        half = len(items) // 2
+        first = self._converted(items[:half], start, refused)
+        return first + self._converted(items[half:], start + half, refused)
+
+
+def _without(items: Items, found: np.ndarray | None, left: set[int]) -> tuple[list[Any], np.ndarray | None]:
+    """Messages and their indexes in the batch without those at some positions; no indexes mean all, in order."""
+    if not left:
+        return list(items), found
+    kept = np.ones(len(items), bool)
+    kept[list(left)] = False
+    indexes = np.arange(len(items), dtype=np.int32) if found is None else found
+    return list(compress(items, kept.tolist())), indexes[kept]

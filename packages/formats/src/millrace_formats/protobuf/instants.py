@@ -1,0 +1,19 @@
+"""The range of timestamps: the years 0001 to 9999, as protobuf has it too."""
+
+from __future__ import annotations
+
+from millrace_formats.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
+
+MICROS = 1_000_000
+FIRST_SECOND = FIRST_MICROSECOND // MICROS
+LAST_SECOND = LAST_MICROSECOND // MICROS
+LAST_NANO = 999_999_999
+
+
+def microseconds(seconds: int, nanos: int) -> int:
+    """Microseconds since 1970, finer digits cut off; ValueError when it is no timestamp of protobuf's."""
+    if not FIRST_SECOND <= seconds <= LAST_SECOND:
+        raise ValueError("outside the years 0001 to 9999")
+    if not 0 <= nanos <= LAST_NANO:
+        raise ValueError(f"whose nanos are {nanos}, expected 0 to {LAST_NANO}")
+    return seconds * MICROS + nanos // 1000

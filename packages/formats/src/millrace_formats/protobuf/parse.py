@@ -1,0 +1,79 @@
+"""Bytes to messages, or the reason why not, by protobuf's own library."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import DecodeError
+
+from millrace_formats.bad_message import BadMessageError
+from millrace_formats.protobuf.message_methods import is_initialized, missing_fields
+from millrace_formats.protobuf.weight import HEAVIEST, LARGE, weigher
+from millrace_formats.two_paths import Items
+
+_ERRORS = (DecodeError, RecursionError, MemoryError)
+
+
+class MessageParser:
+    """Parses messages of a class.
+
+    Args:
+        message_class: The class.
+    """
+
+    def __init__(self, message_class: Any) -> None:
+        self._from_bytes = message_class.FromString
+        self._has_required_fields = has_required_fields(message_class.DESCRIPTOR)
+        self._weigh = weigher(message_class.DESCRIPTOR)
+
+    def parse(self, payload: bytes) -> Any:
+        """The message that a payload is; BadMessageError when it is none, or too heavy."""
+        if self._is_heavy(payload):
+            raise BadMessageError(f"it holds so many nested messages that reading it may take {HEAVIEST >> 30} GiB")
+        try:
+            message = self._from_bytes(payload)
+        except _ERRORS as error:
+            raise BadMessageError(str(error) or "too large or too deep") from None
+        if self._has_required_fields and not is_initialized(message):
+            raise BadMessageError(f"required fields are missing: {', '.join(missing_fields(message))}")
+        return message
+
+    def unreadable(self, items: Items) -> set[int]:
+        """The indexes of what `parse` refuses, and of nulls, as quickly as can be."""
+        found: set[int] = set()
+        parse = self.parse if self._has_required_fields else self._from_bytes
+        pending: Any = iter(self._without_heavy(items))
+        while True:
+            try:
+                # a deque of no length takes all of them, and drops them, without a step of Python's
+                deque(map(parse, pending), maxlen=0)
+            except (*_ERRORS, BadMessageError, TypeError):
+                found.add(len(items) - pending.__length_hint__() - 1)
+            else:
+                return found
+
+    def _without_heavy(self, items: Items) -> Items:
+        """The payloads, null where they are too heavy."""
+        if self._weigh is None or max(map(len, filter(None, items)), default=0) <= LARGE:
+            return items
+        return [None if item is None or self._is_heavy(item) else item for item in items]
+
+    def _is_heavy(self, payload: bytes) -> bool:
+        return self._weigh is not None and len(payload) > LARGE and self._weigh(payload) > HEAVIEST
+
+
+def has_required_fields(message: Descriptor) -> bool:
+    """Whether a message type, or one that it holds, has required fields."""
+    seen: set[str] = set()
+    waiting = [message]
+    while waiting:
+        current = waiting.pop()
+        if current.full_name in seen:
+            continue
+        seen.add(current.full_name)
+        if any(field.is_required for field in current.fields):
+            return True
+        waiting += [field.message_type for field in current.fields if field.message_type is not None]
+    return False
