@@ -109,7 +109,7 @@ def default_text(default: object) -> str:
     """A default as one would write it."""
     if default is dataclasses.MISSING:
         return "(required)"
-    if default is None or default == ():
+    if default is None or default in ((), ""):
         return ""
     return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 

@@ -17,6 +17,7 @@ MillraceError
 │   ├── DeliveryError           records were not acknowledged by the brokers
 │   ├── FencedError             a transactional producer was replaced by another one
 │   └── LedgerError             whether a micro-batch was written is not known
+├── RegistryError           a schema registry refused a request, or could not be reached
 └── MachineError            something this machine lacks (Java, a library, a free port)
 
 Every class pickles with its message alone, since errors cross from Python workers to the driver.
@@ -105,6 +106,10 @@ class FencedError(ClientError):
 
 class LedgerError(ClientError):
     """Whether a micro-batch was written already is not known, or it was written with other rows."""
+
+
+class RegistryError(MillraceError):
+    """A schema registry refused a request, or could not be reached."""
 
 
 class MachineError(MillraceError):

@@ -85,12 +85,27 @@ def test_contradictions_are_told_at_once(problems: Problems) -> None:
     )
 
 
-def test_a_format_of_keys_is_refused_with_what_to_do_instead(problems: Problems) -> None:
-    assert problems(schema().set_topic("orders").set_key_serialization_schema("json", charset="UTF-8")) == (
-        "set_key_serialization_schema: formats of keys are not supported yet; make the key a column, STRING or BINARY. "
-        "Without a value format the column 'key' is the key as it is; with one, any column that the sink is told of by "
-        "set_option('metadata.columns', '__raw_key__ AS my_key')",
-    )
+def test_keys_are_made_by_a_format() -> None:
+    builder = schema().set_topic("orders").set_value_serialization_schema("json")
+    made = builder.set_key_serialization_schema("csv", ["id", "country"], null_literal="-").build()
+    assert dict(made.options) == {
+        "topic": "orders",
+        "format": "json",
+        "key.format": "csv",
+        "key.fields": "id;country",
+        "key.csv.null-literal": "-",
+    }
+
+
+def test_a_prefix_of_keys_leaves_them_out_of_the_value() -> None:
+    made = schema().set_topic("orders").set_key_serialization_schema("json", "k_id", prefix="k_").build()
+    assert dict(made.options) == {
+        "topic": "orders",
+        "key.format": "json",
+        "key.fields": "k_id",
+        "key.fields-prefix": "k_",
+        "value.fields-include": "EXCEPT_KEY",
+    }
 
 
 def test_a_function_is_no_column(problems: Problems) -> None:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
 from millrace.configuration import Configuration
 from millrace.configuration.build import configure
@@ -326,3 +328,20 @@ def test_the_group_of_a_table_is_named_after_it_unless_it_is_given() -> None:
     assert (given.client["group.id"], given.follows_group) == ("mine", True)
     unnamed = configured({}).source
     assert ("group.id" in unnamed.client, unnamed.follows_group) == (False, False)
+
+
+def test_a_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "shop.desc"
+    options = {
+        "format": "protobuf",
+        "protobuf.message-class-name": "shop.Order",
+        "protobuf.descriptor-set": str(file),
+    }
+    found = []
+    for number in (1, 2):
+        made = FileDescriptorProto(name="shop.proto", package="shop")
+        made.message_type.add(name="Order").field.add(name="x" * number, number=1, type=5, label=1)
+        file.write_bytes(FileDescriptorSet(file=[made]).SerializeToString())
+        found.append(configured(options).source)
+        assert configured(options).source is found[-1]
+    assert found[0] != found[1]

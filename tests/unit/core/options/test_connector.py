@@ -55,11 +55,27 @@ CASES |= {
     for side in (SourceOptions, SinkOptions)
     for name, case in {
         "value.format": Case(None, {"json": "json", "acme:Format": "acme:Format"}, {}, ("format",)),
+        "key.format": Case(None, {"json": "json", "acme:Format": "acme:Format"}, {}),
+        "key.fields": Case(
+            (),
+            {"id": ("id",), "k_id; Name": ("k_id", "Name")},
+            {
+                "": "expected names of columns separated by ';'",
+                "id;;a": "expected names of columns separated by ';'",
+                "id;a;id": "expected each column once, but id is repeated",
+            },
+        ),
+        "key.fields-prefix": Case("", {"k_": "k_"}, {}),
+        "value.fields-prefix": Case("", {"v_": "v_"}, {}),
+        "value.fields-include": Case(
+            "ALL", {"EXCEPT_KEY": "EXCEPT_KEY", "ALL": "ALL"}, {"KEY": "expected one of ALL, EXCEPT_KEY"}
+        ),
         "metadata.columns": Case(
             (),
             {
                 "timestamp AS event_time, partition": (("timestamp", "event_time"), ("partition", "partition")),
                 "__raw_key__ as k": (("__raw_key__", "k"),),
+                "value.source.table AS t": (("value.source.table", "t"),),
             },
             {
                 "time": "expected keys out of topic, partition, offset, timestamp, ",
@@ -67,6 +83,7 @@ CASES |= {
                 "topic AS a, offset AS a": "expected each column once, but a is repeated",
             },
         ),
+        "changelog.row-kind-column": Case("row_kind", {"op": "op"}, {}),
         "topic-pattern": Case(
             None,
             {"orders-[0-9]": "orders-[0-9]"},

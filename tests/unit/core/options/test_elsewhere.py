@@ -10,7 +10,7 @@ from millrace.errors import OptionsError
     ("name", "hint"),
     [
         ("spark.kafka.consumer.cache.capacity", "it is a setting of the Spark session"),
-        ("key.format", "formats of keys are not supported yet"),
+        ("key.csv.null-literal", "it is for format 'csv' of keys, which is not the one that is chosen"),
         ("scan.startup.timestamp-millis", "the value of 'scan.startup.mode' that is chosen has no such option"),
         ("csv.field-delimiter", "it is for format 'csv', which is not the one that is chosen"),
         ("topik", "did you mean 'topic'?"),

@@ -30,6 +30,12 @@ def test_an_option_without_a_default_must_be_given() -> None:
         needed()
 
 
+def test_an_option_can_be_hidden_whatever_its_name() -> None:
+    field = option("url", doc="A URL.", is_hidden=True)
+    hiding = dataclasses.make_dataclass("Hiding", [("url", str, field)], frozen=True)
+    assert "hush" not in repr(hiding("http://ann:hush@a"))
+
+
 def test_the_text_of_an_options_dataclass_shows_no_secret() -> None:
     assert "hush" not in repr(Options(password="hush"))
     assert "size=3" in repr(Options(password="hush"))

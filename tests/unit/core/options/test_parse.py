@@ -55,6 +55,24 @@ def problems(given: dict[str, str], *sides: type, extra: Callable[[OptionParser]
     return list(error.value.problems)
 
 
+@dataclass(frozen=True)
+class Open:
+    properties: tuple[tuple[str, str], ...] = option("properties.*", default=(), doc="Whatever there is.")
+
+
+def test_an_open_option_takes_all_that_begin_as_it_does() -> None:
+    given = {"paint.properties.b.C": "1", "value.paint.properties.a": "2", "PAINT.properties.a": "2"}
+    parser = OptionParser("paint", given)
+    assert parser.take(Open, "value.paint.", "paint.") == Open((("a", "2"), ("b.c", "1")))
+    parser.finish()
+
+
+def test_what_an_open_option_gets_twice_must_be_the_same() -> None:
+    given = {"paint.properties.a": "1", "value.paint.properties.a": "2"}
+    problem = "'paint.properties.a' is given in two ways that differ; give one of them"
+    assert problems(given, extra=lambda parser: parser.take(Open, "value.paint.", "paint.") and None) == [problem]
+
+
 def test_what_is_given_is_parsed_and_the_rest_has_its_default() -> None:
     parser = OptionParser("paint", {"COLOUR": "green", "code": "ff"})
     assert parser.take(Paint) == Paint(colour="green", code=255)

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 from millrace.configuration import SinkConfig
 from millrace.configuration.build import configure
-from millrace.contracts import HEADERS
+from millrace.contracts import HEADERS, Decoder, Encoder, Format, Payloads, Side
 from millrace.errors import MessageError, OptionsError, SchemaError
 from millrace.sink.encode import encode_for
 from millrace.sink.records import Records
@@ -180,6 +182,155 @@ def test_no_rows_are_no_records(options: dict[str, str]) -> None:
     assert encoded(sink(**options), KAFKA_ROWS.slice(0, 0)) == []
 
 
+class NamesItsTopic(Format):
+    """Writes the topic and the side that its encoder is for."""
+
+    depends_on_topic = True
+
+    def decoder(self, schema: pa.Schema) -> Decoder:
+        raise NotImplementedError
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        return _Constant(b"?")
+
+    def encoder_for(self, schema: pa.Schema, side: Side) -> Encoder:
+        return _Constant(side.subject.encode())
+
+
+class _Constant(Encoder):
+    def __init__(self, value: bytes) -> None:
+        self._value = value
+
+    def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
+        return Payloads([self._value] * rows.num_rows)
+
+
+def test_a_format_that_depends_on_the_topic_encodes_topic_by_topic() -> None:
+    name = f"{__name__}:NamesItsTopic"
+    x, y = encoded(sink(format=name, metadata_columns=CARRIED), TYPED)
+    assert (x.topic, values(x), x.timestamps.to_pylist()) == ("x", [b"x-value"] * 2, [10, 30])
+    assert (y.topic, values(y), list(y.keys.to_list())) == ("y", [b"y-value"], [None])
+    (found,) = encoded(sink(format=name, topic="z"), ROWS)
+    assert (found.topic, values(found)) == ("z", [b"z-value"] * 2)
+
+
 def test_an_encoder_is_made_once_for_a_configuration_and_schema() -> None:
     assert encode_for(sink(topic="a"), VALUE) is encode_for(sink(topic="a"), pa.schema([("value", pa.binary())]))
     assert encode_for(sink(topic="a"), VALUE) is not encode_for(sink(topic="b"), VALUE)
+
+
+EXCEPT_KEY = {"value.fields-include": "EXCEPT_KEY"}
+KEYED = {"value.format": "json", "key.format": "json", "key.fields": "id"}
+PEOPLE = pa.record_batch({"id": pa.array([1, None]), "name": pa.array(["a", None]), "target": ["x", "y"]})
+PERSON = PEOPLE.select(["id", "name"])
+
+
+def keys(records: Records) -> list[object]:
+    assert records.keys is not None
+    return list(records.keys.to_list())
+
+
+def test_keys_are_encoded_by_their_format_and_by_default_part_of_the_value_too() -> None:
+    (found,) = encoded(sink(topic="orders", **KEYED), PERSON)
+    assert keys(found) == [b'{"id":1}', b'{"id":null}']
+    assert values(found) == [b'{"id":1,"name":"a"}', b'{"id":null,"name":null}']
+
+
+def test_the_columns_of_the_key_may_be_left_out_of_the_value() -> None:
+    (found,) = encoded(sink(topic="orders", **EXCEPT_KEY, **KEYED), PERSON)
+    assert (keys(found)[0], values(found)[0]) == (b'{"id":1}', b'{"name":"a"}')
+
+
+def test_key_and_value_do_not_have_their_prefixes() -> None:
+    rows = pa.record_batch({"v_id": [2], "k_id": [1]})
+    prefixes = {"key.fields": "k_id", "key.fields-prefix": "k_", "value.fields-prefix": "v_"}
+    (found,) = encoded(sink(topic="orders", **EXCEPT_KEY, **KEYED | prefixes), rows)
+    assert (keys(found), values(found)) == ([b'{"id":1}'], [b'{"id":2}'])
+
+
+def test_the_key_has_its_columns_in_the_order_of_the_option() -> None:
+    options = {"key.format": "csv", "key.fields": "name;id", "key.csv.null-literal": "-"}
+    (found,) = encoded(sink(topic="orders", **KEYED | options), PERSON)
+    assert keys(found) == [b"a,1", b"-,-"]
+
+
+def test_a_null_of_a_format_that_has_one_is_no_key() -> None:
+    (found,) = encoded(sink(topic="orders", **KEYED | {"key.format": "raw", "key.fields": "name"}), PERSON)
+    assert keys(found) == [b"a", None]
+
+
+def test_keys_go_with_their_rows_to_the_topics_of_these() -> None:
+    config = sink(topic="x;y", metadata_columns="topic AS target", **KEYED)
+    x, y = encoded(config, PEOPLE)
+    assert (x.topic, keys(x), values(x)) == ("x", [b'{"id":1}'], [b'{"id":1,"name":"a"}'])
+    assert (y.topic, keys(y)) == ("y", [b'{"id":null}'])
+
+
+def test_row_kinds_are_the_values_alone() -> None:
+    rows = pa.record_batch({"row_kind": ["-D"], "id": [1], "name": ["a"]})
+    (found,) = encoded(sink(topic="orders", **KEYED | {"value.format": "debezium-json"}), rows)
+    assert keys(found) == [b'{"id":1}']
+    assert json.loads(str(values(found)[0], "utf-8"))["op"] == "d"  # type: ignore[arg-type, call-overload]
+
+
+def test_a_whole_value_may_have_a_key_of_columns() -> None:
+    rows = pa.record_batch({"id": [1], "v": pa.array([b"bytes"])})
+    whole = {"metadata.columns": "__raw_value__ AS v"}
+    (found,) = encoded(sink(topic="orders", **EXCEPT_KEY, **KEYED | whole), rows)
+    assert (keys(found), values(found)) == ([b'{"id":1}'], [b"bytes"])
+    text = "is the whole value, beside which no other column can be written: drop id, or"
+    assert text in refused(sink(topic="orders", **KEYED | whole), rows.schema)
+
+
+def test_a_whole_key_and_a_format_of_keys_exclude_each_other() -> None:
+    config = sink(topic="orders", metadata_columns="__raw_key__ AS name", **KEYED)
+    assert refused(config, PERSON.schema) == (
+        "metadata column 'name' (__raw_key__) is the whole key, which option 'key.format' makes of id: drop the "
+        "option, or the entry of __raw_key__ in the option 'metadata.columns'"
+    )
+
+
+def test_a_value_needs_columns_beside_the_key() -> None:
+    config = sink(topic="orders", **EXCEPT_KEY, **KEYED | {"key.fields": "id;name"})
+    assert refused(config, PERSON.schema).startswith(
+        "no column is left for format 'json': all are named in the options 'metadata.columns' and 'key.fields'. Add "
+    )
+
+
+def test_a_key_field_that_the_rows_lack_is_refused() -> None:
+    assert "option 'key.fields' names 'di', which is no column" in refused(
+        sink(topic="orders", **KEYED | {"key.fields": "di"}), PERSON.schema
+    )
+
+
+class Subjects(Format):
+    """A format whose payloads say which topic they are for, and whether they are keys."""
+
+    @property
+    def depends_on_topic(self) -> bool:
+        return True
+
+    def decoder(self, schema: pa.Schema) -> Decoder:
+        raise NotImplementedError
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        return self.encoder_for(schema, Side("none"))
+
+    def encoder_for(self, schema: pa.Schema, side: Side) -> Encoder:
+        class SubjectEncoder(Encoder):
+            def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
+                return Payloads([f"{side.subject}:{','.join(schema.names)}".encode()] * rows.num_rows)
+
+        return SubjectEncoder()
+
+
+def test_formats_that_depend_on_the_topic_know_which_side_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "formats_of_this_test", SimpleNamespace(Subjects=Subjects))
+    subjects = "formats_of_this_test:Subjects"
+    config = sink(
+        **{"topic": "x;y", "metadata.columns": "topic AS target", "key.fields": "id"},
+        **{"value.format": subjects, "key.format": subjects, **EXCEPT_KEY},
+    )
+    x, y = encoded(config, PEOPLE)
+    assert (keys(x), values(x)) == ([b"x-key:id"], [b"x-value:name"])
+    assert (keys(y), values(y)) == ([b"y-key:id"], [b"y-value:name"])

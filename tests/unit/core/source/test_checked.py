@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.contracts import Decoded
-from millrace.errors import PluginError, SchemaError
+from millrace.errors import PluginError
 from millrace.source.decode import checked
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -16,23 +16,44 @@ def rows(*ids: int, kind: pa.DataType | None = None) -> pa.RecordBatch:
 
 def test_what_keeps_the_contract_passes() -> None:
     decoded = Decoded(rows(1, 2))
-    assert checked(decoded, SCHEMA, 2, "acme") is decoded
+    assert checked(decoded, SCHEMA, 2, "acme", None) is decoded
 
 
 def test_columns_of_another_type_are_cast() -> None:
-    assert checked(Decoded(rows(1, kind=pa.int32())), SCHEMA, 1, "acme").rows == rows(1)
+    assert checked(Decoded(rows(1, kind=pa.int32())), SCHEMA, 1, "acme", None).rows == rows(1)
 
 
 def test_columns_that_cannot_be_cast_name_the_format() -> None:
     with pytest.raises(PluginError, match=r"^format 'acme' gave other columns than it was asked for: "):
-        checked(Decoded(pa.record_batch({"name": ["x"]})), SCHEMA, 1, "acme")
+        checked(Decoded(pa.record_batch({"name": ["x"]})), SCHEMA, 1, "acme", None)
 
 
 def test_rows_of_unknown_messages_are_refused() -> None:
     with pytest.raises(PluginError, match=r"^format 'acme' gave 1 rows for 2 messages$"):
-        checked(Decoded(rows(1)), SCHEMA, 2, "acme")
+        checked(Decoded(rows(1)), SCHEMA, 2, "acme", None)
 
 
-def test_changes_are_refused_and_not_read_as_rows() -> None:
-    with pytest.raises(SchemaError, match=r"gives changes \(row kinds\), which cannot be read yet"):
-        checked(Decoded(rows(1), row_kinds=pa.array(["-D"])), SCHEMA, 1, "acme")
+def test_row_kinds_of_a_format_of_rows_are_refused_and_not_dropped() -> None:
+    with pytest.raises(PluginError, match=r"^format 'acme' gave row kinds, but is no ChangelogFormat$"):
+        checked(Decoded(rows(1), row_kinds=pa.array(["-D"])), SCHEMA, 1, "acme", None)
+
+
+def test_changes_that_keep_the_contract_pass() -> None:
+    told = pa.record_batch({"table": ["t", "t"]})
+    decoded = Decoded(rows(1, 2), pa.array([0, 0], pa.int32()), pa.array(["-U", "+U"]), metadata=told)
+    assert checked(decoded, SCHEMA, 1, "acme", ["table"]) is decoded
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"), [(pa.array(["+I"]), "1 row kinds (string)"), (pa.array([0, 0]), "2 row kinds (int64)")]
+)
+def test_row_kinds_that_are_none_are_refused(kinds: pa.Array, told: str) -> None:
+    with pytest.raises(PluginError) as error:
+        checked(Decoded(rows(1, 2), row_kinds=kinds), SCHEMA, 2, "acme", [])
+    assert str(error.value) == f"format 'acme' gave {told} for 2 rows"
+
+
+@pytest.mark.parametrize("told", [None, pa.record_batch({"a": [1]}), pa.record_batch({"a": [1, 2], "b": [1, 2]})])
+def test_metadata_that_was_not_asked_for_so_is_refused(told: pa.RecordBatch | None) -> None:
+    with pytest.raises(PluginError, match=r"^format 'acme' did not give table for each of 2 rows$"):
+        checked(Decoded(rows(1, 2), metadata=told), SCHEMA, 2, "acme", ["table"])

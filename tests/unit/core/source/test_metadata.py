@@ -9,10 +9,11 @@ from millrace.contracts import Decoded
 from millrace.errors import MessageError, SchemaError
 from millrace.options.metadata import METADATA_KEYS, parse_metadata_columns
 from millrace.source.fetch import Messages
-from millrace.source.metadata import COLUMNS, metadata_fields, value_schema, with_metadata
+from millrace.source.metadata import COLUMNS, metadata_columns, metadata_fields, value_schema
 
 Make = Callable[..., Messages]
 ID = pa.field("id", pa.int64())
+TOLD = {"table": pa.string(), "keys": pa.list_(pa.string()), "at": pa.timestamp("us", "UTC")}
 
 
 def test_every_key_of_the_option_has_a_column() -> None:
@@ -21,27 +22,48 @@ def test_every_key_of_the_option_has_a_column() -> None:
 
 def test_the_format_gets_what_is_not_metadata() -> None:
     chosen = parse_metadata_columns("offset AS at, topic")
-    assert value_schema(pa.schema([*metadata_fields(chosen), ID]), chosen) == pa.schema([ID])
+    assert value_schema(pa.schema([*metadata_fields(chosen, TOLD), ID]), chosen, TOLD) == pa.schema([ID])
 
 
 def test_a_metadata_column_that_the_schema_lacks_is_told_with_its_type() -> None:
     with pytest.raises(SchemaError, match=r"names column 'at', which the schema lacks: add at TIMESTAMP$"):
-        value_schema(pa.schema([ID]), parse_metadata_columns("timestamp AS at"))
+        value_schema(pa.schema([ID]), parse_metadata_columns("timestamp AS at"), TOLD)
 
 
 def test_a_metadata_column_of_another_type_is_told() -> None:
     with pytest.raises(SchemaError, match=r"metadata column 'id' \(partition\) is INT, not int64"):
-        value_schema(pa.schema([ID]), parse_metadata_columns("partition AS id"))
+        value_schema(pa.schema([ID]), parse_metadata_columns("partition AS id"), TOLD)
+
+
+def test_what_the_format_tells_is_a_column_too() -> None:
+    chosen = parse_metadata_columns("value.table AS t, value.keys, offset")
+    fields = metadata_fields(chosen, TOLD)
+    assert [(field.name, field.type) for field in fields] == [
+        ("t", pa.string()),
+        ("value.keys", pa.list_(pa.string())),
+        ("offset", pa.int64()),
+    ]
+    assert value_schema(pa.schema([*fields, ID]), chosen, TOLD) == pa.schema([ID])
+
+
+@pytest.mark.parametrize(("key", "expected"), [("table", "STRING"), ("keys", "ARRAY<STRING>"), ("at", "TIMESTAMP")])
+def test_a_column_of_the_formats_metadata_is_told_with_its_type(key: str, expected: str) -> None:
+    chosen = parse_metadata_columns(f"value.{key} AS m")
+    with pytest.raises(SchemaError, match=f"names column 'm', which the schema lacks: add m {expected}$"):
+        value_schema(pa.schema([ID]), chosen, TOLD)
+    with pytest.raises(SchemaError, match=rf"metadata column 'm' \(value.{key}\) is {expected}, not int64$"):
+        value_schema(pa.schema([("m", pa.int64())]), chosen, TOLD)
 
 
 def test_a_message_shows_all_that_it_has(messages: Make) -> None:
     chosen = parse_metadata_columns(",".join(METADATA_KEYS))
-    schema = pa.schema([*metadata_fields(chosen), ID])
+    schema = pa.schema([*metadata_fields(chosen, TOLD), ID])
     one = messages({"key": b"k", "value": b"v", "headers": [("a", b"1"), ("b", None), ("a", b"2")]})
 
-    (row,) = with_metadata(schema, chosen, one, Decoded(pa.record_batch({"id": [7]}))).to_pylist()
+    made = metadata_columns(schema, chosen, one, Decoded(pa.record_batch({"id": [7]})))
+    row = {name: column.to_pylist()[0] for name, column in made.items()}
 
-    assert (row["id"], row["topic"], row["partition"], row["offset"]) == (7, "orders", 3, 100)
+    assert (row["topic"], row["partition"], row["offset"]) == ("orders", 3, 100)
     assert (row["__raw_key__"], row["__raw_value__"]) == (b"k", b"v")
     assert row["headers"] == [("a", b"2"), ("b", None)]
     assert [tuple(header.values()) for header in row["header-list"]] == [("a", b"1"), ("b", None), ("a", b"2")]
@@ -49,12 +71,18 @@ def test_a_message_shows_all_that_it_has(messages: Make) -> None:
 
 
 def test_every_row_has_the_metadata_of_its_message(messages: Make) -> None:
-    chosen = parse_metadata_columns("offset")
-    decoded = Decoded(pa.record_batch({"id": [1, 2, 3]}), pa.array([0, 0, 2], pa.int32()))
+    chosen = parse_metadata_columns("offset, value.table AS t, value.table AS again")
+    told = pa.record_batch({"table": ["a", "a", "b"]})
+    decoded = Decoded(pa.record_batch({"id": [1, 2, 3]}), pa.array([0, 0, 2], pa.int32()), metadata=told)
+    schema = pa.schema([ID, *metadata_fields(chosen, TOLD)])
 
-    rows = with_metadata(pa.schema([ID, *metadata_fields(chosen)]), chosen, messages({}, {}, {}), decoded)
+    made = metadata_columns(schema, chosen, messages({}, {}, {}), decoded)
 
-    assert rows.to_pydict() == {"id": [1, 2, 3], "offset": [100, 100, 102]}
+    assert {name: column.to_pylist() for name, column in made.items()} == {
+        "offset": [100, 100, 102],
+        "t": ["a", "a", "b"],
+        "again": ["a", "a", "b"],
+    }
 
 
 def test_a_null_in_a_column_that_is_not_null_is_told_with_its_place(messages: Make) -> None:
@@ -62,4 +90,16 @@ def test_a_null_in_a_column_that_is_not_null_is_told_with_its_place(messages: Ma
     schema = pa.schema([pa.field("k", pa.binary(), nullable=False)])
 
     with pytest.raises(MessageError, match=r"^orders-3, offset 101: null in column 'k', which is NOT NULL$"):
-        with_metadata(schema, chosen, messages({"key": b"k"}, {"key": None}), Decoded(pa.record_batch({"id": [1, 2]})))
+        metadata_columns(
+            schema, chosen, messages({"key": b"k"}, {"key": None}), Decoded(pa.record_batch({"id": [1, 2]}))
+        )
+
+
+def test_so_is_one_that_the_format_did_not_tell(messages: Make) -> None:
+    chosen = parse_metadata_columns("value.table AS t")
+    schema = pa.schema([pa.field("t", pa.string(), nullable=False)])
+    told = pa.record_batch({"table": pa.array(["a", None, "c"])})
+    decoded = Decoded(pa.record_batch({"id": [1, 2, 3]}), pa.array([0, 2, 2], pa.int32()), metadata=told)
+
+    with pytest.raises(MessageError, match=r"^orders-3, offset 102: null in column 't', which is NOT NULL$"):
+        metadata_columns(schema, chosen, messages({}, {}, {}), decoded)

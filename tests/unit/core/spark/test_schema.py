@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 from pyspark.sql.types import (
@@ -18,6 +21,7 @@ from millrace.configuration.build import configure
 from millrace.errors import SchemaError
 from millrace.source.pipeline import rows_for
 from millrace.spark.schema import arrow_schema, default_schema
+from millrace_formats.changelog.canal_json import CanalJsonFormat
 
 
 def source(**options: str) -> SourceConfig:
@@ -59,6 +63,35 @@ def test_a_format_that_has_no_columns_of_its_own_asks_for_them() -> None:
     )
 
 
+def test_a_format_of_changes_asks_for_the_row_kinds_too() -> None:
+    with pytest.raises(SchemaError) as error:
+        default_schema(source(format="debezium-json"))
+    assert str(error.value) == (
+        "format 'debezium-json' needs to know the columns: give them with .schema('row_kind STRING, id BIGINT, name "
+        "STRING, ...')"
+    )
+
+
+class KnownChanges(CanalJsonFormat):
+    """A format of changes that knows its columns."""
+
+    def default_schema(self) -> pa.Schema | None:
+        return pa.schema([("id", pa.int64())])
+
+
+def test_a_format_of_changes_that_knows_its_columns_gives_the_row_kinds_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "formats_of_this_test", SimpleNamespace(KnownChanges=KnownChanges))
+    config = source(format="formats_of_this_test:KnownChanges", **{"metadata.columns": "value.pk-names AS keys"})
+    columns = default_schema(config)
+    assert {field.name: field.dataType for field in columns} == {
+        "row_kind": StringType(),
+        "id": LongType(),
+        "keys": ArrayType(StringType()),
+    }
+    assert columns.names[0] == "row_kind"
+    rows_for(config, arrow_schema(columns))
+
+
 def test_timestamps_are_in_utc_whatever_the_session_says() -> None:
     assert arrow_schema(StructType([StructField("t", TimestampType())])).field("t").type == pa.timestamp("us", "UTC")
 
@@ -71,3 +104,16 @@ def test_columns_that_a_format_cannot_decode_to_are_refused() -> None:
 def test_columns_that_kafka_does_not_have_are_refused() -> None:
     with pytest.raises(SchemaError, match="column 'id': without the option 'format'"):
         rows_for(source(), pa.schema([("id", pa.int64())]))
+
+
+def test_columns_of_keys_that_are_no_part_of_the_value_have_to_be_given() -> None:
+    keyed = {"value.format": "raw", "key.format": "raw", "key.fields": "value"}
+    assert default_schema(source(**keyed)).names == ["value"]
+    with pytest.raises(
+        SchemaError, match=r"the columns of the key \(value\) are no part of the value: give all columns"
+    ):
+        default_schema(source(**keyed, **{"value.fields-include": "EXCEPT_KEY"}))
+
+
+def test_columns_of_the_value_have_its_prefix() -> None:
+    assert default_schema(source(**{"format": "raw", "value.fields-prefix": "v_"})).names == ["v_value"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -13,12 +13,6 @@ from millrace.plugins.kinds import FORMAT, PARTITIONER
 
 if TYPE_CHECKING:
     from millrace.contracts import Partitioner
-
-_NO_KEY_FORMAT = (
-    "set_key_serialization_schema: formats of keys are not supported yet; make the key a column, STRING or BINARY. "
-    "Without a value format the column 'key' is the key as it is; with one, any column that the sink is told of by "
-    "set_option('metadata.columns', '__raw_key__ AS my_key')"
-)
 
 
 @dataclass(frozen=True)
@@ -78,10 +72,22 @@ class KafkaRecordSerializationSchemaBuilder:
         named = plugin_options(FORMAT, "format", format_name, f"{format_name}.", options)
         return self._set("set_value_serialization_schema", named)
 
-    def set_key_serialization_schema(self, format_name: str, /, **options: object) -> Self:
-        """Refused by ``build()``: there are no formats of keys yet."""
-        self._settings.report(_NO_KEY_FORMAT)
-        return self
+    def set_key_serialization_schema(
+        self, format_name: str, fields: str | Iterable[str], /, *, prefix: str = "", **options: object
+    ) -> Self:
+        """Make keys of columns by a format, beside a format of values.
+
+        Args:
+            format_name: The name of a format, such as ``json``.
+            fields: The columns of the key, in the order in which the key has them.
+            prefix: What their names begin with that the key does not have; they are then no part of the value.
+            **options: The format's options with ``_`` in place of ``-`` and ``.``.
+        """
+        named = plugin_options(FORMAT, "key.format", format_name, f"key.{format_name}.", options)
+        named["key.fields"] = fields if isinstance(fields, str) else ";".join(fields)
+        if prefix:
+            named |= {"key.fields-prefix": prefix, "value.fields-include": "EXCEPT_KEY"}
+        return self._set("set_key_serialization_schema", named)
 
     def set_partitioner(self, partitioner: str | type[Partitioner], /, **options: object) -> Self:
         """Say which partition of its topic a record goes to.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from millrace.builders.base import Builder
 from millrace.builders.record_serializer import KafkaRecordSerializationSchema
+from millrace.options.fields import parse_fields
 from millrace.options.metadata import parse_metadata_columns
 from millrace.options.secrets import Properties
 
@@ -81,15 +82,17 @@ class KafkaSink:
     def _divided(self, rows: DataFrame) -> DataFrame:
         if self.parallelism is None:
             return rows
-        key = self._key_column()
+        keys = [column for column in self._key_columns() if column in rows.columns]
         # Records with the same key keep their order: one task writes them
-        return rows.repartition(self.parallelism, *([key] if key in rows.columns else []))
+        return rows.repartition(self.parallelism, *keys)
 
-    def _key_column(self) -> str | None:
+    def _key_columns(self) -> list[str]:
+        if "key.fields" in self.options:
+            return list(parse_fields(self.options["key.fields"]))
         named = parse_metadata_columns(self.options.get("metadata.columns", "topic"))
         carried = next((each.column for each in named if each.key == "__raw_key__"), None)
         has_format = "format" in self.options or "value.format" in self.options
-        return carried or (None if has_format else "key")
+        return [carried] if carried else [] if has_format else ["key"]
 
 
 class KafkaSinkBuilder(Builder):

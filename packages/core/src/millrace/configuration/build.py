@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
+import stat
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from millrace.configuration.changes import problems_of_changes
 from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
+from millrace.configuration.part_problems import problems_of_parts
 from millrace.errors import OptionsError, PluginError
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
@@ -44,11 +48,28 @@ def configure(raw: Mapping[str, str]) -> Configuration:
     Raises:
         OptionsError: Something is wrong; every problem is in the one message.
     """
-    return _configure(tuple(sorted((name, str(value)) for name, value in raw.items())))
+    given = tuple(sorted((name, str(value)) for name, value in raw.items()))
+    return _configure(given, _files_in(given))
+
+
+def _files_in(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, int], ...]:
+    """The states of files that options may name: what some of them hold becomes part of the configuration."""
+    found = []
+    for _, value in given:
+        try:
+            state = Path(value).stat()
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(state.st_mode):
+            found.append((value, state.st_mtime_ns, state.st_size))
+    return tuple(found)
 
 
 @functools.lru_cache(maxsize=64)
-def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
+def _configure(
+    raw: tuple[tuple[str, str], ...],
+    files: tuple[tuple[str, int, int], ...],  # noqa: ARG001 - so that changed files are read again
+) -> Configuration:
     # Spark makes the data source anew for every step of every micro-batch, mostly in the same few processes
     rewritten = rewrite(dict(raw))
     for sentence in rewritten.without_effect:
@@ -74,12 +95,14 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
             parser.report(f"option {prefix + rest!r}: {reason}")
     _check_creation(parser, sink_options)
     _check_metrics(parser, sink_options)
-    value_format = _format(parser, source_options.value_format)
+    value_format, key_format = _value_format(parser, source_options), _key_format(parser, source_options)
+    _check_formats(parser, source_options, value_format, given)
     configuration = Configuration(
         SourceConfig(
             options=source_options,
             client=source_client,
             value_format=value_format,
+            key_format=key_format,
             startup=_initializer(parser, "startup", source_options.startup_mode),
             bounded=_initializer(parser, "bounded", source_options.bounded_mode),
             header_filter=_header_filter(parser, source_options),
@@ -90,6 +113,7 @@ def _configure(raw: tuple[tuple[str, str], ...]) -> Configuration:
             options=sink_options,
             client=_sink_client(client, sink_options),
             value_format=value_format,
+            key_format=key_format,
             partitioner=_plugin(parser, PARTITIONER, "sink.partitioner", sink_options.partitioner, "sink.partitioner."),
         ),
     )
@@ -172,6 +196,13 @@ def _check_creation(parser: OptionParser, options: SinkOptions) -> None:
         parser.report(f"option {name!r}: it is for 'sink.topic.create' = 'true'")
 
 
+def _check_formats(
+    parser: OptionParser, options: SourceOptions, value_format: PluginRef | None, given: set[str]
+) -> None:
+    for problem in (*problems_of_changes(options, value_format, given), *problems_of_parts(options, given)):
+        parser.report(problem)
+
+
 def _check_metrics(parser: OptionParser, options: SinkOptions) -> None:
     if (options.metrics_address is None) != (options.metrics_secret is None):
         parser.report(
@@ -180,10 +211,14 @@ def _check_metrics(parser: OptionParser, options: SinkOptions) -> None:
         )
 
 
-def _format(parser: OptionParser, name: str | None) -> PluginRef | None:
-    if name is None:
-        return None
-    return _plugin(parser, FORMAT, "value.format", name, f"value.{name}.", f"{name}.")
+def _value_format(parser: OptionParser, options: SourceOptions) -> PluginRef | None:
+    name = options.value_format
+    return None if name is None else _plugin(parser, FORMAT, "value.format", name, f"value.{name}.", f"{name}.")
+
+
+def _key_format(parser: OptionParser, options: SourceOptions) -> PluginRef | None:
+    name = options.key_format
+    return None if name is None else _plugin(parser, FORMAT, "key.format", name, f"key.{name}.")
 
 
 def _initializer(parser: OptionParser, side: str, name: str | None) -> PluginRef | None:

@@ -17,6 +17,7 @@ class SourceConfig:
         options: The source's own options.
         client: Properties for the Kafka client, under librdkafka's names.
         value_format: The format of values; None for the columns of Spark's own connector.
+        key_format: The format of keys; None for rows that have no part of them.
         startup: Where to start; None leaves it to the kind of query.
         bounded: Where to stop; None leaves it to the kind of query.
         header_filter: Which records to keep; None keeps all.
@@ -27,6 +28,7 @@ class SourceConfig:
     options: SourceOptions
     client: Properties
     value_format: PluginRef | None
+    key_format: PluginRef | None
     startup: PluginRef | None
     bounded: PluginRef | None
     header_filter: PluginRef | None
@@ -41,12 +43,14 @@ class SinkConfig:
         options: The sink's own options.
         client: Properties for the Kafka client, under librdkafka's names.
         value_format: The format of values; None for the columns of Spark's own connector.
+        key_format: The format of keys; None for keys that are metadata, or none.
         partitioner: Which partition a record goes to.
     """
 
     options: SinkOptions
     client: Properties
     value_format: PluginRef | None
+    key_format: PluginRef | None
     partitioner: PluginRef
 
 

@@ -1,7 +1,7 @@
 """The contracts of the plugin kinds: what to subclass, and what the arguments and results look like."""
 
 from millrace.contracts.catalog import Catalog
-from millrace.contracts.format import BadMessage, ChangelogFormat, Decoded, Decoder, Encoder, Format
+from millrace.contracts.format import ROW_KINDS, BadMessage, ChangelogFormat, Decoded, Decoder, Encoder, Format, Side
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, is_headers
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
@@ -10,6 +10,7 @@ from millrace.contracts.plugin import NoOptions, Plugin
 
 __all__ = [
     "HEADERS",
+    "ROW_KINDS",
     "BadMessage",
     "Catalog",
     "ChangelogFormat",
@@ -25,6 +26,7 @@ __all__ = [
     "Payloads",
     "Plugin",
     "RecordPartitioner",
+    "Side",
     "TopicPartition",
     "is_headers",
 ]

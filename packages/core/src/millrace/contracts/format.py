@@ -11,6 +11,9 @@ import pyarrow as pa
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import Plugin
 
+ROW_KINDS = ("+I", "-U", "+U", "-D")
+"""The row kinds: inserted, the old and the new row of an update, deleted."""
+
 
 @dataclass(frozen=True, slots=True)
 class BadMessage:
@@ -69,6 +72,19 @@ class Encoder(ABC):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What an encoder's payloads become: the keys or the values of the records of a topic."""
+
+    topic: str
+    is_key: bool = False
+
+    @property
+    def subject(self) -> str:
+        """The name under which schema registries know the schema of these payloads, unless told otherwise."""
+        return f"{self.topic}-{'key' if self.is_key else 'value'}"
+
+
 class Format(Plugin, ABC):
     """A message format, such as json.
 
@@ -92,6 +108,18 @@ class Format(Plugin, ABC):
     @abstractmethod
     def encoder(self, schema: pa.Schema) -> Encoder:
         """An encoder of rows of ``schema``; called, and raising, as `decoder` is."""
+
+    @property
+    def depends_on_topic(self) -> bool:
+        """Whether rows give other payloads in another topic, or as keys; then `encoder_for` makes their encoders."""
+        return False
+
+    def encoder_for(self, schema: pa.Schema, side: Side) -> Encoder:
+        """An encoder of rows of ``schema`` for one topic, made when the first row goes there.
+
+        A format whose payloads are the same everywhere need not know of this.
+        """
+        return self.encoder(schema)
 
 
 class ChangelogFormat(Format):

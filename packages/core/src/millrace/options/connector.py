@@ -14,6 +14,7 @@ from annotated_types import Gt
 from millrace.options.address import parse_address, parse_port_address
 from millrace.options.duration import parse_duration_ms
 from millrace.options.field import option
+from millrace.options.fields import parse_fields
 from millrace.options.metadata import MetadataColumn, parse_metadata_columns
 from millrace.options.secrets import parse_shared_secret
 from millrace.options.topics import parse_partitions, parse_pattern, parse_topics
@@ -43,6 +44,36 @@ class TableOptions:
         aliases=("format",),
         doc="The format of values. Without it rows have the columns of Spark's own Kafka connector.",
     )
+    key_format: str | None = option(
+        "key.format",
+        default=None,
+        doc="The format of keys, beside one of values; its own options follow key.<format>., those of the values' "
+        "format value.<format>. or <format>. only. Without it keys are no part of the rows, unless as metadata.",
+    )
+    key_fields: tuple[str, ...] = option(
+        "key.fields",
+        default=(),
+        parse=parse_fields,
+        doc="The columns of the key, separated by ';', in the order in which its format has them.",
+    )
+    key_prefix: str = option(
+        "key.fields-prefix",
+        default="",
+        doc="What the columns of the key begin with, in rows and in key.fields, but not in the key itself, where the "
+        "value has fields of the same names. It is for value.fields-include = EXCEPT_KEY.",
+    )
+    value_prefix: str = option(
+        "value.fields-prefix",
+        default="",
+        doc="What all columns of the value begin with in rows, but not in the value itself. With key.format it is for "
+        "value.fields-include = EXCEPT_KEY.",
+    )
+    value_include: Literal["ALL", "EXCEPT_KEY"] = option(
+        "value.fields-include",
+        default="ALL",
+        doc="Whether the columns of the key are part of the value as well, from which they are then read: ALL, or "
+        "EXCEPT_KEY.",
+    )
     metadata: tuple[MetadataColumn, ...] = option(
         "metadata.columns",
         default=(),
@@ -51,8 +82,20 @@ class TableOptions:
         "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "
         "__raw_value__. A schema that is given must have them. A sink takes them from these columns, all but offset, "
         "timestamp-type and leader-epoch, and its format writes the others; __raw_value__ is a whole value, so that "
-        "there must be no others.",
+        "there must be no others. A read by a format of changes also has what that tells, as value.<key>.",
     )
+    row_kind_column: str = option(
+        "changelog.row-kind-column",
+        default="row_kind",
+        doc="With a format of changes, such as debezium-json: the STRING column that says of each row whether it is "
+        "inserted (+I), the old row of an update (-U), its new row (+U), or deleted (-D). A read's schema must have "
+        "it, at any place; a write takes it where the rows have it, else all are inserted (an addition).",
+    )
+
+    @property
+    def leaves_key_out(self) -> bool:
+        """Whether the columns of the key are no part of the value."""
+        return self.value_include == "EXCEPT_KEY"
 
 
 @dataclass(frozen=True, kw_only=True)

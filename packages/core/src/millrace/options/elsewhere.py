@@ -27,12 +27,11 @@ def hint_for(name: str, formats: list[str]) -> str | None:
     key = name.lower()
     if key.startswith("spark."):
         return "it is a setting of the Spark session; those of Spark's own Kafka connector have no effect here"
-    if key.startswith("key."):
-        return "formats of keys are not supported yet; write keys without a format, by the columns key and value"
     for prefix, option in _PLUGIN_OPTIONS.items():
         if key.startswith(prefix):
             return f"the value of {option} that is chosen has no such option"
-    owner = key.removeprefix("value.").split(".")[0]
+    owner = key.removeprefix("value.").removeprefix("key.").split(".")[0]
     if owner in formats:
-        return f"it is for format {owner!r}, which is not the one that is chosen, or which has no such option"
+        side = " of keys" if key.startswith("key.") else ""
+        return f"it is for format {owner!r}{side}, which is not the one that is chosen, or which has no such option"
     return None

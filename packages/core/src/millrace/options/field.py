@@ -29,6 +29,11 @@ class OptionInfo:
     parse: Callable[[str], Any] | None = None
     aliases: tuple[str, ...] = ()
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether it is all options whose names begin as its own does, which then ends in ``.*``."""
+        return self.name.endswith(".*")
+
 
 def option(
     name: str,
@@ -37,14 +42,25 @@ def option(
     default: Any = dataclasses.MISSING,
     parse: Callable[[str], Any] | None = None,
     aliases: tuple[str, ...] = (),
+    is_hidden: bool = False,
 ) -> Any:
     """Declare an option as a field of a frozen dataclass.
 
     The field's annotation is the option's type: ``bool``, ``int``, ``str``, ``Literal[...]`` or one of these with
-    bounds from ``annotated_types``. A field without a default is an option that must be given.
+    bounds from ``annotated_types``. A field without a default is an option that must be given. One whose name ends in
+    ``.*`` takes all options that begin so, as ``tuple[tuple[str, str], ...]`` of the rests of their names and their
+    values.
+
+    Args:
+        name: The option's name.
+        doc: Its meaning in one line.
+        default: What it is when it is not given.
+        parse: Makes the value from the option's text.
+        aliases: Other names that mean the same.
+        is_hidden: Whether its value is never shown though its name does not say that it is a secret.
     """
     info = OptionInfo(name, doc, parse, aliases)
-    return dataclasses.field(default=default, repr=not is_secret(name), metadata={_KEY: info})
+    return dataclasses.field(default=default, repr=not (is_hidden or is_secret(name)), metadata={_KEY: info})
 
 
 def options_of(cls: type) -> Mapping[str, OptionInfo]:

@@ -56,6 +56,9 @@ class OptionParser:
         given: dict[str, Any] = {}
         shown: dict[str, tuple[str, str]] = {}
         for field, info in options_of(cls).items():
+            if info.takes_all:
+                given[field] = self._take_all(info, prefixes)
+                continue
             found = self._take_one(info, prefixes)
             if found is not None:
                 shown[field] = found
@@ -101,6 +104,15 @@ class OptionParser:
             spelled = " and ".join(repr(name) for name, _ in given)
             self.report(f"{spelled} mean the same option but differ; give one of them")
         return given[0] if given else None
+
+    def _take_all(self, info: OptionInfo, prefixes: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        found: dict[str, str] = {}
+        for prefix in prefixes:
+            start = prefix + info.name.removesuffix("*")
+            for rest, value in self.take_prefixed(start).items():
+                if found.setdefault(rest, value) != value:
+                    self.report(f"{start + rest!r} is given in two ways that differ; give one of them")
+        return tuple(sorted(found.items()))
 
     def _add_value(self, given: dict[str, Any], field: str, info: OptionInfo, name: str, text: str) -> None:
         try:

@@ -26,7 +26,26 @@ class Kind:
         return next((package for package, names in self.packages.items() if name in names), None)
 
 
-FORMAT = Kind("format", "millrace_formats", "millrace.contracts:Format", {"millrace-formats": ("raw", "json", "csv")})
+FORMAT = Kind(
+    "format",
+    "millrace_formats",
+    "millrace.contracts:Format",
+    {
+        "millrace-formats": (
+            "raw",
+            "json",
+            "csv",
+            "avro",
+            "avro-confluent",
+            "protobuf",
+            "debezium-json",
+            "canal-json",
+            "maxwell-json",
+            "ogg-json",
+            "debezium-avro-confluent",
+        )
+    },
+)
 PARTITIONER = Kind(
     "partitioner",
     "millrace_partitioners",

@@ -15,7 +15,9 @@ from millrace.sink.metadata import KEY, Carriers
 from millrace.sink.records import Headers, Records
 
 
-def records_of(topic: str, values: Payloads, rows: pa.RecordBatch, carriers: Carriers) -> Records:
+def records_of(
+    topic: str, values: Payloads, rows: pa.RecordBatch, carriers: Carriers, keys: Payloads | None = None
+) -> Records:
     """Records of values, with what columns of the rows carry beside them.
 
     Args:
@@ -23,6 +25,7 @@ def records_of(topic: str, values: Payloads, rows: pa.RecordBatch, carriers: Car
         values: Their values, one a row.
         rows: The rows.
         carriers: The columns that carry keys, headers, partitions and timestamps.
+        keys: Their keys, where no column carries them.
 
     Raises:
         MessageError: A header has no key, or a timestamp is none that Kafka's client takes.
@@ -32,7 +35,7 @@ def records_of(topic: str, values: Payloads, rows: pa.RecordBatch, carriers: Car
     return Records(
         topic,
         values,
-        keys=Payloads(columns[KEY]) if KEY in columns else None,
+        keys=Payloads(columns[KEY]) if KEY in columns else keys,
         headers=None if headers is None else _headers(headers, carriers),
         partitions=columns.get("partition"),
         timestamps=_millis(columns["timestamp"], carriers["timestamp"]) if "timestamp" in columns else None,

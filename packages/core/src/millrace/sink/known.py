@@ -6,7 +6,7 @@ import time
 
 from millrace.configuration import SinkConfig
 from millrace.contracts import TopicPartition
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.cluster import PATIENCE_S, Cluster
 from millrace.options.secrets import Properties
 from millrace.sink.exactly_once import KNOWN_FOR_S, ledger_topic
 from millrace.sink.ledger import Entry, Ledger
@@ -31,7 +31,9 @@ def make_known(config: SinkConfig, query: str, run: str, batch: int) -> None:
     """
     if time.monotonic() < _known_until.get((query, run), 0.0):
         return
-    cluster = Cluster(Properties({**config.client, "group.id": config.options.transactional_id_prefix or ""}))
+    group = config.options.transactional_id_prefix or ""
+    # A fresh broker takes a while for its first group
+    cluster = Cluster(Properties({**config.client, "group.id": group}), PATIENCE_S)
     ledger = Ledger((Entry(query, batch, 0, int(time.time())),))
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     cluster.ask(lambda _: cluster.commit(offsets, ledger.to_text()), f"noting micro-batch {batch}")

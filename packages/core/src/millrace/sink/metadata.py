@@ -109,7 +109,8 @@ def carry(carriers: dict[str, str], key: str, column: str) -> None:
 
 def _refuse_read_only(schema: pa.Schema, key: str, column: str) -> None:
     if column in schema.names:
+        why = "which only a read has" if key.startswith("value.") else "since Kafka sets it"
         raise SchemaError(
-            f"metadata column {column!r} ({key}) cannot be written, since Kafka sets it: drop the column, or its "
-            f"entry in the option 'metadata.columns'"
+            f"metadata column {column!r} ({key}) cannot be written, {why}: drop the column, or its entry in the option "
+            f"'metadata.columns'"
         )

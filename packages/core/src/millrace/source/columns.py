@@ -52,11 +52,14 @@ class MessageColumn:
         """
         made = self.make(messages).cast(field.type)
         if made.null_count and not field.nullable:
-            offset = messages.items[made.is_null().index(True).as_py()].offset()
-            raise MessageError(
-                f"{messages.partition}, offset {offset}: null in column {field.name!r}, which is NOT NULL"
-            )
+            raise MessageError(null_in(field, messages, made.is_null().index(True).as_py()))
         return made
+
+
+def null_in(field: pa.Field, messages: Messages, index: int) -> str:
+    """One sentence about a message that has nothing for a column which is NOT NULL."""
+    offset = messages.items[index].offset()
+    return f"{messages.partition}, offset {offset}: null in column {field.name!r}, which is NOT NULL"
 
 
 def payload(get: Callable[[Message], bytes | None]) -> MessageColumn:

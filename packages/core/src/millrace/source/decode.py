@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
 
 import pyarrow as pa
 from confluent_kafka import Message
 
 from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
-from millrace.errors import MessageError, PluginError, SchemaError
+from millrace.errors import MessageError, PluginError
 from millrace.source.fetch import Messages
 
 _SHOWN_BYTES = 120
@@ -26,13 +27,23 @@ def decode_values(decoder: Decoder, advice: str, messages: Messages) -> Decoded:
     Raises:
         MessageError: A message is malformed; says which one, why, and how it begins.
     """
-    decoded = decoder.decode(Payloads(list(map(Message.value, messages.items))))
+    return _without_errors(decoder.decode(Payloads(list(map(Message.value, messages.items)))), advice, messages)
+
+
+def decode_keys(decoder: Decoder, advice: str, messages: Messages) -> Decoded:
+    """The rows that the messages' keys decode to; arguments and errors are as of `decode_values`."""
+    return _without_errors(
+        decoder.decode(Payloads(list(map(Message.key, messages.items)))), advice, messages, is_key=True
+    )
+
+
+def _without_errors(decoded: Decoded, advice: str, messages: Messages, *, is_key: bool = False) -> Decoded:
     if decoded.errors:
-        raise MessageError(describe_bad(messages, decoded.errors[0], len(decoded.errors)) + advice)
+        raise MessageError(describe_bad(messages, decoded.errors[0], len(decoded.errors), is_key=is_key) + advice)
     return decoded
 
 
-def checked(decoded: Decoded, schema: pa.Schema, message_count: int, name: str) -> Decoded:
+def checked(decoded: Decoded, schema: pa.Schema, message_count: int, name: str, told: Sequence[str] | None) -> Decoded:
     """What a format decoded, if it keeps its contract, with exactly the columns that it was asked for.
 
     Spark checks the first batch of a task alone, and takes the buffers of others for what they should be.
@@ -42,15 +53,15 @@ def checked(decoded: Decoded, schema: pa.Schema, message_count: int, name: str) 
         schema: The columns that it was asked for.
         message_count: How many messages it was given.
         name: The format's name.
+        told: The metadata that it was asked for; None for a format that knows rows and no changes.
 
     Raises:
-        PluginError: Rows are of unknown messages, or have other columns.
-        SchemaError: The format gives changes, which are not supported yet.
+        PluginError: Rows are of unknown messages, have other columns, or lack metadata or row kinds.
     """
-    if decoded.row_kinds is not None:
-        raise SchemaError(f"format {name!r} gives changes (row kinds), which cannot be read yet")
-    if decoded.message_index is None and decoded.rows.num_rows != message_count:
-        raise PluginError(f"format {name!r} gave {decoded.rows.num_rows} rows for {message_count} messages")
+    count = decoded.rows.num_rows
+    if decoded.message_index is None and count != message_count:
+        raise PluginError(f"format {name!r} gave {count} rows for {message_count} messages")
+    _check_changes(decoded, name, told)
     if decoded.rows.schema == schema:
         return decoded
     try:
@@ -59,13 +70,26 @@ def checked(decoded: Decoded, schema: pa.Schema, message_count: int, name: str) 
         raise PluginError(f"format {name!r} gave other columns than it was asked for: {error}") from error
 
 
-def describe_bad(messages: Messages, bad: BadMessage, count: int) -> str:
-    """One sentence about a malformed message: where it is, what is wrong, and how it begins."""
+def _check_changes(decoded: Decoded, name: str, told: Sequence[str] | None) -> None:
+    kinds, count = decoded.row_kinds, decoded.rows.num_rows
+    if kinds is not None and told is None:
+        raise PluginError(f"format {name!r} gave row kinds, but is no ChangelogFormat")
+    if kinds is not None and (kinds.type, len(kinds)) != (pa.string(), count):
+        raise PluginError(f"format {name!r} gave {len(kinds)} row kinds ({kinds.type}) for {count} rows")
+    if told:
+        given = decoded.metadata
+        if given is None or (given.num_columns, given.num_rows) != (len(told), count):
+            raise PluginError(f"format {name!r} did not give {', '.join(told)} for each of {count} rows")
+
+
+def describe_bad(messages: Messages, bad: BadMessage, count: int, *, is_key: bool = False) -> str:
+    """One sentence about a malformed message, or its key: where it is, what is wrong, and how it begins."""
     message = messages.items[bad.index]
-    others = f"; {count - 1} more of {len(messages.items)} messages read together are malformed" if count > 1 else ""
+    what, payload = ("key", message.key()) if is_key else ("message", message.value())
+    others = f"; {count - 1} more of {len(messages.items)} {what}s read together are malformed" if count > 1 else ""
     return (
-        f"malformed message in topic {messages.partition.topic!r}, partition {messages.partition.partition}, offset "
-        f"{message.offset()}: {bad.reason}{_beginning(message.value())}{others}"
+        f"malformed {what} in topic {messages.partition.topic!r}, partition {messages.partition.partition}, offset "
+        f"{message.offset()}: {bad.reason}{_beginning(payload)}{others}"
     )
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
 from millrace.contracts import Decoded
-from millrace.errors import SchemaError
-from millrace.options.metadata import MetadataColumn
+from millrace.errors import MessageError, SchemaError
+from millrace.options.metadata import MetadataColumn, keys_of_value
 from millrace.source import columns
+from millrace.source.columns import null_in
 from millrace.source.fetch import Messages
+
+Told = Mapping[str, pa.DataType]
+"""What a format tells of a message beside its rows: types by keys, which options name after ``value.``."""
 
 COLUMNS = {
     "topic": columns.TOPIC,
@@ -24,41 +30,85 @@ COLUMNS = {
 }
 
 
-def metadata_fields(chosen: tuple[MetadataColumn, ...]) -> list[pa.Field]:
-    """The fields of the chosen metadata columns."""
-    return [pa.field(one.column, COLUMNS[one.key].type) for one in chosen]
+def metadata_fields(chosen: tuple[MetadataColumn, ...], told: Told) -> list[pa.Field]:
+    """The fields of the chosen metadata columns.
+
+    Args:
+        chosen: Which ones, and their columns.
+        told: What the format of values tells.
+    """
+    return [pa.field(one.column, _type_of(one, told)) for one in chosen]
 
 
-def value_schema(schema: pa.Schema, chosen: tuple[MetadataColumn, ...]) -> pa.Schema:
+def value_schema(schema: pa.Schema, chosen: tuple[MetadataColumn, ...], told: Told) -> pa.Schema:
     """What is left of a query's schema for the format.
+
+    Args:
+        schema: The query's columns.
+        chosen: Which metadata is among them.
+        told: What the format of values tells.
 
     Raises:
         SchemaError: A metadata column is missing from the schema, or of another type.
     """
     for one in chosen:
-        expected = COLUMNS[one.key]
         if one.column not in schema.names:
             raise SchemaError(
                 f"option 'metadata.columns' names column {one.column!r}, which the schema lacks: add "
-                f"{one.column} {expected.sql_type}"
+                f"{one.column} {_sql_type(one, told)}"
             )
         kind = schema.field(one.column).type
-        if not expected.accepts(kind):
-            raise SchemaError(f"metadata column {one.column!r} ({one.key}) is {expected.sql_type}, not {kind}")
+        if not _accepts(one, told, kind):
+            raise SchemaError(f"metadata column {one.column!r} ({one.key}) is {_sql_type(one, told)}, not {kind}")
     taken = {one.column for one in chosen}
     return pa.schema([field for field in schema if field.name not in taken])
 
 
-def with_metadata(
+def metadata_columns(
     schema: pa.Schema, chosen: tuple[MetadataColumn, ...], messages: Messages, decoded: Decoded
-) -> pa.RecordBatch:
-    """Decoded rows with the metadata of their messages, as the query's schema has them."""
-    keys = {one.column: one.key for one in chosen}
-    made = []
-    for field in schema:
-        if field.name in keys:
-            column = COLUMNS[keys[field.name]].column(messages, field)
-            made.append(column if decoded.message_index is None else column.take(decoded.message_index))
+) -> dict[str, pa.Array]:
+    """The metadata of each decoded row, by the names of its columns.
+
+    Args:
+        schema: The query's columns.
+        chosen: Which metadata is among them.
+        messages: The messages.
+        decoded: What they were decoded to, with what the format tells as its columns, each once.
+
+    Raises:
+        MessageError: A column is NOT NULL, and a message has none.
+    """
+    keys = keys_of_value(chosen)
+    made = {}
+    for one in chosen:
+        field = schema.field(one.column)
+        if one.of_value is not None and decoded.metadata is not None:
+            made[one.column] = _told_column(decoded.metadata.column(keys.index(one.of_value)), field, messages, decoded)
         else:
-            made.append(decoded.rows.column(field.name))
-    return pa.RecordBatch.from_arrays(made, schema=schema)
+            column = COLUMNS[one.key].column(messages, field)
+            made[one.column] = column if decoded.message_index is None else column.take(decoded.message_index)
+    return made
+
+
+def _told_column(column: pa.Array, field: pa.Field, messages: Messages, decoded: Decoded) -> pa.Array:
+    if column.null_count and not field.nullable:
+        row = column.is_null().index(True).as_py()
+        message = row if decoded.message_index is None else decoded.message_index[row].as_py()
+        raise MessageError(null_in(field, messages, message))
+    return column.cast(field.type)
+
+
+def _type_of(one: MetadataColumn, told: Told) -> pa.DataType:
+    return COLUMNS[one.key].type if one.of_value is None else told[one.of_value]
+
+
+def _accepts(one: MetadataColumn, told: Told, kind: pa.DataType) -> bool:
+    return COLUMNS[one.key].accepts(kind) if one.of_value is None else kind == told[one.of_value]
+
+
+def _sql_type(one: MetadataColumn, told: Told) -> str:
+    if one.of_value is None:
+        return COLUMNS[one.key].sql_type
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return from_arrow_type(told[one.of_value]).simpleString().upper()

@@ -10,6 +10,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from millrace.configuration import SourceConfig
+from millrace.contracts import ChangelogFormat, Format
 from millrace.errors import SchemaError
 from millrace.source.kafka_columns import kafka_schema
 from millrace.source.metadata import metadata_fields
@@ -21,8 +22,9 @@ def default_schema(config: SourceConfig) -> StructType:
     Raises:
         SchemaError: The format's columns are the user's to say.
     """
-    values = _default_values(config)
-    metadata = metadata_fields(config.options.metadata)
+    made = None if config.value_format is None else config.value_format.create()
+    values = _default_values(config, made)
+    metadata = metadata_fields(config.options.metadata, made.metadata() if isinstance(made, ChangelogFormat) else {})
     repeated = {field.name for field in metadata} & set(values.names)
     if repeated:
         raise SchemaError(
@@ -37,16 +39,24 @@ def arrow_schema(schema: StructType) -> pa.Schema:
     return _arrow_schema(schema.json())
 
 
-def _default_values(config: SourceConfig) -> pa.Schema:
-    if config.value_format is None:
+def _default_values(config: SourceConfig, value_format: Format | None) -> pa.Schema:
+    if config.value_format is None or value_format is None:
         return kafka_schema(include_headers=config.options.include_headers)
-    schema = config.value_format.create().default_schema()
-    if schema is None:
+    options = config.options
+    kind = options.row_kind_column if isinstance(value_format, ChangelogFormat) else None
+    schema = value_format.default_schema()
+    if config.key_format is not None and options.leaves_key_out:
         raise SchemaError(
-            f"format {config.value_format.name!r} needs to know the columns: give them with "
+            f"the columns of the key ({', '.join(options.key_fields)}) are no part of the value: give all columns with "
             f".schema('id BIGINT, name STRING, ...')"
         )
-    return schema
+    if schema is None:
+        example = "id BIGINT, name STRING" if kind is None else f"{kind} STRING, id BIGINT, name STRING"
+        raise SchemaError(
+            f"format {config.value_format.name!r} needs to know the columns: give them with .schema('{example}, ...')"
+        )
+    columns = [field.with_name(options.value_prefix + field.name) for field in schema]
+    return pa.schema(columns if kind is None else [pa.field(kind, pa.string()), *columns])
 
 
 @functools.lru_cache(maxsize=64)

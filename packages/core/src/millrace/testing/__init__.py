@@ -16,14 +16,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from millrace.testing.changelog_format import ChangelogFormatSuite
     from millrace.testing.format import FormatSuite
     from millrace.testing.header_filter import HeaderFilterSuite
     from millrace.testing.offset_initializer import OffsetInitializerSuite
     from millrace.testing.partitioner import PartitionerSuite
 
-__all__ = ["FormatSuite", "HeaderFilterSuite", "OffsetInitializerSuite", "PartitionerSuite"]
+__all__ = [
+    "ChangelogFormatSuite",
+    "FormatSuite",
+    "HeaderFilterSuite",
+    "OffsetInitializerSuite",
+    "PartitionerSuite",
+]
 
 _MODULES = {
+    "ChangelogFormatSuite": "millrace.testing.changelog_format",
     "FormatSuite": "millrace.testing.format",
     "HeaderFilterSuite": "millrace.testing.header_filter",
     "OffsetInitializerSuite": "millrace.testing.offset_initializer",
@@ -37,7 +45,7 @@ def __getattr__(name: str) -> type:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
     import pytest
 
-    unprepared = {"millrace.testing.plugin_options", _MODULES[name]} - sys.modules.keys()
+    unprepared = {"millrace.testing.plugin_options", "millrace.testing.format", _MODULES[name]} - sys.modules.keys()
     pytest.register_assert_rewrite(*unprepared)
     suite: type = getattr(import_module(_MODULES[name]), name)
     return suite

@@ -10,10 +10,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from millrace.contracts import Decoded, Decoder, Format, Payloads
+from millrace.contracts import ROW_KINDS, Decoded, Decoder, Format, Payloads
 from millrace.testing.plugin_options import PluginOptionsSuite
-
-_ROW_KINDS = {"+I", "-U", "+U", "-D"}
 
 
 class FormatSuite(PluginOptionsSuite):
@@ -204,8 +202,12 @@ def check_decoded(decoded: Decoded, schema: pa.Schema, message_count: int) -> No
     assert not set(of_errors) & set(of_rows), "a message is an error or has rows"
     assert all(error.reason for error in decoded.errors), "an error must have a reason"
     if decoded.row_kinds is not None:
+        assert decoded.row_kinds.type == pa.string()
         assert len(decoded.row_kinds) == decoded.rows.num_rows
-        assert set(decoded.row_kinds.to_pylist()) <= _ROW_KINDS
+        assert set(decoded.row_kinds.to_pylist()) <= set(ROW_KINDS)
+    if decoded.metadata is not None:
+        decoded.metadata.validate(full=True)
+        assert decoded.metadata.num_rows == decoded.rows.num_rows
 
 
 def indexes(decoded: Decoded) -> list[int]:
