@@ -19,8 +19,6 @@ from support.copying import KILL_POINTS
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
-
 NUMBERS = 4_000
 POINTS = ["before produce", "before commit", "after commit"]
 
@@ -34,7 +32,7 @@ def source(broker, make_topic):
 
 
 @pytest.fixture
-def copy(broker, source, make_topic, copying):
+def copy(nothing_left, broker, source, make_topic, copying):
     # Each micro-batch has a task for each partition, however few its records are
     return copying(broker.bootstrap_servers, source, make_topic(3), read={"scan.parallelism": "4"})
 

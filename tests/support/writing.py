@@ -18,27 +18,27 @@ class SteadyProducer(threading.Thread):
     def __init__(self, servers: str, topic: str) -> None:
         super().__init__()
         # Idempotent: brokers that come and go must not make it repeat itself
-        settings = {"bootstrap.servers": servers, "linger.ms": "5", "log_level": 0, "enable.idempotence": True}
-        self._producer = Producer(settings)
+        self._settings = {"bootstrap.servers": servers, "linger.ms": "5", "log_level": 0, "enable.idempotence": True}
         self._topic = topic
         self._stopping = threading.Event()
         self.written = 0
 
     def run(self) -> None:
+        producer = Producer(self._settings)
         while not self._stopping.wait(0.01):
             for _ in range(50):
-                self._write(str(self.written).encode())
+                self._write(producer, str(self.written).encode())
                 self.written += 1
-            self._producer.poll(0)
-        assert self._producer.flush(60) == 0
+            producer.poll(0)
+        assert producer.flush(60) == 0
 
-    def _write(self, value: bytes) -> None:
+    def _write(self, producer: Producer, value: bytes) -> None:
         while True:
             try:
-                return self._producer.produce(self._topic, value)
+                return producer.produce(self._topic, value)
             except BufferError:
                 # Brokers that are away for long
-                self._producer.poll(0.1)
+                producer.poll(0.1)
 
     def finish(self) -> int:
         """Stop writing, and return how many numbers were written."""
