@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from support.kafka import consume, produce
 
 ROOT = Path(__file__).parents[2]
-ORDERS = ("orders", "large-orders", "copied-orders")
+ORDERS = ("orders", "large-orders", "copied-orders", "order-changes", "typed-orders")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -43,8 +43,10 @@ def orders(broker):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
 @pytest.mark.usefixtures("orders")
-def test_code_blocks_run(page, broker, spark, tmp_path):
+def test_code_blocks_run(page, broker, spark, tmp_path, request):
     here = {"localhost:9092": broker.bootstrap_servers, "checkpoints/": f"{tmp_path}/checkpoints/"}
+    if "http://localhost:8081" in page.read_text():
+        here["http://localhost:8081"] = request.getfixturevalue("registry").url
     names = {"spark": spark, "__name__": "__main__"}
     for block in blocks(page):
         exec(compile(replaced(block, here), page.name, "exec", dont_inherit=True), names)

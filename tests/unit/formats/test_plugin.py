@@ -18,7 +18,19 @@ def imported(module: str, *heavy: str) -> list[str]:
 
 
 def test_formats_are_offered_by_name() -> None:
-    assert sorted(millrace_formats()) == ["csv", "json", "raw"]
+    assert sorted(millrace_formats()) == [
+        "avro",
+        "avro-confluent",
+        "canal-json",
+        "csv",
+        "debezium-avro-confluent",
+        "debezium-json",
+        "json",
+        "maxwell-json",
+        "ogg-json",
+        "protobuf",
+        "raw",
+    ]
 
 
 def test_listing_formats_imports_no_format() -> None:
@@ -28,5 +40,6 @@ def test_listing_formats_imports_no_format() -> None:
 
 
 def test_executors_import_no_pydantic_and_only_what_they_use() -> None:
-    for module in ("millrace_formats.json", "millrace_formats.csv", "millrace_formats.raw"):
+    changes = [f"millrace_formats.changelog.{tool}_json" for tool in ("canal", "debezium", "maxwell", "ogg")]
+    for module in ("millrace_formats.json", "millrace_formats.csv", "millrace_formats.raw", *changes):
         assert imported(module, "pydantic", "arro3.io", "pandas", "pyspark") == []

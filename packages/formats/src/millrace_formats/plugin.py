@@ -11,7 +11,15 @@ from millrace.plugins import hookimpl
 def millrace_formats() -> Mapping[str, str]:
     """The formats of this package."""
     return {
+        "avro": "millrace_formats.avro:AvroFormat",
+        "avro-confluent": "millrace_formats.avro.confluent_format:AvroConfluentFormat",
+        "canal-json": "millrace_formats.changelog.canal_json:CanalJsonFormat",
         "csv": "millrace_formats.csv:CsvFormat",
+        "debezium-avro-confluent": "millrace_formats.avro.debezium_format:DebeziumAvroConfluentFormat",
+        "debezium-json": "millrace_formats.changelog.debezium_json:DebeziumJsonFormat",
         "json": "millrace_formats.json:JsonFormat",
+        "maxwell-json": "millrace_formats.changelog.maxwell_json:MaxwellJsonFormat",
+        "ogg-json": "millrace_formats.changelog.ogg_json:OggJsonFormat",
+        "protobuf": "millrace_formats.protobuf:ProtobufFormat",
         "raw": "millrace_formats.raw:RawFormat",
     }

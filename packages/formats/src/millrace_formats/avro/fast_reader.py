@@ -1,0 +1,138 @@
+"""Reads many messages of one schema at once, and finds the few that it cannot read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from millrace_formats.avro.conversion import Reject
+from millrace_formats.avro.expansion import longest_message
+from millrace_formats.avro.fast_columns import reject_nulls, row_builder
+from millrace_formats.avro.library import LibraryRefusedError, read_batch
+from millrace_formats.avro.model import split_nullable
+from millrace_formats.avro.plan import Choice, Plan, Rows
+from millrace_formats.avro.wire import FRAME, NotFastError, WireSchemas, wire_text
+
+# A message that cannot be read is found by reading ever smaller parts. These two cost the least, for one in thousands
+_AT_ONCE = 2_500
+_PARTS = 3
+
+
+class Found(NamedTuple):
+    """Rows, and for each the position of its message, int32."""
+
+    rows: pa.RecordBatch
+    positions: np.ndarray
+
+
+class FastReader:
+    """Reads messages of one writer's schema.
+
+    Args:
+        plan: How they become rows.
+        schema: The columns.
+        frame: The head that each message has before its value; empty without one.
+
+    Raises:
+        NotFastError: The schema holds what cannot be read so.
+    """
+
+    def __init__(self, plan: Plan, schema: pa.Schema, frame: bytes = b"") -> None:
+        self._schema = schema
+        self._frame = frame
+        self._rows, self._nullable = _top(plan)
+        self._text = self._wire_text(plan)
+        self._build = row_builder(self._rows)
+        self._longest = longest_message(plan.writer)
+
+    def read(self, items: Sequence[bytes | None]) -> Found | None:
+        """The rows of all messages that can be read; None without any.
+
+        Left out are null and empty ones, those whose bytes, values or frames are errors, those that may become very
+        large, and now and then another one.
+        """
+        places = np.arange(len(items), dtype=np.int32)
+        if not all(items) or not self._all_fit(items):
+            most = self._longest
+            places = np.array([index for index, item in enumerate(items) if item and len(item) <= most], np.int32)
+            items = [items[place] for place in places.tolist()]
+        parts: list[Found] = []
+        self._add_parts(items, places, _AT_ONCE, parts)
+        if not parts:
+            return None
+        batch = parts[0].rows if len(parts) == 1 else pa.concat_batches([part.rows for part in parts])
+        return self._found(batch, np.concatenate([part.positions for part in parts]))
+
+    def _all_fit(self, items: Sequence[Any]) -> bool:
+        return self._longest == sys.maxsize or max(map(len, items), default=0) <= self._longest
+
+    def _add_parts(self, items: Sequence[bytes | None], places: np.ndarray, step: int, parts: list[Found]) -> None:
+        """Let the library read part by part, and ever smaller parts of one that it cannot read."""
+        for at in range(0, len(items), step):
+            some, of = items[at : at + step], places[at : at + step]
+            try:
+                parts.append(Found(read_batch(some, self._text), of))
+            except LibraryRefusedError:
+                if len(some) > 1:
+                    self._add_parts(some, of, -(-len(some) // _PARTS), parts)
+
+    def _found(self, batch: pa.RecordBatch, positions: np.ndarray) -> Found:
+        rejected: list[np.ndarray] = []
+        arrays, valid = self._arrays(batch, rejected.append)
+        columns = self._build(arrays, batch.num_rows, rejected.append)
+        reject_nulls(self._rows.fields, columns, valid, rejected.append)
+        rows = pa.RecordBatch.from_arrays(columns, schema=self._schema)
+        if not rejected:
+            return Found(rows, positions)
+        kept = np.ones(batch.num_rows, bool)
+        kept[np.concatenate(rejected)] = False
+        return Found(rows.filter(pa.array(kept)), positions[kept])
+
+    def _arrays(self, batch: pa.RecordBatch, reject: Reject) -> tuple[list[pa.Array], pa.BooleanArray | None]:
+        """The arrays of the record's fields, and where there is a record at all."""
+        arrays = batch.columns
+        if self._frame:
+            heads = _heads(arrays[0], arrays[1])
+            others = np.flatnonzero(heads != _head(self._frame))
+            if len(others):
+                reject(others)
+            arrays = arrays[2:]
+        if not self._nullable:
+            return arrays, None
+        whole = arrays[0]
+        if whole.null_count:
+            reject(np.flatnonzero(whole.is_null().to_numpy(zero_copy_only=False)))
+        return [whole.field(i) for i in range(whole.type.num_fields)], whole.is_valid()
+
+    def _wire_text(self, plan: Plan) -> str:
+        wire = WireSchemas()
+        whole = wire.of(plan.writer)
+        fields = [{"name": "whole", "type": whole}] if self._nullable else whole["fields"]
+        return wire_text(wire.record([*(FRAME if self._frame else []), *fields]))
+
+
+def _top(plan: Plan) -> tuple[Rows, bool]:
+    """The plan of the record, and whether it may be null."""
+    if isinstance(plan, Rows):
+        return plan, False
+    if isinstance(plan, Choice):
+        _, null = split_nullable(plan.writer)
+        inner = None if null is None else plan.branches[1 - null]
+        if isinstance(inner, Rows):
+            return inner, True
+    raise NotFastError("no record")
+
+
+def _heads(magic: pa.BooleanArray, ids: pa.FloatArray) -> np.ndarray:
+    """The frames as numbers: the id, and above it the magic byte."""
+    words = np.frombuffer(ids.buffers()[1], ">u4", len(ids), ids.offset * 4).astype(np.int64)
+    odd = magic.to_numpy(zero_copy_only=False)
+    return words | odd.astype(np.int64) << 32
+
+
+def _head(frame: bytes) -> int:
+    return int.from_bytes(frame, "big")

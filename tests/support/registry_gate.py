@@ -1,0 +1,64 @@
+"""A gate before the schema registry that asks for a login, or for TLS, which that one does not by itself."""
+
+from __future__ import annotations
+
+import http.server
+import ssl
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+
+@contextmanager
+def gate(url: str, login: str | None = None, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """Let requests through to a registry, and give the URL that they are to be sent to.
+
+    Args:
+        url: The registry.
+        login: What the header ``Authorization`` must be; others are answered by 401.
+        tls: Makes the gate speak TLS.
+    """
+    inner = urlsplit(url)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def _pass_on(self) -> None:
+            if login is not None and self.headers.get("Authorization") != login:
+                return self._answer(401, b'{"error_code":40101,"message":"Unauthorized"}')
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or None
+            kept = {name: value for name, value in self.headers.items() if name in ("Content-Type", "Accept")}
+            request = urllib.request.Request(
+                f"{inner.scheme}://{inner.netloc}{self.path}", body, kept, method=self.command
+            )
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return self._answer(answer.status, answer.read())
+            except urllib.error.HTTPError as error:
+                return self._answer(error.code, error.read())
+
+        do_GET = do_POST = do_PUT = _pass_on  # noqa: N815
+
+        def _answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        scheme = "http" if tls is None else "https"
+        yield f"{scheme}://127.0.0.1:{server.server_address[1]}{inner.path}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
