@@ -8,6 +8,7 @@ import pytest
 
 import millrace
 from millrace import DeliveryGuarantee, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, OffsetsInitializer
+from millrace.errors import OptionsError
 from support.kafka import consume, produce
 
 
@@ -126,3 +127,28 @@ def test_parallel_tasks_keep_the_order_of_each_key(spark, broker, sink, make_top
         assert len({partition for partition, _ in found}) == 1
         assert [number for _, number in found] == list(range(int(key_bytes), 300, 10))
     assert len({found[0][0] for found in seen.values()}) > 1
+
+
+def test_two_running_queries_of_a_program_have_no_prefix_in_common(spark, source, broker, make_topic, tmp_path):
+    first, second = make_topic(), make_topic()
+    rows = source(first).build().load(spark, "value BINARY")
+
+    def once(prefix: str) -> KafkaSink:
+        builder = KafkaSink.builder().set_bootstrap_servers(broker.bootstrap_servers)
+        builder.set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix(prefix)
+        return builder.set_record_serializer(KafkaRecordSerializationSchema.builder().set_topic(second).build()).build()
+
+    shared = once(f"shared-{second}")
+    query = shared.start(rows, checkpoint_location=tmp_path / "one")
+    try:
+        with pytest.raises(
+            OptionsError, match=f"query {query.id} of this program writes with 'shared-{second}' already"
+        ):
+            once(f"shared-{second}").start(rows, checkpoint_location=tmp_path / "two")
+        with pytest.raises(OptionsError, match="give each query a prefix of its own"):
+            shared.write(spark.range(1).selectExpr("string(id) AS value"))
+        once(f"other-{second}").write(spark.range(1).selectExpr("string(id) AS value"))
+    finally:
+        query.stop()
+    shared.write(spark.range(1).selectExpr("string(id) AS value"))
+    assert [message.value() for message in consume(broker.bootstrap_servers, second)] == [b"0", b"0"]

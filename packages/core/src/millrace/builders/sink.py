@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 from millrace.builders.base import Builder
+from millrace.builders.prefixes import check_is_free, take
 from millrace.builders.record_serializer import KafkaRecordSerializationSchema
 from millrace.options.fields import parse_fields
 from millrace.options.metadata import parse_metadata_columns
@@ -51,7 +52,12 @@ class KafkaSink:
         return KafkaSinkBuilder()
 
     def write(self, rows: DataFrame) -> None:
-        """Append the rows of a batch, and return when they are written."""
+        """Append the rows of a batch, and return when they are written.
+
+        Raises:
+            OptionsError: A running query of this program has the same transactional id prefix.
+        """
+        check_is_free(self.options)
         self._divided(rows).write.format("millrace").options(**self.options).mode("append").save()
 
     def start(
@@ -70,14 +76,20 @@ class KafkaSink:
             trigger: Arguments of `DataStreamWriter.trigger`, such as ``{"availableNow": True}``; by default micro-batch
                 follows micro-batch.
             query_name: The query's name.
+
+        Raises:
+            OptionsError: A running query of this program has the same transactional id prefix.
         """
+        check_is_free(self.options)
         writer = self._divided(rows).writeStream.format("millrace").options(**self.options)
         writer = writer.option("checkpointLocation", os.fspath(checkpoint_location))
         if trigger is not None:
             writer = writer.trigger(**trigger)
         if query_name is not None:
             writer = writer.queryName(query_name)
-        return writer.start()
+        query = writer.start()
+        take(self.options, query)
+        return query
 
     def _divided(self, rows: DataFrame) -> DataFrame:
         if self.parallelism is None:
