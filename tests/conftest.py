@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from millrace.embedded import KafkaBroker
     from support.registry import SchemaRegistry
 
+# How slow the machine is must fail no test
+PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+
 # The same examples in every run; fuzzing is a job of its own
-settings.register_profile("suite", derandomize=True, deadline=None, max_examples=100)
-settings.register_profile("fuzz", deadline=None, max_examples=20_000)
+settings.register_profile("suite", derandomize=True, max_examples=100, **PATIENT)
+settings.register_profile("fuzz", max_examples=20_000, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
