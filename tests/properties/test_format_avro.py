@@ -10,7 +10,7 @@ import fastavro
 import pyarrow as pa
 import pyarrow.types as pt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millrace.contracts import Payloads
@@ -28,6 +28,9 @@ from unit.formats.arrow_rows import ZONES, batches, scalar_types
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded
 from unit.formats.avro.schemas import Case, cases, datums, number, octets
+
+# An example of these is a whole batch of messages
+FEW = settings(max_examples=settings.default.max_examples // 4)
 
 
 def _nested(inner: st.SearchStrategy[pa.DataType]) -> st.SearchStrategy[pa.DataType]:
@@ -86,6 +89,7 @@ def messages(draw: st.DrawFn, case: Case) -> list[bytes | None]:
     return draw(st.lists(st.one_of(good, good, good, broken, odd, st.binary(max_size=20)), max_size=30))
 
 
+@FEW
 @given(st.data(), st.booleans())
 def test_both_readers_agree_on_any_mix_of_messages(data: st.DataObject, legacy: bool) -> None:
     case = data.draw(cases())
@@ -97,6 +101,7 @@ def test_both_readers_agree_on_any_mix_of_messages(data: st.DataObject, legacy: 
     assert facts(fast) == facts(exact)
 
 
+@FEW
 @given(st.data())
 def test_a_message_reads_the_same_alone_and_among_others(data: st.DataObject) -> None:
     case = data.draw(cases())
@@ -223,6 +228,7 @@ BOMBS = [
 ]
 
 
+@FEW
 @given(st.data(), st.sampled_from(BOMBS))
 def test_lengths_that_lie_are_errors(data: st.DataObject, bomb: bytes) -> None:
     case = data.draw(cases())

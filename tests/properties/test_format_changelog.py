@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millrace.contracts import ROW_KINDS, Payloads
@@ -24,6 +24,9 @@ from millrace_formats.changelog.options import ChangeOptions
 from millrace_formats.json import JsonFormat, JsonOptions
 from properties.test_format_json import ANY_JSON, NUMBERS, ODD, STRINGS, TIMES, objects_for
 from unit.formats.arrow_rows import batches, types, values
+
+# An example of these is a whole batch of messages
+FEW = settings(max_examples=settings.default.max_examples // 4)
 
 SHARED: dict[str, st.SearchStrategy[Any]] = {
     "ignore_parse_errors": st.booleans(),
@@ -211,6 +214,7 @@ def facts(decoded: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@FEW
 @given(data=st.data())
 def test_both_readers_agree_on_any_mix_of_messages(name: str, data: st.DataObject) -> None:
     case = data.draw(cases(name))
@@ -220,6 +224,7 @@ def test_both_readers_agree_on_any_mix_of_messages(name: str, data: st.DataObjec
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@FEW
 @given(data=st.data())
 def test_a_message_reads_the_same_alone_and_among_others(name: str, data: st.DataObject) -> None:
     case = data.draw(cases(name))
