@@ -78,7 +78,8 @@ def test_all_wrong_options_are_told_at_once(spark, connection):
     text = message_of(lambda: load(spark, {**connection, **options}))
 
     assert "wrong millrace options, 4 problems:" in text
-    assert "option 'value.format': unknown format 'jsno'; installed: csv, json, raw. Did you mean 'json'?" in text
+    assert "option 'value.format': unknown format 'jsno'; installed: avro, avro-confluent, canal-json, csv, " in text
+    assert ", raw. Did you mean 'json'?" in text
     assert "option 'scan.startup.mode': unknown offset initializer 'earliest'" in text
     assert "option 'scan.max-records-per-batch': expected a whole number; got 'many'" in text
     assert (

@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 
 from millrace_formats.bad_message import BadMessageError
 from millrace_formats.protobuf.message_methods import is_initialized, missing_fields
+from millrace_formats.protobuf.odd_entries import odd_entries_finder
 from millrace_formats.protobuf.weight import HEAVIEST, LARGE, weigher
 from millrace_formats.two_paths import Items
 
@@ -26,6 +27,7 @@ class MessageParser:
     def __init__(self, message_class: Any) -> None:
         self._from_bytes = message_class.FromString
         self._has_required_fields = has_required_fields(message_class.DESCRIPTOR)
+        self._has_odd_entries = odd_entries_finder(message_class.DESCRIPTOR)
         self._weigh = weigher(message_class.DESCRIPTOR)
 
     def parse(self, payload: bytes) -> Any:
@@ -38,12 +40,15 @@ class MessageParser:
             raise BadMessageError(str(error) or "too large or too deep") from None
         if self._has_required_fields and not is_initialized(message):
             raise BadMessageError(f"required fields are missing: {', '.join(missing_fields(message))}")
+        if self._has_odd_entries is not None and self._has_odd_entries(message):
+            raise BadMessageError("an entry of a map holds a field that is neither key nor value")
         return message
 
     def unreadable(self, items: Items) -> set[int]:
         """The indexes of what `parse` refuses, and of nulls, as quickly as can be."""
         found: set[int] = set()
-        parse = self.parse if self._has_required_fields else self._from_bytes
+        needs_care = self._has_required_fields or self._has_odd_entries is not None
+        parse = self.parse if needs_care else self._from_bytes
         pending: Any = iter(self._without_heavy(items))
         while True:
             try:
