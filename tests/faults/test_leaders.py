@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 from millrace.contracts import TopicPartition
 from millrace.embedded import KafkaCluster
 from millrace.kafka.cluster import Cluster
+from millrace.kafka.consumer import consumer_for
 from millrace.options.secrets import Properties
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 def cluster() -> Iterator[KafkaCluster]:
     with three_brokers() as running:
         yield running
+    # The groups' consumers, which a process keeps for the next micro-batch
+    consumer_for.cache_clear()
 
 
 def check_groups(groups: list[Cluster], offset: int) -> None:
