@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,26 +60,40 @@ class TwoPathDecoder(Decoder):
             return Decoded(fast)
         missing = np.ones(len(items), bool)
         missing[found] = False
-        rows, indexes, errors = self._read_exactly(items, np.flatnonzero(missing).tolist())
+        rows, indexes, errors = read_exactly(self._rows_of, items, np.flatnonzero(missing).tolist())
         if rows:
             exact = batch_of(rows, self._schema)
             fast, found = interleave(fast, found, exact, np.array(indexes, np.int32))
         return Decoded(fast, None if len(found) == len(items) else pa.array(found, pa.int32()), errors=tuple(errors))
 
-    def _read_exactly(
-        self, items: Items, places: list[int]
-    ) -> tuple[list[tuple[Any, ...]], list[int], list[BadMessage]]:
-        rows, indexes, errors = [], [], []
-        for index in places:
-            try:
-                row = self._exact.read(items[index])
-            except BadMessageError as error:
-                errors.append(BadMessage(index, str(error)))
-                continue
-            if row is not None:
-                rows.append(row)
-                indexes.append(index)
-        return rows, indexes, errors
+    def _rows_of(self, payload: bytes | None) -> list[tuple[Any, ...]]:
+        row = self._exact.read(payload)
+        return [] if row is None else [row]
+
+
+def read_exactly(
+    read: Callable[[bytes | None], list[tuple[Any, ...]]], items: Items, places: list[int]
+) -> tuple[list[tuple[Any, ...]], list[int], list[BadMessage]]:
+    """Read some messages of a batch one by one.
+
+    Args:
+        read: The rows of a message; raises BadMessageError.
+        items: The batch.
+        places: The indexes of the messages.
+
+    Returns:
+        The rows, for each the index of its message, and the messages that cannot be decoded.
+    """
+    rows, indexes, errors = [], [], []
+    for index in places:
+        try:
+            found = read(items[index])
+        except BadMessageError as error:
+            errors.append(BadMessage(index, str(error)))
+            continue
+        rows += found
+        indexes += [index] * len(found)
+    return rows, indexes, errors
 
 
 def without(count: int, left: set[int]) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from millrace.options.names import parse_names
+
 
 def parse_fields(text: str) -> tuple[str, ...]:
     """The columns of a list such as ``user_id;item_id``.
@@ -9,10 +11,4 @@ def parse_fields(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: A name is empty or repeated.
     """
-    names = tuple(name.strip() for name in text.split(";"))
-    if not all(names):
-        raise ValueError("expected names of columns separated by ';'")
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"expected each column once, but {', '.join(repeated)} is repeated")
-    return names
+    return parse_names(text, "names of columns", "column")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from millrace.options.names import parse_names
+
 _INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 
 
@@ -14,13 +16,7 @@ def parse_topics(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: A name is empty or repeated.
     """
-    topics = tuple(topic.strip() for topic in text.split(";"))
-    if not all(topics):
-        raise ValueError("expected topic names separated by ';'")
-    repeated = sorted({topic for topic in topics if topics.count(topic) > 1})
-    if repeated:
-        raise ValueError(f"expected each topic once, but {', '.join(repeated)} is repeated")
-    return topics
+    return parse_names(text, "topic names", "topic")
 
 
 def parse_pattern(text: str) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
-from millrace_formats.bad_message import BadMessageError
 from millrace_formats.changelog.changes import kind_names
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact import ExactChangeReader
@@ -17,7 +15,7 @@ from millrace_formats.changelog.fast import FastChangeReader, Read
 from millrace_formats.changelog.metadata import MetadataKey
 from millrace_formats.interleave import interleave
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.two_paths import Items, batch_of
+from millrace_formats.two_paths import batch_of, read_exactly
 
 
 def all_columns(schema: pa.Schema, told: pa.Schema) -> pa.Schema:
@@ -61,7 +59,7 @@ class ChangeDecoder(Decoder):
         """Decode a batch: most messages at once, the others one by one."""
         items = payloads.to_list()
         rows, messages, left = self._fast.read(items) if self._fast else self._nothing(len(items))
-        exact, indexes, errors = self._read_exactly(items, left)
+        exact, indexes, errors = read_exactly(self._exact.read, items, left)
         if exact:
             rows, messages = interleave(rows, messages, batch_of(exact, self._all), np.array(indexes, np.int32))
         return self._decoded(rows, messages, len(items), errors)
@@ -69,20 +67,6 @@ class ChangeDecoder(Decoder):
     def _nothing(self, count: int) -> Read:
         empty = [pa.array([], field.type) for field in self._all]
         return Read(pa.RecordBatch.from_arrays(empty, schema=self._all), np.empty(0, np.int32), list(range(count)))
-
-    def _read_exactly(
-        self, items: Items, places: list[int]
-    ) -> tuple[list[tuple[Any, ...]], list[int], list[BadMessage]]:
-        rows, indexes, errors = [], [], []
-        for index in places:
-            try:
-                found = self._exact.read(items[index])
-            except BadMessageError as error:
-                errors.append(BadMessage(index, str(error)))
-                continue
-            rows += found
-            indexes += [index] * len(found)
-        return rows, indexes, errors
 
     def _decoded(self, rows: pa.RecordBatch, messages: np.ndarray, count: int, errors: list[BadMessage]) -> Decoded:
         columns, own = rows.columns, len(self._schema)
