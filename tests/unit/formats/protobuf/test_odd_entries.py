@@ -40,6 +40,15 @@ def test_such_an_entry_is_an_error_of_its_message_alone() -> None:
     assert [(error.index, error.reason) for error in found.errors] == [(1, REASON)]
 
 
+def test_a_number_where_the_value_is_a_message_makes_such_an_entry() -> None:
+    file = file_of()
+    add_field(file.message_type.add(name="Inner"), "id", 1, "int32")
+    add_map(file.message_type.add(name="M"), "m", 2, "int32", ".t.Inner")
+    schema = pa.schema([("m", pa.map_(pa.int32(), pa.struct([("id", pa.int32())])))])
+    found = decoded(file, schema, [b"\x12\x04\x08\x00\x10\x01"])
+    assert [(error.index, error.reason) for error in found.errors] == [(0, REASON)]
+
+
 @pytest.mark.parametrize("repeated", [False, True])
 def test_it_is_found_in_a_message_within(repeated: bool) -> None:
     file = with_map()

@@ -54,8 +54,10 @@ def _is_odd(unknown: Any, entries: dict[int, Any]) -> bool:
     """Whether what a message does not know is an entry of a map, for another reason than the number of an enum."""
     if unknown.field_number not in entries or unknown.wire_type != _LENGTH_DELIMITED:
         return False
-    left = UnknownFieldSet(entries[unknown.field_number].FromString(unknown.data))
-    return any((field.field_number, field.wire_type) != (_VALUE, _VARINT) for field in left)
+    entry = entries[unknown.field_number]
+    of_enum = entry.DESCRIPTOR.fields_by_number[_VALUE].enum_type is not None
+    left = UnknownFieldSet(entry.FromString(unknown.data))
+    return any(not of_enum or (field.field_number, field.wire_type) != (_VALUE, _VARINT) for field in left)
 
 
 def _held_type(field: FieldDescriptor) -> Descriptor | None:
