@@ -21,7 +21,8 @@ PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthChe
 
 # The same examples in every run; fuzzing is a job of its own
 settings.register_profile("suite", derandomize=True, max_examples=100, **PATIENT)
-settings.register_profile("fuzz", max_examples=20_000, **PATIENT)
+# Rounds of some minutes, see fuzz.py
+settings.register_profile("fuzz", max_examples=2_000, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
