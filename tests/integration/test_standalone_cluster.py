@@ -5,24 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.core_suite import LOOPBACK, CoreSuite, addresses_listened_on, run_core
-from support.spark_programs import ENVIRONMENT, standalone_cluster
-
-# JVMs that live for seconds
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-
-CONFIG = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.extraJavaOptions": QUICK,
-    "spark.driver.host": "127.0.0.1",
-    "spark.executor.extraJavaOptions": QUICK,
-    "spark.executor.memory": "512m",
-    "spark.log.level": "ERROR",
-    "spark.python.unix.domain.socket.enabled": "true",
-    # All executors are there before the first task is given to one
-    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-}
+from support.spark_programs import ENVIRONMENT, ON_CLUSTER, standalone_cluster
 
 
 @pytest.fixture(scope="class")
@@ -43,7 +26,7 @@ class TestOnAStandaloneCluster(CoreSuite):
         distributed = folder / "distributed" / "file-of-this-test.pem"
         distributed.parent.mkdir()
         distributed.write_text("what a client without encryption does not read")
-        config = {**CONFIG, "spark.files": str(distributed)}
+        config = {**ON_CLUSTER, "spark.files": str(distributed)}
         told = {"servers": broker.bootstrap_servers, "file": distributed.name, **topics}
         return run_core(folder, ENVIRONMENT, master=cluster.url, config=config, **told)
 

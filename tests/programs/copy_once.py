@@ -9,7 +9,7 @@ import millrace
 
 given = json.loads(sys.argv[1])
 # The JVM is started several times, and works for seconds only
-config = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+config = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", **given.get("config", {})}
 spark = millrace.local_session("copy once", cores=given.get("cores", 2), config=config)
 spark.sparkContext.addPyFile(given["kill_points"])
 rows = spark.readStream.format("millrace").options(**given["read"]).load().select("key", "value")

@@ -16,13 +16,29 @@ from support.waiting import wait_until
 
 _SPARK_CLASS = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
 
+# JVMs that live for seconds
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+ON_CLUSTER = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.driver.host": "127.0.0.1",
+    "spark.executor.extraJavaOptions": QUICK,
+    "spark.executor.memory": "512m",
+    "spark.log.level": "ERROR",
+    "spark.python.unix.domain.socket.enabled": "true",
+    # All executors are there before the first task is given to one
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+}
+"""The settings of a driver of a cluster."""
+
 ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
     "SPARK_LOCAL_IP": "127.0.0.1",
-    "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "SPARK_DAEMON_JAVA_OPTS": QUICK,
 }
-
-_LOOPBACK = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
 
 
 @dataclass(frozen=True)
@@ -39,21 +55,21 @@ class StandaloneCluster:
 
 
 @contextmanager
-def standalone_cluster(folder: Path, workers: int = 2) -> Iterator[StandaloneCluster]:
+def standalone_cluster(folder: Path, hosts: Sequence[str] = ("127.0.0.1", "127.0.0.1")) -> Iterator[StandaloneCluster]:
     """A master and workers of one core each.
 
     Args:
         folder: For logs and the workers' files.
-        workers: How many.
+        hosts: Where each worker is: a loopback address.
     """
     with ExitStack() as stack:
         deploy = "org.apache.spark.deploy"
-        master = stack.enter_context(_spark([f"{deploy}.master.Master", *_LOOPBACK], folder / "master.log"))
+        master = stack.enter_context(_spark([f"{deploy}.master.Master", *_at("127.0.0.1")], folder / "master.log"))
         url = _said(master, r"Starting Spark master at (spark://\S+)")
         families = [master]
-        for number in range(workers):
+        for number, host in enumerate(hosts):
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker-{number}")]
-            command = [f"{deploy}.worker.Worker", *_LOOPBACK, *size, url]
+            command = [f"{deploy}.worker.Worker", *_at(host), *size, url]
             families.append(stack.enter_context(_spark(command, folder / f"worker-{number}.log")))
         for family in families[1:]:
             _said(family, r"(Successfully registered with master)")
@@ -83,6 +99,10 @@ def connect_server(folder: Path) -> Iterator[tuple[str, Family]]:
     with _spark(submit, folder / "connect.log", memory="1g") as family:
         port = _said(family, r"Spark Connect server started at: \S+:(\d+)")
         yield f"sc://127.0.0.1:{port}", family
+
+
+def _at(host: str) -> list[str]:
+    return ["--host", host, "--port", "0", "--webui-port", "0"]
 
 
 def _spark(command: list[str], log: Path, memory: str = "256m") -> Family:

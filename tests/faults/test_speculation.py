@@ -1,0 +1,43 @@
+"""Speculative attempts: Spark starts a slow task a second time, on another host, while the first attempt goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from support.kafka import produce
+from support.spark_programs import ON_CLUSTER, standalone_cluster
+
+NUMBERS = 400
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.minTaskRuntime": "1s",
+    "spark.speculation.quantile": "0.5",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    # Spark gives a second attempt to another host only
+    with standalone_cluster(tmp_path_factory.mktemp("cluster"), hosts=["127.0.0.1", "127.0.0.2"]) as running:
+        yield running
+
+
+@pytest.mark.parametrize("point", ["before produce", "before commit", "after commit"])
+def test_an_attempt_that_waits_is_replaced_and_each_row_is_written_once(
+    cluster, nothing_left, broker, make_topic, copying, point
+):
+    source = make_topic(4)
+    produce(broker.bootstrap_servers, source, ({"value": b"%d" % n, "partition": n % 4} for n in range(NUMBERS)))
+    copy = copying(broker.bootstrap_servers, source, make_topic(3), read={"scan.parallelism": "4"})
+    copy.give_tokens(1)
+    config = {**ON_CLUSTER, **SPECULATION, "spark.master": cluster.url}
+    with copy.driver(point, ends="wait", config=config) as running:
+        # The attempt that waits never ends by itself: the query ends because another one has taken its place
+        running.result(120)
+    assert copy.used() == 1
+    assert copy.copied() == Counter(range(NUMBERS))
+    assert copy.open_transactions() == []
+    assert copy.transactional_ids() == {f"{copy.prefix}-{task}" for task in range(4)}
