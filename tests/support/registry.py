@@ -52,7 +52,7 @@ class SchemaRegistry:
         ]
         self._process = GuardedProcess(folder)
         self._process.start(command, folder / "console.txt")
-        wait_until(self._answers, "the schema registry to answer")
+        wait_until(self._answers, "the schema registry to answer", 180)
         return self
 
     def __exit__(
