@@ -16,7 +16,7 @@ from millrace.errors import OptionsError, SchemaError
 from millrace_formats.avro import AvroFormat, AvroOptions
 from millrace_formats.avro.decoder import AvroDecoder, BinaryExactReader
 from millrace_formats.avro.parse import parse_schema
-from millrace_formats.avro.resolve import resolve
+from millrace_formats.avro.resolve import resolve, unreadable
 from millrace_formats.two_paths import TwoPathDecoder
 from unit.formats.avro.datums import encoded
 from unit.formats.avro.schemas import number, octets
@@ -354,3 +354,15 @@ def test_columns_that_the_schema_cannot_give_are_refused_at_once() -> None:
 def test_schemas_that_are_none(text: str, problem: str) -> None:
     with pytest.raises(OptionsError, match=problem):
         AvroFormat(AvroOptions(schema=text)).decoder(pa.schema([("a", pa.int32())]))
+
+
+def test_a_record_is_read_as_a_map_of_texts_only() -> None:
+    inner = {"type": "record", "name": "Inner", "fields": [{"name": "b", "type": "boolean"}]}
+    writer = parse_schema(json.dumps(record(inner)))
+    for item, problem in (
+        (pa.string(), ""),
+        (pa.bool_(), "the writer's record Inner cannot be read as MAP<STRING, BOOLEAN>"),
+    ):
+        schema = pa.schema([("a", pa.map_(pa.string(), item))])
+        plan = resolve(writer, None, schema, legacy=True, texts=True)
+        assert "; ".join(unreadable(plan)) == (problem and f"column a: {problem}")

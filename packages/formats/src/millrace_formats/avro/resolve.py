@@ -70,7 +70,7 @@ class _Resolution:
         if isinstance(writer, Map) and pt.is_map(type_):
             value = self.plan(writer.values, own.values if isinstance(own, Map) else None, type_.item_field)
             return Pairs(writer, type_, value)
-        if isinstance(writer, Record) and pt.is_map(type_) and self.texts:
+        if isinstance(writer, Record) and self.texts and _is_of_texts(type_):
             return Texts(writer, type_, tuple(_as_text(field.type) for field in writer.fields))
         return self._value(writer, own, type_)
 
@@ -79,7 +79,7 @@ class _Resolution:
             found = conversion(writer, reader, type_, self.legacy)
             if found is not None:
                 return Value(writer, type_, found)
-        what = "a row" if isinstance(writer, Record) else sql_name(type_)
+        what = "a row" if pt.is_struct(type_) else sql_name(type_)
         return Unreadable(writer, type_, f"the writer's {type_name(writer)} cannot be read as {what}")
 
     def _rows(self, writer: Record, reader: Record | None, type_: pa.StructType) -> Plan:
@@ -148,3 +148,7 @@ def _like(writer: AvroType, reader: AvroType | None) -> AvroType | None:
     if not isinstance(reader, Union):
         return reader
     return next((branch for branch in reader.branches if type(branch) is type(writer) and branch != NULL), None)
+
+
+def _is_of_texts(type_: pa.DataType) -> bool:
+    return pt.is_map(type_) and pt.is_string(type_.item_type) and bool(type_.item_field.nullable)
