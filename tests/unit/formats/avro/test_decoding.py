@@ -361,7 +361,7 @@ def test_a_record_is_read_as_a_map_of_texts_only() -> None:
     writer = parse_schema(json.dumps(record(inner)))
     for item, problem in (
         (pa.string(), ""),
-        (pa.bool_(), "the writer's record Inner cannot be read as MAP<STRING, BOOLEAN>"),
+        (pa.bool_(), "column a: the writer's record Inner cannot be read as MAP<STRING, BOOLEAN>"),
     ):
         schema = pa.schema([("a", pa.map_(pa.string(), item))])
         plan = resolve(writer, None, schema, legacy=True, texts=True)
