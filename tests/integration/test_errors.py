@@ -162,7 +162,8 @@ def test_a_malformed_message_is_told_with_its_place_and_its_beginning(spark, con
 
     text = str(raised.value)
     assert f"malformed message in topic '{topic}', partition 0, offset 1:" in text
-    assert "It begins with '{\"id\": 2'" in text
+    assert "It begins with '{\"id\": 2'. To let such messages pass, set 'json.ignore-parse-errors' to true; " in text
+    assert "to skip and count them, set 'ingestion.ignore-errors' to true" in text
 
 
 def test_a_wrong_header_filter_shows_where(spark, connection):

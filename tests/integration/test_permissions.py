@@ -15,10 +15,12 @@ from confluent_kafka.admin import (
 )
 from pyspark.errors import AnalysisException
 
+from millrace.configuration.build import configure
 from millrace.embedded import KafkaBroker, Listener
 from millrace.errors import ClientError
 from millrace.kafka.target import Target
 from millrace.options.secrets import Properties
+from millrace.source.check import check_dead_letters
 from support.kafka import consume
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -98,3 +100,17 @@ def test_a_client_that_may_not_write_is_told_before_a_task_starts(spark, guarded
     rows = spark.sql("SELECT 'v' AS value")
     rows.write.format("millrace").options(topic=topic, **alice).mode("append").save()
     assert [message.value() for message in consume(guarded.address("OPEN"), topic)] == [b"v"]
+
+
+def test_a_client_that_may_not_write_dead_letters_is_told_before_it_reads(guarded):
+    guarded.create_topic("dead-letters")
+    letters = {"dirty-data.collector": "topic", "dirty-data.collector.topic": "dead-letters"}
+    tolerant = {"topic": "orders", "format": "json", "ingestion.ignore-errors": "true", **letters}
+
+    def check(user):
+        login = {f"properties.{name}": value for name, value in connection_of(user, guarded).items()}
+        check_dead_letters(configure({**login, **tolerant}).source)
+
+    with pytest.raises(ClientError, match="this client may not write to topic 'dead-letters': its user needs the "):
+        check("bob")
+    check("alice")

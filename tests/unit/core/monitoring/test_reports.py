@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import queue
 import socket
@@ -18,7 +19,7 @@ from millrace.monitoring.report import Address, Count, Report
 from millrace.monitoring.sender import send
 from support.waiting import wait_until
 
-REPORT = Report(3, 1, {TopicPartition("a", 0): Count(10, 100, 2, 5, None)}, "reader", {"rx": 7})
+REPORT = Report(3, 1, {TopicPartition("a", 0): Count(10, 100, 2, 5, None, 4)}, "reader", {"rx": 7})
 
 
 @pytest.fixture
@@ -37,6 +38,27 @@ def receiver(taken: queue.Queue[Report]) -> Iterator[Receiver[Report]]:
 def test_a_report_arrives_as_it_was_sent(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
     send(receiver.address, REPORT)
     assert taken.get(timeout=10) == REPORT
+
+
+def test_who_asks_is_answered(taken: queue.Queue[Report]) -> None:
+    def answer(report: Report) -> bytes:
+        taken.put(report)
+        return b"%d" % report.split
+
+    listening = Receiver("127.0.0.1", 0, Report.from_bytes, answer)
+    asking = dataclasses.replace(REPORT, is_answered=True)
+    try:
+        assert send(listening.address, REPORT) is None
+        assert send(listening.address, asking) == b"1"
+        assert [taken.get(timeout=10) for _ in range(2)] == [REPORT, asking]
+    finally:
+        listening.close()
+        sender._connection.cache_clear()
+
+
+def test_who_asks_nobody_gets_no_answer() -> None:
+    assert send(Address("127.0.0.1", 1, b"other"), dataclasses.replace(REPORT, is_answered=True)) is None
+    sender._connection.cache_clear()
 
 
 def test_one_connection_carries_all_reports_of_a_process(

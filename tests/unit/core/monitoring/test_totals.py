@@ -18,7 +18,7 @@ def test_reports_of_a_batch_are_added_up_when_it_ends() -> None:
     clock.now += 2
     totals.finish()
     assert totals.to_json() == {
-        "partitions": {"a": {"0": [12, 120, 1, 5, 6], "1": [8, 80, 0, 7, 9]}},
+        "partitions": {"a": {"0": [12, 120, 1, 5, 6, 0], "1": [8, 80, 0, 7, 9, 0]}},
         "records_per_second": 10.0,
         "bytes_per_second": 100.0,
         "idle_ms": 0,
@@ -47,7 +47,7 @@ def test_a_report_that_is_under_way_while_later_batches_are_read_still_counts() 
     totals.take(Report(second, 0, {A0: Count(4, 40)}))
     totals.finish()
     told = totals.to_json()
-    assert (told["partitions"], told["missing"]) == ({"a": {"0": [7, 70, 0, None, None]}}, 0)
+    assert (told["partitions"], told["missing"]) == ({"a": {"0": [7, 70, 0, None, None, 0]}}, 0)
 
 
 def test_a_report_that_is_much_too_late_stays_missing() -> None:
@@ -72,6 +72,30 @@ def test_the_rate_of_a_batch_holds_what_was_reported_after_its_end() -> None:
     totals.take(Report(batch, 1, {A0: Count(6, 60)}))
     told = totals.to_json()
     assert (told["records_per_second"], told["bytes_per_second"], told["missing"]) == (5.0, 50.0, 0)
+
+
+def test_who_tells_of_malformed_records_hears_how_many_the_query_has_met() -> None:
+    totals = Totals()
+    first = totals.begin(2)
+    assert totals.take(Report(first, 0, {A0: Count(9, errors=2)})) == 2
+    # Of a split that is read again the newest attempt counts
+    assert totals.take(Report(first, 0, {A0: Count(9, errors=3)})) == 3
+    assert totals.take(Report(first, 1, {A0: Count(9, errors=1), A1: Count(9, errors=4)})) == 8
+    totals.finish()
+    second = totals.begin(1)
+    assert totals.take(Report(second, 0, {A1: Count(9, errors=5)})) == 13
+    totals.finish()
+    assert totals.to_json()["partitions"] == {"a": {"0": [18, 0, 0, None, None, 4], "1": [18, 0, 0, None, None, 9]}}
+
+
+def test_malformed_records_that_are_told_late_count_too() -> None:
+    totals = Totals()
+    first = totals.begin(1)
+    totals.finish()
+    totals.begin(1)
+    late = Report(first, 0, {A0: Count(9, errors=2)})
+    assert totals.take(late) == 2
+    assert totals.take(late) == 2
 
 
 def test_the_time_without_a_batch_is_told() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from millrace.monitoring.view import PartitionMetrics, metrics, metrics_of
 
 TOLD = {
-    "partitions": {"a": {"0": [10, 100, 0, 5, 9], "1": [2, 20, 3, 7, None]}},
+    "partitions": {"a": {"0": [10, 100, 0, 5, 9, 4], "1": [2, 20, 3, 7, None, 1]}},
     "records_per_second": 12.5,
     "bytes_per_second": 125.0,
     "idle_ms": 40,
@@ -35,8 +35,8 @@ def progress(*sources: tuple[str | None, str | None], watermark: str | None = No
 def test_partitions_have_offsets_lag_and_counts() -> None:
     (found,) = metrics_of(progress((offset(TOLD, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5}))))
     assert found.partitions == (
-        PartitionMetrics("a", 0, 10, 6, 2, 10, 100, 0, 5, 9),
-        PartitionMetrics("a", 1, 5, None, 0, 2, 20, 3, 7, None),
+        PartitionMetrics("a", 0, 10, 6, 2, 10, 100, 0, 5, 9, 4),
+        PartitionMetrics("a", 1, 5, None, 0, 2, 20, 3, 7, None, 1),
     )
 
 
@@ -52,6 +52,7 @@ def test_a_source_has_what_its_partitions_have_together() -> None:
         "numRecordsInPerSecond": 12.5,
         "numBytesIn": 120,
         "numBytesInPerSecond": 125.0,
+        "numRecordsInErrors": 5,
         "recordsSkipped": 7,
         "commitsSucceeded": 2,
         "commitsFailed": 1,

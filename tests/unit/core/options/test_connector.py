@@ -170,6 +170,23 @@ CASES |= {
             {"": DURATION, "5 fortnights": DURATION, "soon": DURATION, "1.5 s": DURATION},
             ("partition.discovery.interval.ms", "properties.partition.discovery.interval.ms"),
         ),
+        "ingestion.ignore-errors": Case(False, {"true": True, "false": False}, {"sometimes": "expected true or false"}),
+        "ingestion.error-tolerance.max-count": Case(
+            -1,
+            {"-1": -1, "0": 0, "1000": 1000},
+            {"-2": "expected greater than or equal to -1", "some": WHOLE_NUMBER},
+        ),
+        "dirty-data.collector": Case(
+            None,
+            {"logger": "logger", "topic": "topic"},
+            {"kafka": "expected one of logger, topic", "": "expected one of logger, topic"},
+            ("dirty-data.collector.type",),
+        ),
+        "dirty-data.collector.topic": Case(
+            None,
+            {"dead-orders": "dead-orders", " a ": "a"},
+            {"": "expected the name of one topic", "a;b": "expected the name of one topic"},
+        ),
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),
         "includeHeaders": Case(

@@ -10,9 +10,9 @@ import pytest
 
 from millrace.contracts import Payloads
 from millrace.errors import DeliveryError, MessageError
+from millrace.kafka import delivery
 from millrace.kafka.producer import WatchedProducer, producer_for
 from millrace.options.secrets import Properties
-from millrace.sink import produce
 from millrace.sink.produce import Output
 from millrace.sink.records import Records
 
@@ -21,7 +21,7 @@ NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "delivery.report.only.error": Tru
 
 @pytest.fixture(autouse=True)
 def _short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(produce, "FLUSH_STEP_S", 0.05)
+    monkeypatch.setattr(delivery, "FLUSH_STEP_S", 0.05)
 
 
 def output(**settings: str) -> Output:

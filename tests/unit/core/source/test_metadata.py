@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.contracts import Decoded
-from millrace.errors import MessageError, SchemaError
+from millrace.errors import SchemaError
 from millrace.options.metadata import METADATA_KEYS, parse_metadata_columns
 from millrace.source.fetch import Messages
 from millrace.source.metadata import COLUMNS, metadata_columns, metadata_fields, value_schema
@@ -83,23 +83,3 @@ def test_every_row_has_the_metadata_of_its_message(messages: Make) -> None:
         "t": ["a", "a", "b"],
         "again": ["a", "a", "b"],
     }
-
-
-def test_a_null_in_a_column_that_is_not_null_is_told_with_its_place(messages: Make) -> None:
-    chosen = parse_metadata_columns("__raw_key__ AS k")
-    schema = pa.schema([pa.field("k", pa.binary(), nullable=False)])
-
-    with pytest.raises(MessageError, match=r"^orders-3, offset 101: null in column 'k', which is NOT NULL$"):
-        metadata_columns(
-            schema, chosen, messages({"key": b"k"}, {"key": None}), Decoded(pa.record_batch({"id": [1, 2]}))
-        )
-
-
-def test_so_is_one_that_the_format_did_not_tell(messages: Make) -> None:
-    chosen = parse_metadata_columns("value.table AS t")
-    schema = pa.schema([pa.field("t", pa.string(), nullable=False)])
-    told = pa.record_batch({"table": pa.array(["a", None, "c"])})
-    decoded = Decoded(pa.record_batch({"id": [1, 2, 3]}), pa.array([0, 2, 2], pa.int32()), metadata=told)
-
-    with pytest.raises(MessageError, match=r"^orders-3, offset 102: null in column 't', which is NOT NULL$"):
-        metadata_columns(schema, chosen, messages({}, {}, {}), decoded)

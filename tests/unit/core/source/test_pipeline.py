@@ -13,6 +13,7 @@ from millrace.configuration.build import configure
 from millrace.contracts import HeaderFilter
 from millrace.errors import OptionsError
 from millrace.source import pipeline
+from millrace.source.dirty import DirtyData
 from millrace.source.fetch import Messages
 from millrace.source.kafka_columns import kafka_schema
 from millrace.source.splits import Split
@@ -36,7 +37,8 @@ def read(messages: Make, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Itera
         monkeypatch.setattr(pipeline, "fetch", fetch)
         given = {"properties.bootstrap.servers": "h:1", **{"scan." + name: value for name, value in options.items()}}
         config = configure({k.replace("_", "-"): v for k, v in given.items()}).source
-        return pipeline.read(config, SCHEMA, Split(()), Tally())
+        tally = Tally()
+        return pipeline.read(config, SCHEMA, Split(()), tally, DirtyData(config, tally))
 
     return start
 

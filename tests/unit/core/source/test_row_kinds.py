@@ -27,7 +27,7 @@ def changes(messages: Make, *items: object) -> Messages:
 def read(messages: Messages, schema: pa.Schema, **options: str) -> list[dict[str, object]]:
     given = {"properties.bootstrap.servers": "h:1", "format": "debezium-json"}
     named = {name.replace("_", "."): value for name, value in options.items()}
-    return rows_for(configure({**given, **named}).source, schema)(messages).to_pylist()
+    return rows_for(configure({**given, **named}).source, schema)(messages).batch.to_pylist()
 
 
 def refused(schema: pa.Schema, **options: str) -> str:

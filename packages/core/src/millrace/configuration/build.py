@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace.configuration.changes import problems_of_changes
+from millrace.configuration.dirty_data import problems_of_dirty_data
 from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
 from millrace.configuration.part_problems import problems_of_parts
 from millrace.errors import OptionsError, PluginError
@@ -199,7 +200,12 @@ def _check_creation(parser: OptionParser, options: SinkOptions) -> None:
 def _check_formats(
     parser: OptionParser, options: SourceOptions, value_format: PluginRef | None, given: set[str]
 ) -> None:
-    for problem in (*problems_of_changes(options, value_format, given), *problems_of_parts(options, given)):
+    found = (
+        *problems_of_changes(options, value_format, given),
+        *problems_of_parts(options, given),
+        *problems_of_dirty_data(options, given),
+    )
+    for problem in found:
         parser.report(problem)
 
 

@@ -86,12 +86,13 @@ class Cluster:
             ours = {name: value for name, value in settings.items() if name != "isolation.level"}
             self._admin = AdminClient({**ours, **self._watch.settings()})
 
-    def topics(self, names: Iterable[str], may_lack: Collection[str] = ()) -> dict[str, Topic]:
+    def topics(self, names: Iterable[str], may_lack: Collection[str] = (), option: str = "topic") -> dict[str, Topic]:
         """What some topics are now, by name.
 
         Args:
             names: The topics.
             may_lack: Those of them that are left out of the answer when they do not exist.
+            option: The option that names them, for errors.
 
         Raises:
             UnreachableError: No bootstrap server answered.
@@ -101,7 +102,7 @@ class Cluster:
         found = self.ask(lambda timeout_s: self._describe(wanted, timeout_s), "looking up topics")
         missing = [topic for topic in wanted if topic not in found and topic not in may_lack]
         if missing:
-            raise UnknownTopicError(self._missing(missing, self.topic_names()))
+            raise UnknownTopicError(self._missing(missing, self.topic_names(), option))
         return found
 
     def topic_names(self) -> list[str]:
@@ -307,10 +308,10 @@ class Cluster:
             f"'properties.bootstrap.servers') when {doing}: {said}. {self._watch.hint() or CHECK}"
         )
 
-    def _missing(self, missing: list[str], known: Collection[str]) -> str:
+    def _missing(self, missing: list[str], known: Collection[str], option: str = "topic") -> str:
         visible = sorted(name for name in known if not name.startswith("__"))
         names = ", ".join(repr(topic) for topic in missing)
-        message = f"no topic {names} at {self._servers} (option 'topic')"
+        message = f"no topic {names} at {self._servers} (option {option!r})"
         close = get_close_matches(missing[0], visible, n=1)
         if close:
             return f"{message}. Did you mean {close[0]!r}?"

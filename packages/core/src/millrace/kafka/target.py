@@ -39,20 +39,19 @@ class Target(Cluster):
             self._create(NewTopic(topic, partitions or _BROKERS_DEFAULT, replication_factor or _BROKERS_DEFAULT))
             self._await_leaders(topic)
 
-    def check_may_write(self, topics: Sequence[str]) -> None:
-        """Refuse topics that this client may not write to, as far as the brokers tell.
+    def check_writable(self, topics: Sequence[str], option: str = "topic") -> None:
+        """Refuse topics that do not exist, or that this client may not write to, as far as the brokers tell.
+
+        Args:
+            topics: The topics.
+            option: The option that names them, for errors.
 
         Raises:
-            ClientError: There are some.
+            UnreachableError, UnknownTopicError: As `Cluster.topics`.
+            ClientError: This client may not write to some.
         """
-        if not topics:
-            return
-        refused = self.ask(lambda timeout_s: self._refused(list(topics), timeout_s), "looking up permissions")
-        if refused:
-            named = ", ".join(map(repr, refused))
-            raise ClientError(
-                f"this client may not write to topic {named}: its user needs the operation WRITE on it (an ACL)"
-            )
+        self.topics(topics, option=option)
+        self._check_may_write(topics)
 
     def broker_setting(self, name: str) -> str | None:
         """A setting of the brokers; None when this client may not ask for it."""
@@ -65,6 +64,16 @@ class Target(Cluster):
             "looking up consumer groups",
         )
         return [group.group_id for group in found.valid]
+
+    def _check_may_write(self, topics: Sequence[str]) -> None:
+        if not topics:
+            return
+        refused = self.ask(lambda timeout_s: self._refused(list(topics), timeout_s), "looking up permissions")
+        if refused:
+            named = ", ".join(map(repr, refused))
+            raise ClientError(
+                f"this client may not write to topic {named}: its user needs the operation WRITE on it (an ACL)"
+            )
 
     def _create(self, topic: NewTopic) -> None:
         self.ask(lambda timeout_s: self._ask_for(topic, timeout_s), f"creating topic {topic.topic!r}")

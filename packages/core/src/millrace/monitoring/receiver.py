@@ -28,13 +28,13 @@ class Receiver(Generic[R]):
         host: The address to listen on; others connect to the same.
         port: 0 for a free one.
         parse: Makes a report of what was sent; raises ValueError for what is none.
-        take: Called with each report, by several threads.
+        take: Called with each report, by several threads; what it returns is the answer to those that get one.
 
     Raises:
         OSError: There is no such address on this machine, or the port is taken.
     """
 
-    def __init__(self, host: str, port: int, parse: Callable[[bytes], R], take: Callable[[R], None]) -> None:
+    def __init__(self, host: str, port: int, parse: Callable[[bytes], R], take: Callable[[R], bytes | None]) -> None:
         self._parse = parse
         self._take = take
         # Whoever connects proves on a thread of their own that they know the secret: nobody can hold up the others
@@ -85,6 +85,6 @@ class Receiver(Generic[R]):
         except ValueError as error:
             logger.warning("%s", error)
             return
-        self._take(report)
-        if report.IS_ANSWERED:
-            connection.send_bytes(b"")
+        answer = self._take(report)
+        if report.is_answered:
+            connection.send_bytes(answer or b"")

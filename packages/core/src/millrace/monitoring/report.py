@@ -24,12 +24,14 @@ class Sendable(Protocol):
     """What is sent to a receiver.
 
     Attributes:
-        IS_ANSWERED: Whether the sender waits until it is taken.
         LOST: What to say when the receiver cannot be reached, with its ``host`` and ``port`` and the ``failure``.
     """
 
-    IS_ANSWERED: ClassVar[bool]
     LOST: ClassVar[str]
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the sender waits for an answer."""
 
     def to_bytes(self) -> bytes:
         """As it is sent."""
@@ -45,6 +47,7 @@ class Count:
         skipped: How many offsets were skipped because they are gone.
         fetch_lag_ms: How old the last record was when it was fetched, by its timestamp; None without one.
         emit_lag_ms: How old the last record was whose row was made, when that was done.
+        errors: How many of the records were malformed.
     """
 
     records: int = 0
@@ -52,6 +55,7 @@ class Count:
     skipped: int = 0
     fetch_lag_ms: int | None = None
     emit_lag_ms: int | None = None
+    errors: int = 0
 
     def add(self, later: Count) -> None:
         """Add what was read later."""
@@ -60,10 +64,11 @@ class Count:
         self.skipped += later.skipped
         self.fetch_lag_ms = self.fetch_lag_ms if later.fetch_lag_ms is None else later.fetch_lag_ms
         self.emit_lag_ms = self.emit_lag_ms if later.emit_lag_ms is None else later.emit_lag_ms
+        self.errors += later.errors
 
     def to_list(self) -> list[int | None]:
         """The fields in order."""
-        return [self.records, self.bytes, self.skipped, self.fetch_lag_ms, self.emit_lag_ms]
+        return [self.records, self.bytes, self.skipped, self.fetch_lag_ms, self.emit_lag_ms, self.errors]
 
 
 @dataclass(frozen=True)
@@ -76,9 +81,9 @@ class Report:
         counts: What was read, by partition.
         client: The client that read it; empty without statistics.
         statistics: What the client says of itself.
+        is_answered: Whether the sender waits for an answer, which is how many records of the query were malformed.
     """
 
-    IS_ANSWERED: ClassVar[bool] = False
     LOST: ClassVar[str] = (
         "the driver does not answer at {host}:{port}, so that its metrics lack what is read here: {failure}. Give an "
         "address of the driver that this machine can reach by option 'scan.metrics.address'"
@@ -89,11 +94,13 @@ class Report:
     counts: dict[TopicPartition, Count]
     client: str = ""
     statistics: dict[str, int] = field(default_factory=dict)
+    is_answered: bool = False
 
     def to_bytes(self) -> bytes:
         """As it is sent."""
         counts = [[*partition, *count.to_list()] for partition, count in self.counts.items()]
-        return json.dumps([self.batch, self.split, counts, self.client, self.statistics]).encode()
+        fields = [self.batch, self.split, counts, self.client, self.statistics, self.is_answered]
+        return json.dumps(fields).encode()
 
     @classmethod
     def from_bytes(cls, sent: bytes) -> Report:
@@ -103,8 +110,8 @@ class Report:
             ValueError: It is no report.
         """
         try:
-            batch, split, counts, client, statistics = json.loads(sent)
+            batch, split, counts, client, statistics, is_answered = json.loads(sent)
             found = {TopicPartition(topic, partition): Count(*fields) for topic, partition, *fields in counts}
         except TypeError as error:
             raise ValueError(f"not a report: {error}") from error
-        return cls(batch, split, found, client, statistics)
+        return cls(batch, split, found, client, statistics, is_answered)

@@ -16,33 +16,39 @@ logger = logging.getLogger("millrace.monitoring")
 PATIENCE_S = 2
 """How long the receiver may take to answer: a task or a micro-batch waits for it."""
 
+_LONGEST_ANSWER = 64
+
 _unreachable: set[Address] = set()
 
 
-def send(address: Address, report: Sendable) -> None:
-    """Send a report; when the receiver cannot be reached, that is told once and the report is lost."""
+def send(address: Address, report: Sendable) -> bytes | None:
+    """Send a report; when the receiver cannot be reached, that is told once and the report is lost.
+
+    Returns:
+        The answer; None when there is none, or the report is lost.
+    """
     if address in _unreachable:
-        return
+        return None
     began = time.monotonic()
     try:
-        _try(address, report)
+        return _try(address, report)
     except Exception as error:
         _connection.cache_clear()
         if time.monotonic() - began > PATIENCE_S / 2:
             # Whoever keeps silent would do so again
             _give_up(address, report, error)
-            return
+            return None
         try:
-            _try(address, report)
+            return _try(address, report)
         except Exception as again:
             _give_up(address, report, again)
+            return None
 
 
-def _try(address: Address, report: Sendable) -> None:
+def _try(address: Address, report: Sendable) -> bytes | None:
     connection = _connection(address)
     connection.send_bytes(report.to_bytes())
-    if report.IS_ANSWERED:
-        connection.recv_bytes(0)
+    return connection.recv_bytes(_LONGEST_ANSWER) if report.is_answered else None
 
 
 @functools.lru_cache(maxsize=2)

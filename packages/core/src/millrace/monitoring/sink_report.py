@@ -26,7 +26,7 @@ class SinkReport:
         producers: What the Kafka producers say of themselves, by name.
     """
 
-    IS_ANSWERED: ClassVar[bool] = True
+    is_answered: ClassVar[bool] = True
     LOST: ClassVar[str] = (
         "nobody answers at {host}:{port}, so that metrics lack what is written from now on: {failure}. If the "
         "SinkMetrics that gave this address still listens, make it with a host that the driver's machine can reach"

@@ -48,8 +48,12 @@ class Totals:
             self._batch += 1
             return self._batch
 
-    def take(self, report: Report) -> None:
-        """Take a report; one of a split that was read again replaces the one before."""
+    def take(self, report: Report) -> int:
+        """Take a report; one of a split that was read again replaces the one before.
+
+        Returns:
+            How many malformed records were met so far, those of the micro-batch that is under way included.
+        """
         with self._lock:
             if report.batch == self._batch and not self._is_finished:
                 self._reports[report.split] = report
@@ -60,6 +64,9 @@ class Totals:
                 self._add(report)
                 if report.batch == self._batch:
                     self._last_reports.append(report)
+            now = () if self._is_finished else self._reports.values()
+            counts = [*self._counts.values(), *(count for each in now for count in each.counts.values())]
+            return sum(count.errors for count in counts)
 
     def finish(self) -> None:
         """Add up the micro-batch that has ended."""

@@ -30,6 +30,7 @@ class PartitionMetrics:
         records_skipped: Offsets skipped because they were gone.
         current_fetch_event_time_lag: How old the last record was when it was fetched, by its timestamp.
         current_emit_event_time_lag: How old the last record was when its row was made.
+        num_records_in_errors: Records that were skipped because they are malformed.
     """
 
     topic: str
@@ -42,14 +43,15 @@ class PartitionMetrics:
     records_skipped: int
     current_fetch_event_time_lag: int | None
     current_emit_event_time_lag: int | None
+    num_records_in_errors: int = 0
 
 
 @dataclass(frozen=True)
 class SourceMetrics:
     """A source of millrace in a query. Times are in milliseconds; None where nothing is known yet.
 
-    What executors count (records, bytes, event-time lags) is of the micro-batches that had ended when that of the
-    progress was planned, since the query was started.
+    What executors count (records, malformed ones, bytes, event-time lags) is of the micro-batches that had ended when
+    that of the progress was planned, since the query was started.
 
     Attributes:
         partitions: Its partitions, in order.
@@ -58,6 +60,7 @@ class SourceMetrics:
         num_records_in_per_second: The same of the last micro-batch that had ended, by its duration.
         num_bytes_in: Bytes of their values.
         num_bytes_in_per_second: The same of the last micro-batch that had ended, by its duration.
+        num_records_in_errors: Records that were skipped because they are malformed.
         records_skipped: Offsets skipped because they were gone.
         commits_succeeded: Commits of the group's offsets.
         commits_failed: Commits of the group's offsets that failed.
@@ -75,6 +78,7 @@ class SourceMetrics:
     num_records_in_per_second: float
     num_bytes_in: int
     num_bytes_in_per_second: float
+    num_records_in_errors: int
     records_skipped: int
     commits_succeeded: int
     commits_failed: int
@@ -130,6 +134,7 @@ def _source(latest: dict[str, Any], current: dict[str, Any], watermark_lag: int 
         num_records_in_per_second=told.get("records_per_second", 0.0),
         num_bytes_in=sum(each.num_bytes_in for each in partitions),
         num_bytes_in_per_second=told.get("bytes_per_second", 0.0),
+        num_records_in_errors=sum(each.num_records_in_errors for each in partitions),
         records_skipped=sum(each.records_skipped for each in partitions) + told.get("skipped", 0),
         commits_succeeded=told.get("commits_succeeded", 0),
         commits_failed=told.get("commits_failed", 0),
@@ -143,7 +148,7 @@ def _source(latest: dict[str, Any], current: dict[str, Any], watermark_lag: int 
 
 
 def _partition(topic: str, number: str, offset: int, latest: dict[str, Any], told: dict[str, Any]) -> PartitionMetrics:
-    counts = told.get("partitions", {}).get(topic, {}).get(number, [0, 0, 0, None, None])
+    counts = told.get("partitions", {}).get(topic, {}).get(number, [0, 0, 0, None, None, 0])
     return PartitionMetrics(
         topic,
         int(number),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Gt
+from annotated_types import Ge, Gt
 
 from millrace.options.address import parse_address, parse_port_address
 from millrace.options.duration import parse_duration_ms
@@ -17,7 +17,7 @@ from millrace.options.field import option
 from millrace.options.fields import parse_fields
 from millrace.options.metadata import MetadataColumn, parse_metadata_columns
 from millrace.options.secrets import parse_shared_secret
-from millrace.options.topics import parse_partitions, parse_pattern, parse_topics
+from millrace.options.topics import parse_partitions, parse_pattern, parse_topic, parse_topics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,6 +239,33 @@ class SourceOptions(TableOptions):
         "scan.filter.language",
         default="expression",
         doc="The language of scan.header-filter: a header-filter plugin (an addition).",
+    )
+    ignore_errors: bool = option(
+        "ingestion.ignore-errors",
+        default=False,
+        doc="Whether messages that the formats cannot decode are skipped and counted; if not, the first one ends the "
+        "query with an error.",
+    )
+    max_errors: Annotated[int, Ge(-1)] = option(
+        "ingestion.error-tolerance.max-count",
+        default=-1,
+        doc="With ingestion.ignore-errors: how many malformed messages a query may meet; with more it ends with an "
+        "error. -1 for any number. It is for all tasks and micro-batches of a stream since it was started, and for "
+        "each task of a batch.",
+    )
+    dirty_collector: Literal["logger", "topic"] | None = option(
+        "dirty-data.collector",
+        default=None,
+        aliases=("dirty-data.collector.type",),
+        doc="With ingestion.ignore-errors: where malformed messages go: logger for the log of the executor that met "
+        "them, or topic for the one that dirty-data.collector.topic names. By default they are counted only.",
+    )
+    dead_letter_topic: str | None = option(
+        "dirty-data.collector.topic",
+        default=None,
+        parse=parse_topic,
+        doc="The topic that malformed messages are written to (an addition): keys, values and headers as they are, and "
+        "further headers millrace.error.* that tell place and reason. It must exist, and must not be read.",
     )
     metrics_address: str = option(
         "scan.metrics.address",

@@ -19,6 +19,18 @@ def parse_topics(text: str) -> tuple[str, ...]:
     return parse_names(text, "topic names", "topic")
 
 
+def parse_topic(text: str) -> str:
+    """The name of one topic.
+
+    Raises:
+        ValueError: It is empty, or a list.
+    """
+    name = text.strip()
+    if not name or ";" in name:
+        raise ValueError("expected the name of one topic")
+    return name
+
+
 def parse_pattern(text: str) -> str:
     """A regular expression, written as in Java, that whole names of topics match.
 

@@ -58,8 +58,7 @@ def _prepare(config: SinkConfig, patience_s: float | None) -> SinkConfig:
     # Made and dropped: it talks to no broker before it is told to
     WatchedProducer({**producer_settings(client, idempotent=options.waits_for_brokers), **transactional})
     target = _target(client, patience_s)
-    target.topics(options.topics)
-    target.check_may_write(options.topics)
+    target.check_writable(options.topics)
     if options.topic_pattern is not None:
         check_some_match(options.topic_pattern, target.topic_names())
     if not options.is_exactly_once:

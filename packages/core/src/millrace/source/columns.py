@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
 from millrace.contracts import HEADERS, is_headers
-from millrace.errors import MessageError
 from millrace.source.fetch import Messages
 from millrace.source.header_filter import headers_of
 
@@ -45,21 +44,8 @@ class MessageColumn:
         return kind == self.type or (self.type == HEADERS and is_headers(kind))
 
     def column(self, messages: Messages, field: pa.Field) -> pa.Array:
-        """The column for a field of the query's schema.
-
-        Raises:
-            MessageError: The field is NOT NULL, and a message has none.
-        """
-        made = self.make(messages).cast(field.type)
-        if made.null_count and not field.nullable:
-            raise MessageError(null_in(field, messages, made.is_null().index(True).as_py()))
-        return made
-
-
-def null_in(field: pa.Field, messages: Messages, index: int) -> str:
-    """One sentence about a message that has nothing for a column which is NOT NULL."""
-    offset = messages.items[index].offset()
-    return f"{messages.partition}, offset {offset}: null in column {field.name!r}, which is NOT NULL"
+        """The column for a field of the query's schema; NULL, whatever that allows, where a message has none."""
+        return self.make(messages).cast(field.type)
 
 
 def payload(get: Callable[[Message], bytes | None]) -> MessageColumn:

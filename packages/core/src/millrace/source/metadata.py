@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from millrace.contracts import Decoded
-from millrace.errors import MessageError, SchemaError
+from millrace.errors import SchemaError
 from millrace.options.metadata import MetadataColumn, keys_of_value
 from millrace.source import columns
-from millrace.source.columns import null_in
 from millrace.source.fetch import Messages
 
 Told = Mapping[str, pa.DataType]
@@ -74,28 +73,17 @@ def metadata_columns(
         chosen: Which metadata is among them.
         messages: The messages.
         decoded: What they were decoded to, with what the format tells as its columns, each once.
-
-    Raises:
-        MessageError: A column is NOT NULL, and a message has none.
     """
     keys = keys_of_value(chosen)
     made = {}
     for one in chosen:
         field = schema.field(one.column)
         if one.of_value is not None and decoded.metadata is not None:
-            made[one.column] = _told_column(decoded.metadata.column(keys.index(one.of_value)), field, messages, decoded)
+            made[one.column] = decoded.metadata.column(keys.index(one.of_value)).cast(field.type)
         else:
             column = COLUMNS[one.key].column(messages, field)
             made[one.column] = column if decoded.message_index is None else column.take(decoded.message_index)
     return made
-
-
-def _told_column(column: pa.Array, field: pa.Field, messages: Messages, decoded: Decoded) -> pa.Array:
-    if column.null_count and not field.nullable:
-        row = column.is_null().index(True).as_py()
-        message = row if decoded.message_index is None else decoded.message_index[row].as_py()
-        raise MessageError(null_in(field, messages, message))
-    return column.cast(field.type)
 
 
 def _type_of(one: MetadataColumn, told: Told) -> pa.DataType:

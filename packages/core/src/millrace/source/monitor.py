@@ -50,7 +50,7 @@ class Monitor:
 def _listen(address: str, totals: Totals) -> Receiver[Report] | None:
     host, port = split_address(address)
     try:
-        return Receiver(host, port, Report.from_bytes, totals.take)
+        return Receiver(host, port, Report.from_bytes, lambda report: b"%d" % totals.take(report))
     except OSError as error:
         logger.warning(
             "metrics lack what executors read, since the driver cannot listen at %s: %s. Give an address of the "

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+from confluent_kafka import Message
 
 from millrace.collector import no_garbage_collection
 from millrace.configuration import SourceConfig
-from millrace.configuration.parts import Part, Parts, divide
+from millrace.configuration.parts import Parts, divide
 from millrace.contracts import ChangelogFormat, Decoded, Decoder, HeaderFilter
-from millrace.options import options_of
-from millrace.options.metadata import MetadataColumn, keys_of_value
+from millrace.options.metadata import keys_of_value
 from millrace.plugins.manager import PluginRef
-from millrace.source.decode import checked, decode_values
+from millrace.source.decode import decode
+from millrace.source.dirty import DirtyData
 from millrace.source.fetch import Messages, fetch
 from millrace.source.header_filter import keep
 from millrace.source.kafka_columns import check_kafka_schema, kafka_columns
 from millrace.source.keys import Keys
-from millrace.source.metadata import metadata_columns, value_schema
-from millrace.source.row_kinds import row_kinds, without_row_kinds
+from millrace.source.metadata import value_schema
+from millrace.source.row_kinds import without_row_kinds
+from millrace.source.rows import RowMaker
 from millrace.source.splits import Split
 from millrace.source.tally import Tally
 
 
-def read(config: SourceConfig, schema: pa.Schema, split: Split, tally: Tally) -> Iterator[pa.RecordBatch]:
+def read(
+    config: SourceConfig, schema: pa.Schema, split: Split, tally: Tally, dirty: DirtyData
+) -> Iterator[pa.RecordBatch]:
     """The rows of a split, in batches of exactly ``schema``.
 
     Args:
@@ -33,10 +37,11 @@ def read(config: SourceConfig, schema: pa.Schema, split: Split, tally: Tally) ->
         schema: The query's columns.
         split: What to read.
         tally: Where to count what was read.
+        dirty: What becomes of malformed messages.
 
     Raises:
         DataLossError, ClientError: As `fetch`.
-        MessageError: A message is malformed.
+        MessageError, DeliveryError: As `DirtyData`.
     """
     header_filter = _header_filter(config.header_filter)
     to_rows = rows_for(config, schema)
@@ -45,12 +50,15 @@ def read(config: SourceConfig, schema: pa.Schema, split: Split, tally: Tally) ->
             kept = keep(header_filter, fetched)
             if kept.items:
                 rows = to_rows(kept)
+                if rows.bad:
+                    dirty.take(kept, rows.bad)
                 tally.emitted(kept.partition, kept.items[-1])
-                yield rows
+                yield rows.batch
+        dirty.finish()
 
 
 @functools.lru_cache(maxsize=16)
-def rows_for(config: SourceConfig, schema: pa.Schema) -> Callable[[Messages], pa.RecordBatch]:
+def rows_for(config: SourceConfig, schema: pa.Schema) -> RowMaker:
     """What turns messages into rows; made on the driver to check the query's columns, then once per worker.
 
     Raises:
@@ -60,7 +68,7 @@ def rows_for(config: SourceConfig, schema: pa.Schema) -> Callable[[Messages], pa
     if value_format is None:
         values = value_schema(schema, options.metadata, {})
         check_kafka_schema(values)
-        return _completed(functools.partial(kafka_columns, values), schema, options.metadata)
+        return RowMaker(schema, functools.partial(kafka_columns, values), options.metadata)
     made = value_format.create()
     if not isinstance(made, ChangelogFormat):
         parts, told, kinds = divide(value_schema(schema, options.metadata, {}), options), None, None
@@ -70,58 +78,19 @@ def rows_for(config: SourceConfig, schema: pa.Schema) -> Callable[[Messages], pa
         kinds, told = options.row_kind_column, keys_of_value(options.metadata)
         parts = divide(without_row_kinds(beside, kinds, value_format.name), options)
         decoder = made.decoder(parts.value.schema, told)
-    decode = functools.partial(_decode, value_format, decoder, parts.value.schema, told)
-    return _completed(decode, schema, options.metadata, kinds, parts.value, _keys(config.key_format, parts))
+    values_of = functools.partial(_values, decoder, parts.value.schema, value_format.name, told)
+    keys = _keys(config.key_format, parts)
+    return RowMaker(schema, values_of, options.metadata, value_format, parts.value, kinds, keys)
 
 
-def _completed(
-    decode: Callable[[Messages], Decoded],
-    schema: pa.Schema,
-    metadata: tuple[MetadataColumn, ...],
-    row_kind_column: str | None = None,
-    value: Part | None = None,
-    keys: Keys | None = None,
-) -> Callable[[Messages], pa.RecordBatch]:
-    """Rows as the query's schema has them: what is decoded, its metadata, its row kinds, and what keys say."""
-    if not metadata and row_kind_column is None and keys is None and (value is None or value.schema == schema):
-        return lambda messages: decode(messages).rows
-    places = {name: index for index, name in enumerate(value.columns)} if value is not None else {}
-
-    def complete(messages: Messages) -> pa.RecordBatch:
-        decoded_keys = None if keys is None else keys.decode(messages)
-        decoded = decode(messages)
-        beside = metadata_columns(schema, metadata, messages, decoded)
-        if row_kind_column is not None:
-            beside[row_kind_column] = row_kinds(decoded)
-        if keys is not None and decoded_keys is not None:
-            beside |= keys.columns(decoded_keys, messages, decoded, schema)
-        made = [
-            beside[name] if name in beside else decoded.rows.column(places.get(name, name)) for name in schema.names
-        ]
-        return pa.RecordBatch.from_arrays(made, schema=schema)
-
-    return complete
+def _values(decoder: Decoder, schema: pa.Schema, name: str, told: Sequence[str] | None, messages: Messages) -> Decoded:
+    return decode(decoder, list(map(Message.value, messages.items)), schema, name, told)
 
 
 def _keys(key_format: PluginRef | None, parts: Parts) -> Keys | None:
     if key_format is None or parts.key is None:
         return None
-    shown = set(parts.key.columns) - set(parts.value.columns)
-    return Keys(key_format, parts.key, shown, _advice(key_format, "key."))
-
-
-def _decode(
-    value_format: PluginRef, decoder: Decoder, schema: pa.Schema, told: list[str] | None, messages: Messages
-) -> Decoded:
-    decoded = decode_values(decoder, _advice(value_format, ""), messages)
-    return checked(decoded, schema, len(messages.items), value_format.name, told)
-
-
-@functools.cache
-def _advice(format_: PluginRef, side: str) -> str:
-    names = {info.name for info in options_of(type(format_.options)).values()}
-    lenient = "ignore-parse-errors"
-    return f". To let such messages pass, set '{side}{format_.name}.{lenient}' to true" if lenient in names else ""
+    return Keys(key_format, parts.key, set(parts.key.columns) - set(parts.value.columns))
 
 
 @functools.lru_cache(maxsize=16)

@@ -28,6 +28,15 @@ class Tally:
         """Note that the rows of fetched records were made, up to that of ``last``."""
         self.counts[partition].emit_lag_ms = _age_ms(last)
 
+    def malformed(self, partition: TopicPartition, messages: int) -> None:
+        """Count messages that give no rows because something is wrong with them."""
+        self.counts[partition].errors += messages
+
+    @property
+    def errors(self) -> int:
+        """How many of those there are in all partitions."""
+        return sum(count.errors for count in self.counts.values())
+
     def skipped(self, partition: TopicPartition, offsets: int) -> None:
         """Count offsets that are gone."""
         self.counts[partition].skipped += offsets

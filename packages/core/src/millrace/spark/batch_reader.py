@@ -13,7 +13,9 @@ class BatchReader(Reading, DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Called once, on the driver: a partition for each split."""
+        from millrace.source.check import check_dead_letters
         from millrace.source.planner import Planner
 
         with user_errors():
+            check_dead_letters(self._config)
             return [SplitPartition(split) for split in Planner(self._config).batch_splits()]

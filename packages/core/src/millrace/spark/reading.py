@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
+    from millrace.source.dirty import DirtyData
     from millrace.source.tally import Tally
 
 
@@ -39,24 +40,29 @@ class Reading:
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Called on an executor for each partition."""
+        from millrace.source.dirty import DirtyData
         from millrace.source.pipeline import read
         from millrace.source.tally import Tally
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.split if isinstance(partition, SplitPartition) else Split(())
         tally = Tally()
+        dirty = DirtyData(self._config, tally)
         with user_errors():
-            yield from read(self._config, self._schema, split, tally)
-        if isinstance(partition, SplitPartition) and partition.report_to is not None:
-            self._report(partition.report_to, tally)
+            yield from read(self._config, self._schema, split, tally, dirty)
+            if isinstance(partition, SplitPartition) and partition.report_to is not None:
+                self._report(partition.report_to, tally, dirty)
         exempt_what_is_loaded()
 
-    def _report(self, to: ReportTo, tally: Tally) -> None:
+    def _report(self, to: ReportTo, tally: Tally, dirty: DirtyData) -> None:
         from millrace.kafka.consumer import consumer_for
         from millrace.monitoring.sender import send
 
         client, statistics = consumer_for(self._config.client).statistics.newest()
-        send(to.address, Report(to.batch, to.split, dict(tally.counts), client, statistics))
+        report = Report(to.batch, to.split, dict(tally.counts), client, statistics, is_answered=dirty.must_ask)
+        answer = send(to.address, report)
+        if dirty.must_ask:
+            dirty.check(None if answer is None else int(answer))
 
 
 class ReportTo(NamedTuple):

@@ -40,6 +40,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         self._planner_: Planner | None = None
         self._monitor_: Monitor | None = None
         self._is_new = False
+        self._is_checked = False
         self._processed: Offsets | None = None
         self._seen: StreamOffset | None = None
         self._is_draining = False
@@ -50,6 +51,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Where a query without a checkpoint begins."""
         with user_errors():
             self._is_new = True
+            self._check()
             return self._planner().first_offset().to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
@@ -71,6 +73,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         """Where the next micro-batch ends."""
         with user_errors():
             begin = StreamOffset.from_json(start)
+            self._check()
             self._follow(begin)
             self._seen = self._planner().available(begin, self._last)
             if self._is_draining and self._last is None:
@@ -90,6 +93,8 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         from millrace.source.planner import plan_micro_batch
 
         with user_errors():
+            # A micro-batch that is done again comes before `latestOffset`
+            self._check()
             splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end), self._config.options)
         monitor = self._monitor()
         batch, address = monitor.begin(len(splits)), monitor.address
@@ -100,6 +105,14 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def commit(self, end: dict[str, Any]) -> None:
         """Nothing to do: Spark says so late, when the next micro-batch has records; see `latestOffset`."""
+
+    def _check(self) -> None:
+        """Refuse what would fail in the middle of the query; looked up when it starts."""
+        from millrace.source.check import check_dead_letters
+
+        if not self._is_checked:
+            check_dead_letters(self._config)
+            self._is_checked = True
 
     def _follow(self, start: StreamOffset) -> None:
         """Take note that everything before ``start`` is processed and in the checkpoint."""
