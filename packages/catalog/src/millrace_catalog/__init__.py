@@ -1,0 +1,1 @@
+"""Schemas of Kafka topics: inferred from what messages hold, widened, and followed as they change."""

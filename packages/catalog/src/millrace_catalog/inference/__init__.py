@@ -1,0 +1,41 @@
+"""Schemas inferred from what messages hold: bytes in, tables with their evidence out. Nothing here knows of Kafka."""
+
+from millrace_catalog.inference.canal_reader import CanalReader
+from millrace_catalog.inference.debezium_reader import DebeziumReader
+from millrace_catalog.inference.inference import Inference
+from millrace_catalog.inference.inferred import Evidence, Inferred, InferredColumn, InferredTable, Skipped
+from millrace_catalog.inference.json_reader import JsonReader
+from millrace_catalog.inference.keys import InferredKey, KeyInference
+from millrace_catalog.inference.observation import Observation, Position
+from millrace_catalog.inference.options import (
+    CanalInferenceOptions,
+    DebeziumInferenceOptions,
+    FormatOptions,
+    InferenceOptions,
+    JsonInferenceOptions,
+)
+from millrace_catalog.inference.payload import BadPayloadError
+from millrace_catalog.inference.reader import PayloadReader
+
+__all__ = [
+    "BadPayloadError",
+    "CanalInferenceOptions",
+    "CanalReader",
+    "DebeziumInferenceOptions",
+    "DebeziumReader",
+    "Evidence",
+    "FormatOptions",
+    "Inference",
+    "InferenceOptions",
+    "Inferred",
+    "InferredColumn",
+    "InferredKey",
+    "InferredTable",
+    "JsonInferenceOptions",
+    "JsonReader",
+    "KeyInference",
+    "Observation",
+    "PayloadReader",
+    "Position",
+    "Skipped",
+]

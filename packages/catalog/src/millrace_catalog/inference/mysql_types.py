@@ -1,0 +1,102 @@
+"""Types by MySQL's own, as Canal's mysqlType tells them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from millrace_catalog.types import (
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    Scalar,
+    binary,
+    char,
+    decimal,
+    time,
+    timestamp,
+    timestamp_ltz,
+    varbinary,
+    varchar,
+)
+
+_TYPE = re.compile(r"\s*([a-z0-9]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?(.*)", re.IGNORECASE | re.DOTALL)
+_BITS_IN_BYTE = 8
+
+_PLAIN: dict[str, Scalar] = {
+    "BOOL": BOOLEAN,
+    "BOOLEAN": BOOLEAN,
+    "DOUBLE": DOUBLE,
+    "REAL": DOUBLE,
+    "DATE": DATE,
+    "YEAR": INT,
+    "TINYBLOB": BYTES,
+    "BLOB": BYTES,
+    "MEDIUMBLOB": BYTES,
+    "LONGBLOB": BYTES,
+}
+_INTEGERS: dict[str, tuple[Scalar, Scalar]] = {
+    "TINYINT": (TINYINT, SMALLINT),
+    "SMALLINT": (SMALLINT, INT),
+    "MEDIUMINT": (INT, INT),
+    "INT": (INT, BIGINT),
+    "INTEGER": (INT, BIGINT),
+    "BIGINT": (BIGINT, decimal(20)),
+}
+"""Signed and unsigned."""
+
+_SIZED: dict[str, Callable[[int], Scalar]] = {
+    "CHAR": char,
+    "VARCHAR": varchar,
+    "BINARY": binary,
+    "VARBINARY": varbinary,
+}
+_TIMED: dict[str, Callable[[int], Scalar]] = {"TIME": time, "DATETIME": timestamp}
+_DECIMALS = ("DECIMAL", "NUMERIC", "DEC", "FIXED")
+
+
+def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool) -> Callable[[str], Scalar]:
+    """What tells the type of a text such as ``bigint(20) unsigned``; STRING of text and of all that is not known.
+
+    Args:
+        timestamp_as_datetime: Whether TIMESTAMP is a TIMESTAMP, else a TIMESTAMP_LTZ.
+        tinyint1_as_boolean: Whether TINYINT(1) is a BOOLEAN.
+    """
+    timed = {**_TIMED, "TIMESTAMP": timestamp if timestamp_as_datetime else timestamp_ltz}
+
+    def read(text: str) -> Scalar:
+        match = _TYPE.fullmatch(text)
+        if match is None:
+            return STRING
+        name, rest = match[1].upper(), match[4].upper()
+        size, scale = (None if digits is None else int(digits[:10]) for digits in (match[2], match[3]))
+        if name == "TINYINT" and size == 1 and tinyint1_as_boolean:
+            return BOOLEAN
+        if name in _INTEGERS:
+            return _INTEGERS[name]["UNSIGNED" in rest or "ZEROFILL" in rest]
+        if name in timed:
+            return timed[name](size or 0)
+        return _of_size(name, size, scale)
+
+    return read
+
+
+def _of_size(name: str, size: int | None, scale: int | None) -> Scalar:
+    try:
+        if name in _SIZED:
+            return _SIZED[name](1 if size is None else size)
+        if name in _DECIMALS:
+            return decimal(10 if size is None else size, scale or 0)
+        if name == "BIT":
+            return BOOLEAN if size in (None, 1) else binary(-(-(size or 1) // _BITS_IN_BYTE))
+    except ValueError:
+        return STRING
+    # a FLOAT that says how many digits it has may have more than four bytes
+    return FLOAT if name == "FLOAT" and size is None else DOUBLE if name == "FLOAT" else _PLAIN.get(name, STRING)

@@ -1,0 +1,154 @@
+"""The options of inferring schemas, with the names and defaults of the reference; additions are marked as such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Gt
+
+from millrace.options import option
+from millrace.options.names import parse_names
+from millrace.options.topics import parse_pattern
+from millrace_catalog.types import NULL, Column, parse_schema
+
+Nesting = Literal["string", "flatten", "struct"]
+
+
+def parse_table_fields(text: str) -> tuple[str, ...]:
+    """The fields of a list such as ``db,table``; ValueError when a name is empty or repeated."""
+    return parse_names(text, "names of fields", "field", separator=",")
+
+
+def parse_fixed_types(text: str) -> tuple[Column, ...]:
+    """Names and types such as ``id BIGINT, name VARCHAR(10)``; ValueError when it is no such list."""
+    schema = parse_schema(text)
+    if any(column.type == NULL for column in schema):
+        raise ValueError("expected types of columns; NULL is none")
+    return schema.columns
+
+
+@dataclass(frozen=True)
+class InferenceOptions:
+    """What does not depend on the format."""
+
+    max_columns: Annotated[int, Gt(0)] = option(
+        "infer-schema.max-columns",
+        default=2_000,
+        doc="How many columns a table may have, fields within columns included; a topic with more is refused. "
+        "(Addition.)",
+    )
+    key_field: str = option(
+        "infer-schema.parse-key-error.field-name",
+        default="col",
+        doc="The name, behind key.fields-prefix, of the one column of keys that are not all JSON objects.",
+    )
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """What the formats share; each has it behind its own name."""
+
+    ignore_parse_errors: bool = option(
+        "ignore-parse-errors", default=False, doc="Skip messages that cannot be parsed when a schema is inferred."
+    )
+    timestamp_format: Literal["SQL", "ISO-8601"] = option(
+        "timestamp-format.standard",
+        default="SQL",
+        doc="Which texts are timestamps: SQL with a space between date and time, ISO-8601 with a T.",
+    )
+    primitive_as_string: bool = option(
+        "infer-schema.primitive-as-string",
+        default=False,
+        doc="Infer STRING for all values that are neither arrays nor objects.",
+    )
+
+    @property
+    def iso(self) -> bool:
+        """Whether timestamps are written with a ``T``."""
+        return self.timestamp_format == "ISO-8601"
+
+
+@dataclass(frozen=True)
+class JsonInferenceOptions(FormatOptions):
+    """The options of json."""
+
+    flatten: bool = option(
+        "infer-schema.flatten-nested-columns.enable",
+        default=False,
+        doc="Make columns of the fields of nested objects, to any depth, named as a.b.c; the same as "
+        "infer-schema.nested = flatten.",
+    )
+    nested: Literal["string", "flatten", "struct"] | None = option(
+        "infer-schema.nested",
+        default=None,
+        doc="What nested objects become: string (JSON text, the default), flatten (a column for each field) or struct. "
+        "(Addition.)",
+    )
+    fixed_types: tuple[Column, ...] = option(
+        "infer-schema.fixed-types",
+        default=(),
+        parse=parse_fixed_types,
+        doc="Types of columns that are not inferred, as id BIGINT, name VARCHAR(10).",
+    )
+    table_fields: tuple[str, ...] = option(
+        "decode.parser-table-id.fields",
+        default=(),
+        parse=parse_table_fields,
+        doc="The fields, separated by commas, whose values joined by a point name the table that a message belongs to; "
+        "without them it is named after the topic.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.flatten and self.nested not in (None, "flatten"):
+            raise ValueError(
+                f"infer-schema.flatten-nested-columns.enable = true and infer-schema.nested = {self.nested} exclude "
+                f"each other: give one of them"
+            )
+
+    @property
+    def nesting(self) -> Nesting:
+        """What nested objects become."""
+        return self.nested or ("flatten" if self.flatten else "string")
+
+
+@dataclass(frozen=True)
+class DebeziumInferenceOptions(FormatOptions):
+    """The options of debezium-json."""
+
+    schema_include: bool = option(
+        "schema-include", default=False, doc="Whether messages hold their schema beside the payload."
+    )
+
+
+@dataclass(frozen=True)
+class CanalInferenceOptions(FormatOptions):
+    """The options of canal-json."""
+
+    database_include: str | None = option(
+        "database.include",
+        default=None,
+        parse=parse_pattern,
+        doc="Looks only at changes in databases whose whole names match this regular expression, as in Java.",
+    )
+    table_include: str | None = option(
+        "table.include",
+        default=None,
+        parse=parse_pattern,
+        doc="Looks only at changes of tables whose whole names match this regular expression, as in Java.",
+    )
+    strategy: Literal["AUTO", "SQL_TYPE", "MYSQL_TYPE"] = option(
+        "infer-schema.strategy",
+        default="AUTO",
+        doc="Where types come from: AUTO, the values; SQL_TYPE, the message's sqlType; MYSQL_TYPE, its mysqlType.",
+    )
+    timestamp_as_datetime: bool = option(
+        "mysql.treat-mysql-timestamp-as-datetime-enabled",
+        default=True,
+        doc="Whether MySQL's TIMESTAMP is a TIMESTAMP, else a TIMESTAMP_LTZ, with MYSQL_TYPE.",
+    )
+    tinyint1_as_boolean: bool = option(
+        "mysql.treat-tinyint1-as-boolean.enabled",
+        default=True,
+        doc="Whether MySQL's TINYINT(1) is a BOOLEAN, else a TINYINT, with MYSQL_TYPE.",
+    )

@@ -1,0 +1,60 @@
+"""Which texts are dates and timestamps: those that json reads as such, without its leniencies.
+
+A text that json would read as another day, such as February 30th, stays text; so does a time beyond nanoseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+
+from millrace_catalog.types import DATE, DataType, timestamp, timestamp_ltz, with_nullability
+
+_DAY = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+_HOUR = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_SECOND = r":[0-5][0-9](?:\.([0-9]{1,9}))?"
+_ZONE = r"(Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)?"
+_SQL = re.compile(rf"{_DAY}(?:( ){_HOUR}{_SECOND}{_ZONE})?")
+_ISO = re.compile(rf"{_DAY}(?:(T){_HOUR}(?:{_SECOND})?{_ZONE})?")
+_MICROSECONDS, _NANOSECONDS = 6, 9
+_YEARS_AT_THE_EDGE = ("0001", "9999")
+_DATE = with_nullability(DATE, False)
+_TIMESTAMPS = {
+    (zoned, finer): with_nullability(make(_NANOSECONDS if finer else _MICROSECONDS), False)
+    for zoned, make in ((False, timestamp), (True, timestamp_ltz))
+    for finer in (False, True)
+}
+"""The types of timestamps, by whether they have a time zone, and whether they are finer than microseconds."""
+
+
+def time_text_reader(iso: bool) -> Callable[[str], DataType | None]:
+    """What tells the type of a text that is a date or timestamp, NOT NULL, and None of any other.
+
+    Args:
+        iso: Whether ``T`` stands between date and time, else a space.
+    """
+    match = (_ISO if iso else _SQL).fullmatch
+
+    def read(text: str) -> DataType | None:
+        if text[4:5] != "-" or text[7:8] != "-":
+            return None
+        found = match(text)
+        if found is None or not _is_day(found[1], found[2], found[3]):
+            return None
+        separator, fraction, zone = found.groups()[3:]
+        if separator is None:
+            return _DATE
+        if zone not in (None, "Z") and found[1] in _YEARS_AT_THE_EDGE:
+            return None  # the offset may lead out of the years that there are
+        return _TIMESTAMPS[zone is not None, len(fraction or "") > _MICROSECONDS]
+
+    return read
+
+
+def _is_day(year: str, month: str, day: str) -> bool:
+    try:
+        date(int(year), int(month), int(day))
+    except ValueError:
+        return False
+    return True
