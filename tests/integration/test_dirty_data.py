@@ -234,7 +234,7 @@ def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_to
     write(topic, {"value": os.urandom(1_000)}, {"value": b'{"id":1}'})
     config = configure({**connection, "topic": topic, **letters_to(small)}).source
     (split,), tally = Planner(config).batch_splits(), Tally()
-    rows = pipeline.read(config, pa.schema([("id", pa.int32())]), split, tally, DirtyData(config, tally))
+    rows = pipeline.read(config, pa.schema([("id", pa.int32())]), "UTC", split, tally, DirtyData(config, tally))
 
     with pytest.raises(DeliveryError) as raised:
         list(rows)

@@ -38,7 +38,7 @@ def read(messages: Make, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Itera
         given = {"properties.bootstrap.servers": "h:1", **{"scan." + name: value for name, value in options.items()}}
         config = configure({k.replace("_", "-"): v for k, v in given.items()}).source
         tally = Tally()
-        return pipeline.read(config, SCHEMA, Split(()), tally, DirtyData(config, tally))
+        return pipeline.read(config, SCHEMA, "UTC", Split(()), tally, DirtyData(config, tally))
 
     return start
 

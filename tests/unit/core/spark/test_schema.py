@@ -8,12 +8,16 @@ import pytest
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
+    CalendarIntervalType,
+    DataType,
     IntegerType,
     LongType,
     StringType,
     StructField,
     StructType,
     TimestampType,
+    VariantType,
+    YearMonthIntervalType,
 )
 
 from millrace.configuration import SourceConfig
@@ -94,6 +98,24 @@ def test_a_format_of_changes_that_knows_its_columns_gives_the_row_kinds_first(mo
 
 def test_timestamps_are_in_utc_whatever_the_session_says() -> None:
     assert arrow_schema(StructType([StructField("t", TimestampType())])).field("t").type == pa.timestamp("us", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (VariantType(), "VARIANT"),
+        (ArrayType(StructType([StructField("v", VariantType())])), "ARRAY<STRUCT<V:VARIANT>>"),
+        (YearMonthIntervalType(), "INTERVAL YEAR TO MONTH"),
+        (CalendarIntervalType(), "INTERVAL"),
+    ],
+    ids=str,
+)
+def test_columns_of_types_that_nothing_carries_are_refused_by_name(type_: DataType, name: str) -> None:
+    with pytest.raises(SchemaError) as error:
+        arrow_schema(StructType([StructField("id", LongType()), StructField("a", type_)]))
+    assert str(error.value) == (
+        f"column a has the type {name}, which is not supported: read or write it as another type, such as STRING"
+    )
 
 
 def test_columns_that_a_format_cannot_decode_to_are_refused() -> None:

@@ -15,6 +15,7 @@ from millrace.errors import PluginError
 from millrace.plugins.manager import PluginRef
 from millrace.source.decode import decode
 from millrace.source.fetch import Messages
+from millrace.source.time_zone import in_zone
 
 
 class Keys:
@@ -26,16 +27,17 @@ class Keys:
         key_format: Their format.
         part: Their columns.
         shown: Which of these are read from the key; the others are read from the value as well, and from there.
+        zone: The time zone of text that has none.
 
     Attributes:
         format: Their format.
         shown: The names of the columns that are read from the key.
     """
 
-    def __init__(self, key_format: PluginRef, part: Part, shown: Collection[str]) -> None:
+    def __init__(self, key_format: PluginRef, part: Part, shown: Collection[str], zone: str) -> None:
         self.format = key_format
         self.shown = frozenset(shown)
-        self._decoder: Decoder = key_format.create().decoder(part.schema)
+        self._decoder: Decoder = key_format.create().decoder(in_zone(part.schema, zone))
         self._part = part
 
     def decode(self, messages: Messages) -> Decoded:

@@ -25,16 +25,18 @@ from millrace.source.row_kinds import without_row_kinds
 from millrace.source.rows import RowMaker
 from millrace.source.splits import Split
 from millrace.source.tally import Tally
+from millrace.source.time_zone import in_zone
 
 
 def read(
-    config: SourceConfig, schema: pa.Schema, split: Split, tally: Tally, dirty: DirtyData
+    config: SourceConfig, schema: pa.Schema, zone: str, split: Split, tally: Tally, dirty: DirtyData
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a split, in batches of exactly ``schema``.
 
     Args:
         config: How to read.
         schema: The query's columns.
+        zone: The time zone of text that has none.
         split: What to read.
         tally: Where to count what was read.
         dirty: What becomes of malformed messages.
@@ -44,7 +46,7 @@ def read(
         MessageError, DeliveryError: As `DirtyData`.
     """
     header_filter = _header_filter(config.header_filter)
-    to_rows = rows_for(config, schema)
+    to_rows = rows_for(config, schema, zone)
     with no_garbage_collection():
         for fetched in fetch(config.client, split, tally, fail_on_data_loss=config.options.fail_on_data_loss):
             kept = keep(header_filter, fetched)
@@ -58,8 +60,13 @@ def read(
 
 
 @functools.lru_cache(maxsize=16)
-def rows_for(config: SourceConfig, schema: pa.Schema) -> RowMaker:
+def rows_for(config: SourceConfig, schema: pa.Schema, zone: str = "UTC") -> RowMaker:
     """What turns messages into rows; made on the driver to check the query's columns, then once per worker.
+
+    Args:
+        config: How to read.
+        schema: The query's columns.
+        zone: The time zone of text that has none.
 
     Raises:
         SchemaError: A format or the metadata cannot give one of the columns.
@@ -72,14 +79,14 @@ def rows_for(config: SourceConfig, schema: pa.Schema) -> RowMaker:
     made = value_format.create()
     if not isinstance(made, ChangelogFormat):
         parts, told, kinds = divide(value_schema(schema, options.metadata, {}), options), None, None
-        decoder = made.decoder(parts.value.schema)
+        decoder = made.decoder(in_zone(parts.value.schema, zone))
     else:
         beside = value_schema(schema, options.metadata, made.metadata())
         kinds, told = options.row_kind_column, keys_of_value(options.metadata)
         parts = divide(without_row_kinds(beside, kinds, value_format.name), options)
-        decoder = made.decoder(parts.value.schema, told)
+        decoder = made.decoder(in_zone(parts.value.schema, zone), told)
     values_of = functools.partial(_values, decoder, parts.value.schema, value_format.name, told)
-    keys = _keys(config.key_format, parts)
+    keys = _keys(config.key_format, parts, zone)
     return RowMaker(schema, values_of, options.metadata, value_format, parts.value, kinds, keys)
 
 
@@ -87,10 +94,10 @@ def _values(decoder: Decoder, schema: pa.Schema, name: str, told: Sequence[str] 
     return decode(decoder, list(map(Message.value, messages.items)), schema, name, told)
 
 
-def _keys(key_format: PluginRef | None, parts: Parts) -> Keys | None:
+def _keys(key_format: PluginRef | None, parts: Parts, zone: str) -> Keys | None:
     if key_format is None or parts.key is None:
         return None
-    return Keys(key_format, parts.key, set(parts.key.columns) - set(parts.value.columns))
+    return Keys(key_format, parts.key, set(parts.key.columns) - set(parts.value.columns), zone)
 
 
 @functools.lru_cache(maxsize=16)

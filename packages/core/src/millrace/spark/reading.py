@@ -43,13 +43,14 @@ class Reading:
         from millrace.source.dirty import DirtyData
         from millrace.source.pipeline import read
         from millrace.source.tally import Tally
+        from millrace.spark.time_zone import session_time_zone
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.split if isinstance(partition, SplitPartition) else Split(())
         tally = Tally()
         dirty = DirtyData(self._config, tally)
         with user_errors():
-            yield from read(self._config, self._schema, split, tally, dirty)
+            yield from read(self._config, self._schema, session_time_zone(), split, tally, dirty)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
                 self._report(partition.report_to, tally, dirty)
         exempt_what_is_loaded()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
+from contextlib import suppress
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Format
@@ -35,7 +37,11 @@ def default_schema(config: SourceConfig) -> StructType:
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """The Arrow schema that Spark uses for a schema of its own."""
+    """The Arrow schema that Spark uses for a schema of its own.
+
+    Raises:
+        SchemaError: A column has a type that no format carries.
+    """
     return _arrow_schema(schema.json())
 
 
@@ -61,4 +67,16 @@ def _default_values(config: SourceConfig, value_format: Format | None) -> pa.Sch
 
 @functools.lru_cache(maxsize=64)
 def _arrow_schema(text: str) -> pa.Schema:
-    return to_arrow_schema(StructType.fromJson(json.loads(text)), timezone="UTC")
+    return pa.schema([_arrow_field(field) for field in StructType.fromJson(json.loads(text))])
+
+
+def _arrow_field(field: StructField) -> pa.Field:
+    # Arrow has no variant: Spark carries one as two binary values, which would be written and read as such
+    is_variant = '"variant"' in field.dataType.json()
+    with suppress(PySparkException):
+        if not is_variant:
+            return to_arrow_schema(StructType([field]), timezone="UTC").field(0)
+    raise SchemaError(
+        f"column {field.name} has the type {field.dataType.simpleString().upper()}, which is not supported: read or write "
+        f"it as another type, such as STRING"
+    )
