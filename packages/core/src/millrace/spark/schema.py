@@ -77,6 +77,6 @@ def _arrow_field(field: StructField) -> pa.Field:
         if not is_variant:
             return to_arrow_schema(StructType([field]), timezone="UTC").field(0)
     raise SchemaError(
-        f"column {field.name} has the type {field.dataType.simpleString().upper()}, which is not supported: read or write "
-        f"it as another type, such as STRING"
+        f"column {field.name} has the type {field.dataType.simpleString().upper()}, which is not supported: read or "
+        f"write it as another type, such as STRING"
     )
