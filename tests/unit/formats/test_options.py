@@ -30,6 +30,8 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
             "map-null-key.literal": "null",
             "encode.decimal-as-plain-number": False,
             "encode.ignore-null-fields": False,
+            "infer-schema.flatten-nested-columns.enable": False,
+            "infer-schema.nested": None,
         },
         CsvOptions: {
             "field-delimiter": ",",
@@ -58,6 +60,7 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
         (CsvOptions, {"array_element_delimiter": ""}, "array-element-delimiter is empty"),
         (RawOptions, {"charset": "UTF-9"}, "charset 'UTF-9' is not known"),
         (RawOptions, {"charset": "base64"}, "charset 'base64' is not known"),
+        (RawOptions, {"charset": "idna"}, "charset 'idna' is not known"),
     ],
 )
 def test_refused_options(options: type, values: dict[str, Any], message: str) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from millrace.monitoring.sink_metrics import SinkMetrics as SinkMetrics
     from millrace.monitoring.view import metrics as metrics
     from millrace.spark.bounded import await_end as await_end
+    from millrace.spark.explain import explain_decode as explain_decode
     from millrace.spark.metrics_listener import MetricsListener as MetricsListener
     from millrace.spark.session import local_session as local_session
 
@@ -33,6 +34,7 @@ __all__ = [
     "TopicPartition",
     "__version__",
     "await_end",
+    "explain_decode",
     "local_session",
     "metrics",
 ]
@@ -48,6 +50,7 @@ _MODULES = {
     "SinkMetrics": "millrace.monitoring.sink_metrics",
     "TopicPartition": "millrace.contracts.offsets",
     "await_end": "millrace.spark.bounded",
+    "explain_decode": "millrace.spark.explain",
     "local_session": "millrace.spark.session",
     "metrics": "millrace.monitoring.view",
 }

@@ -15,6 +15,7 @@ _INTEGER = re.compile(r"[+-]?\d+")
 _DOUBLE = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))([fFdD]?)")
 _HEX_DOUBLE = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)([fFdD]?)")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DIGITS = Context(prec=38)
 _LONGEST_INTEGER = 40  # far more digits than 64 bits hold, far fewer than int() takes long for
 
 
@@ -82,9 +83,14 @@ def fit_decimal(number: Decimal, precision: int, scale: int) -> Decimal:
         raise ValueError(f"more than {precision - scale} digits before the point") from None
 
 
-def decimal_text(number: Decimal, plain: bool) -> str:
-    """A decimal as Java's ``BigDecimal`` writes it, in scientific notation where that does, or always plain."""
-    return format(number, "f") if plain else str(number)
+def plain_text(number: Decimal) -> str:
+    """A decimal with all digits of its scale: ``1.50``, ``0.00000010``."""
+    return format(number, "f")
+
+
+def scientific_text(number: Decimal) -> str:
+    """A decimal as Java's ``BigDecimal`` writes it without the zeros at its end: ``1.5``, ``1E+2``, ``1E-7``."""
+    return str(number.normalize(_DIGITS)) if number else "0"
 
 
 def parse_base64(text: str) -> bytes:

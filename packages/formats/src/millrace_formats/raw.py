@@ -15,6 +15,7 @@ from millrace.errors import SchemaError
 from millrace.options import option
 from millrace_formats.rows_only import check_rows
 from millrace_formats.sql_types import sql_name
+from millrace_formats.two_paths import AT_ONCE, ONE_BY_ONE
 
 _NUMBERS = {
     pa.int8(): "i1",
@@ -37,8 +38,9 @@ class RawOptions:
 
     def __post_init__(self) -> None:
         try:
-            "".encode(self.charset)
-        except LookupError:
+            # Those for names of hosts know no replacement for bytes that they do not have
+            b"\xff".decode(self.charset, "replace").encode(self.charset, "replace")
+        except (LookupError, UnicodeError):
             raise ValueError(
                 f"charset {self.charset!r} is not known: give one such as UTF-8, ISO-8859-1 or GBK"
             ) from None
@@ -77,6 +79,7 @@ class _Values(NamedTuple):
 class _Codec(NamedTuple):
     read: Callable[[Payloads], _Values]
     write: Callable[[pa.Array], Payloads]
+    is_at_once: bool = True
 
 
 def _codec(schema: pa.Schema, options: RawOptions) -> _Codec:
@@ -103,6 +106,9 @@ class _RawDecoder(Decoder):
     def __init__(self, schema: pa.Schema, codec: _Codec) -> None:
         self._schema = schema
         self._codec = codec
+
+    def explain(self) -> str:
+        return AT_ONCE if self._codec.is_at_once else f"{ONE_BY_ONE}: their charset is not UTF-8"
 
     def decode(self, payloads: Payloads) -> Decoded:
         column, bad = self._codec.read(payloads)
@@ -144,7 +150,7 @@ def _text_codec(charset: str) -> _Codec:
     def write(column: pa.Array) -> Payloads:
         return Payloads([None if text is None else encode(text) for text in column.to_pylist()])
 
-    return _Codec(read, write)
+    return _Codec(read, write, is_at_once=False)
 
 
 def _big_endian(name: str) -> tuple[Callable[[bytes], str], Callable[[str], bytes]]:

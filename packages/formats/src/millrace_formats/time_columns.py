@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC
 
@@ -18,6 +19,8 @@ _UTC = pa.timestamp("us", "UTC")
 _SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = len("yyyy-MM-dd HH:mm:ss.ffffff")
 _OFFSET = len("+hh:mm")
+_NAMED = re.compile("'(.*)'", re.DOTALL)
+_FEW = 4
 
 
 def parse_dates(texts: pa.StringArray, reject: Reject) -> pa.Date32Array:
@@ -39,83 +42,145 @@ def parse_timestamps(texts: pa.StringArray, type_: pa.TimestampType, iso: bool, 
         iso: Whether ``T`` stands between date and time; else it is a space.
         reject: Is told the positions of everything else.
     """
-    form = _Form(texts, "T" if iso else " ")
-    local, zoned = form.local(), form.zoned() if type_.tz is not None else None
-    fine = local if zoned is None else local | zoned
-    if not fine.all():
-        reject(np.flatnonzero(~fine & form.valid))
-        texts = pc.if_else(pa.array(fine), texts, pa.scalar(None, pa.string()))
-    if zoned is None:
-        return _in_range(cast_where_possible(texts, _LOCAL, reject), reject)
-    if zoned[form.valid].all():
-        return _in_range(cast_where_possible(texts, _UTC, reject), reject).cast(type_)
-    return _mixed(texts, local, type_, reject)
+    places = _places(texts) if texts.null_count else np.arange(len(texts))
+    present = texts.drop_null() if texts.null_count else texts
+    separator = "T" if iso else " "
+    local = _Form(present, separator).local()
+    zoned = np.zeros(len(present), bool)
+    if type_.tz is not None and not local.all():
+        rest = np.flatnonzero(~local)
+        zoned[rest] = _Form(present.take(pa.array(rest)) if local.any() else present, separator).zoned()
+    odd = ~(local | zoned)
+    if odd.any():
+        reject(places[odd])
+    if type_.tz is None or not zoned.any():
+        times = _in_range(_cast_some(texts, places[local], _LOCAL, reject), reject)
+        return times if type_.tz is None else _in_zone(times, type_.tz, reject).cast(type_)
+    there = _in_range(_cast_some(texts, places[zoned], _UTC, reject), reject)
+    if not local.any():
+        return there.cast(type_)
+    here = _in_range(_cast_some(texts, places[local], _LOCAL, reject), reject)
+    return pc.coalesce(_in_zone(here, type_.tz, reject), there).cast(type_)
 
 
-def cast_where_possible(texts: pa.Array, type_: pa.DataType, reject: Reject, start: int = 0) -> pa.Array:
+def _cast_some(texts: pa.StringArray, places: np.ndarray, type_: pa.DataType, reject: Reject) -> pa.TimestampArray:
+    """The texts at some places as timestamps, null elsewhere."""
+    if len(places) < len(texts) - texts.null_count:
+        wanted = np.zeros(len(texts), bool)
+        wanted[places] = True
+        texts = pc.if_else(pa.array(wanted), texts, pa.scalar(None, pa.string()))
+    return cast_where_possible(texts, type_, reject)
+
+
+def cast_where_possible(values: pa.Array, type_: pa.DataType, reject: Reject) -> pa.Array:
     """Cast values, rejecting what Arrow does not take and making it null.
 
     Args:
-        texts: Text or other values, or null.
+        values: Text or other values, or null.
         type_: What to cast to.
         reject: Is told the positions that could not be cast.
-        start: Is added to those positions.
     """
+    for _ in range(_FEW):
+        try:
+            return values.cast(type_)
+        except pa.ArrowInvalid as error:
+            wrong = _named(str(error), values)
+        if wrong is None:
+            break
+        reject(np.flatnonzero(wrong.fill_null(False).to_numpy(zero_copy_only=False)))
+        values = pc.if_else(wrong, pa.scalar(None, values.type), values)
+    return _cast_by_halves(values, type_, reject, 0)
+
+
+def _named(error: str, values: pa.Array) -> pa.BooleanArray | None:
+    """Where the value is that Arrow names in its error; None where it names none that is there."""
+    named = _NAMED.search(error)
+    if named is None or not pa.types.is_string(values.type):
+        return None
+    found = pc.equal(values, named[1])
+    return found if pc.any(found).as_py() else None
+
+
+def _cast_by_halves(values: pa.Array, type_: pa.DataType, reject: Reject, start: int) -> pa.Array:
     try:
-        return texts.cast(type_)
+        return values.cast(type_)
     except pa.ArrowInvalid:
-        if len(texts) == 1:
+        if len(values) == 1:
             reject(np.array([start]))
             return pa.nulls(1, type_)
-        half = len(texts) // 2
-        first = cast_where_possible(texts[:half], type_, reject, start)
-        return pa.concat_arrays([first, cast_where_possible(texts[half:], type_, reject, start + half)])
+    half = len(values) // 2
+    first = _cast_by_halves(values[:half], type_, reject, start)
+    return pa.concat_arrays([first, _cast_by_halves(values[half:], type_, reject, start + half)])
 
 
 class _Form:
-    """Where the separators of a column's timestamps are; null and short text has none."""
+    """Where the separators of timestamps are.
+
+    Mostly all are of one length, so that their characters are the columns of a matrix; of others each is looked up.
+
+    Args:
+        texts: Text without nulls.
+        separator: What stands between date and time.
+    """
 
     def __init__(self, texts: pa.StringArray, separator: str) -> None:
         _, offsets, data = texts.buffers()
-        ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+        ends = np.frombuffer(offsets, np.int32, len(texts) + 1, texts.offset * 4)
         self._data = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
         self._start, self._length = ends[:-1], np.diff(ends)
-        self.valid = texts.is_valid().to_numpy(zero_copy_only=False)
-        self._head = self._length >= _SECONDS
-        for position, character in ((10, separator), (13, ":"), (16, ":")):
-            self._head &= self._at(position) == ord(character)
+        self._width = int(self._length[0]) if len(texts) and (self._length == self._length[0]).all() else None
+        self._separator = separator
 
     def local(self) -> np.ndarray:
         """Which are without a time zone."""
-        usual: np.ndarray = self._fits(self._length) & self._digit(self._length - 1)
-        return usual
+        if self._width is not None:
+            return self._usual(self._width)
+        return self._usual(self._length)
 
     def zoned(self) -> np.ndarray:
         """Which end in ``Z`` or ``+hh:mm``, after which their body is as of a local one."""
-        utc = self._at(self._length - 1) == ord("Z")
-        sign = self._at(self._length - _OFFSET)
-        offset = ((sign == ord("+")) | (sign == ord("-"))) & (self._at(self._length - 3) == ord(":"))
-        body = self._length - np.where(utc, 1, _OFFSET)
-        usual: np.ndarray = (utc | offset) & self._fits(body) & self._digit(body - 1)
+        length = self._length if self._width is None else self._width
+        utc = self._is(length - 1, "Z")
+        if self._width is not None and utc.all():
+            return self._usual(self._width - 1)
+        offset = (self._is(length - _OFFSET, "+") | self._is(length - _OFFSET, "-")) & self._is(length - 3, ":")
+        usual: np.ndarray = (utc | offset) & self._usual(length - np.where(utc, 1, _OFFSET))
         return usual
 
-    def _fits(self, body: np.ndarray) -> np.ndarray:
-        fraction: np.ndarray = (body > _SECONDS + 1) & (body <= _MICROSECONDS) & (self._at(_SECONDS) == ord("."))
+    def _usual(self, body: int | np.ndarray) -> np.ndarray:
+        """Where the text up to a length is a date and time, with or without a fraction, but for its digits."""
+        last = self._at(body - 1)
+        fits: np.ndarray = (last >= ord("0")) & (last <= ord("9"))
+        for position, character in ((10, self._separator), (13, ":"), (16, ":")):
+            fits &= self._is(position, character)
+        whole = body == _SECONDS
+        if np.all(whole):
+            return fits
+        fraction = (body > _SECONDS + 1) & (body <= _MICROSECONDS) & self._is(_SECONDS, ".")
         for distance in (3, 5, 6):  # where Arrow would see the sign of an offset
-            character = self._at(body - distance)
-            fraction &= (character != ord("+")) & (character != ord("-"))
-        fits: np.ndarray = self._head & ((body == _SECONDS) | fraction)
+            fraction &= ~(self._is(body - distance, "+") | self._is(body - distance, "-"))
+        fits &= whole | fraction
         return fits
 
-    def _digit(self, position: np.ndarray) -> np.ndarray:
-        character = self._at(position)
-        digit: np.ndarray = (character >= ord("0")) & (character <= ord("9"))
-        return digit
+    def _is(self, position: int | np.ndarray, character: str) -> np.ndarray:
+        found: np.ndarray = self._at(position) == ord(character)
+        return found
 
-    def _at(self, position: np.ndarray | int) -> np.ndarray:
-        # beyond a text's end this is another's character: its length is checked as well
+    def _at(self, position: int | np.ndarray) -> np.ndarray:
+        """The characters at a position, which is checked against the length elsewhere: beyond it they are any."""
+        count = len(self._start)
+        if self._width is not None and isinstance(position, int):
+            if not 0 <= position < self._width:
+                return np.zeros(count, np.uint8)
+            first = int(self._start[0])
+            return self._data[first : first + count * self._width].reshape(count, self._width)[:, position]
         characters: np.ndarray = self._data.take(self._start + position, mode="clip")
         return characters
+
+
+def _places(texts: pa.StringArray) -> np.ndarray:
+    """The positions of values that are not null."""
+    return np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
 
 
 def _in_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:
@@ -126,13 +191,6 @@ def _in_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:
         outside = pc.or_(pc.less(numbers, FIRST_MICROSECOND), pc.greater(numbers, LAST_MICROSECOND))
         reject(np.flatnonzero(outside.fill_null(False).to_numpy(zero_copy_only=False)))
     return times
-
-
-def _mixed(texts: pa.StringArray, local: np.ndarray, type_: pa.TimestampType, reject: Reject) -> pa.TimestampArray:
-    is_local, nothing = pa.array(local), pa.scalar(None, pa.string())
-    here = _in_range(cast_where_possible(pc.if_else(is_local, texts, nothing), _LOCAL, reject), reject)
-    there = _in_range(cast_where_possible(pc.if_else(is_local, nothing, texts), _UTC, reject), reject)
-    return pc.coalesce(_in_zone(here, type_.tz, reject), there).cast(type_)
 
 
 def _in_zone(local: pa.TimestampArray, zone: str, reject: Reject) -> pa.TimestampArray:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
+
+UTC_MARK = "Z"
+
+_SECOND = 1_000_000
+_DATE = len("yyyy-MM-dd")
 
 
 def date_texts(column: pa.Date32Array) -> pa.StringArray:
@@ -29,16 +35,24 @@ def timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
     Raises:
         ValueError: A year is outside 0001 to 9999; the message names the row.
     """
+    texts = bare_timestamp_texts(column, iso)
+    return texts if column.type.tz is None else pc.binary_join_element_wise(texts, UTC_MARK, "")
+
+
+def bare_timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
+    """The same without the ``Z`` of those with a time zone."""
     numbers = column.view(pa.int64())
     _check_range(numbers, FIRST_MICROSECOND, LAST_MICROSECOND)
-    texts = _without_zeros(numbers.view(pa.timestamp("us")).cast(pa.string()))
-    if iso:
-        texts = pc.utf8_replace_slice(texts, 10, 11, "T")
-    return texts if column.type.tz is None else pc.binary_join_element_wise(texts, "Z", "")
+    times = numbers.view(pa.timestamp("us"))
+    if not (np.frombuffer(numbers.buffers()[1], np.int64, len(numbers), numbers.offset * 8) % _SECOND).any():
+        texts = times.cast(pa.timestamp("s")).cast(pa.string())
+    else:
+        texts = _without_zeros(times.cast(pa.string()))
+    return pc.utf8_replace_slice(texts, _DATE, _DATE + 1, "T") if iso else texts
 
 
 def _without_zeros(texts: pa.StringArray) -> pa.StringArray:
-    return pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
+    return pc.ascii_rtrim(pc.ascii_rtrim(texts, "0"), ".")
 
 
 def _check_range(numbers: pa.Array, low: int, high: int) -> None:

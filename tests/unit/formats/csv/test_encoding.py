@@ -64,7 +64,8 @@ def test_text_is_quoted_as_the_reference_does(value: str, expected: str) -> None
         (pa.float32(), 0.1, "0.1"),
         (pa.float32(), 1e10, "1.0E10"),
         (pa.decimal128(20, 10), Decimal("1E-10"), "1E-10"),
-        (pa.decimal128(20, 10), Decimal("1.5"), "1.5000000000"),
+        (pa.decimal128(20, 10), Decimal("1.5"), "1.5"),
+        (pa.decimal128(20, 0), Decimal(100000), "1E+5"),
         (pa.binary(), b"\x00\xff", "AP8="),
         (pa.date32(), date(1, 1, 1), "0001-01-01"),
         (pa.time64("us"), time(1, 2, 3, 400000), "01:02:03.4"),
@@ -83,6 +84,7 @@ def test_values(type_: pa.DataType, value: Any, expected: str) -> None:
 
 def test_plain_decimals() -> None:
     assert text(pa.decimal128(20, 10), Decimal("1E-10"), scientific_decimals=False) == "0.0000000001"
+    assert text(pa.decimal128(20, 1), Decimal(100000), scientific_decimals=False) == "100000.0"
 
 
 def test_other_characters() -> None:

@@ -82,12 +82,14 @@ def test_32_bit_floats_are_as_short_as_they_can_be() -> None:
 @pytest.mark.parametrize(
     ("value", "expected", "plain"),
     [
-        ("1.5", "1.500000000", "1.500000000"),
-        ("0", "0E-9", "0.000000000"),
-        ("0.000001", "0.000001000", "0.000001000"),
-        ("0.0000001", "1.00E-7", "0.000000100"),
+        ("1.5", "1.5", "1.500000000"),
+        ("0", "0", "0.000000000"),
+        ("0.000001", "0.000001", "0.000001000"),
+        ("0.0000001", "1E-7", "0.000000100"),
         ("-0.000000001", "-1E-9", "-0.000000001"),
-        ("12345678901234567890123456789", "12345678901234567890123456789.000000000",
+        ("100", "1E+2", "100.000000000"),
+        ("-1230", "-1.23E+3", "-1230.000000000"),
+        ("12345678901234567890123456789", "12345678901234567890123456789",
          "12345678901234567890123456789.000000000"),
     ],
 )  # fmt: skip
@@ -96,6 +98,11 @@ def test_decimals(value: str, expected: str, plain: str) -> None:
     assert text(type_, Decimal(value)) == expected
     assert text(type_, Decimal(value), decimal_as_plain_number=True) == plain
     assert text(pa.list_(type_), [Decimal(value)]) == f"[{expected}]"
+
+
+def test_text_that_looks_like_a_decimal_on_its_way_stays_text() -> None:
+    rows = pa.record_batch({"a": pa.array([Decimal("1.5")] * 2, pa.decimal128(5, 2)), "b": ["\x017", '"\\u00017"']})
+    assert encode(rows) == ['{"a":1.5,"b":"\\u00017"}', '{"a":1.5,"b":"\\"\\\\u00017\\""}']
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,10 @@ class Decoder(ABC):
         ``errors`` and never shifts another's row; nothing that the bytes hold may raise.
         """
 
+    def explain(self) -> str:
+        """How it reads messages, and which ones it reads more slowly, in words for a person."""
+        return "the format does not say how it reads messages"
+
 
 class Encoder(ABC):
     """Turns rows of one schema into payloads. Built once per worker and schema, used for every batch."""

@@ -40,6 +40,10 @@ class Keys:
         self._decoder: Decoder = key_format.create().decoder(in_zone(part.schema, zone))
         self._part = part
 
+    def explain(self) -> str:
+        """How they are read, in words for a person."""
+        return self._decoder.explain()
+
     def decode(self, messages: Messages) -> Decoded:
         """What the keys decode to, malformed ones among them.
 

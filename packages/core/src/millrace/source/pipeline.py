@@ -76,18 +76,40 @@ def rows_for(config: SourceConfig, schema: pa.Schema, zone: str = "UTC") -> RowM
         values = value_schema(schema, options.metadata, {})
         check_kafka_schema(values)
         return RowMaker(schema, functools.partial(kafka_columns, values), options.metadata)
-    made = value_format.create()
-    if not isinstance(made, ChangelogFormat):
-        parts, told, kinds = divide(value_schema(schema, options.metadata, {}), options), None, None
-        decoder = made.decoder(in_zone(parts.value.schema, zone))
-    else:
-        beside = value_schema(schema, options.metadata, made.metadata())
-        kinds, told = options.row_kind_column, keys_of_value(options.metadata)
-        parts = divide(without_row_kinds(beside, kinds, value_format.name), options)
-        decoder = made.decoder(in_zone(parts.value.schema, zone), told)
+    parts, decoder, told = _decoder(config, value_format, schema, zone)
     values_of = functools.partial(_values, decoder, parts.value.schema, value_format.name, told)
+    kinds = None if told is None else options.row_kind_column
     keys = _keys(config.key_format, parts, zone)
     return RowMaker(schema, values_of, options.metadata, value_format, parts.value, kinds, keys)
+
+
+def explain(config: SourceConfig, schema: pa.Schema) -> dict[str, str]:
+    """How messages become rows of a schema, in words: for ``value`` and, with a format of keys, for ``key``.
+
+    Raises:
+        SchemaError: As `rows_for`.
+    """
+    rows_for(config, schema)
+    if config.value_format is None:
+        return {"value": "no format: the columns are made of many messages at once"}
+    parts, decoder, _ = _decoder(config, config.value_format, schema, "UTC")
+    found = {"value": f"{config.value_format.name}: {decoder.explain()}"}
+    keys = _keys(config.key_format, parts, "UTC")
+    return found if keys is None else {"key": f"{keys.format.name}: {keys.explain()}", **found}
+
+
+def _decoder(
+    config: SourceConfig, value_format: PluginRef, schema: pa.Schema, zone: str
+) -> tuple[Parts, Decoder, list[str] | None]:
+    """The columns of keys and values, the decoder of values, and of changes the metadata that it tells."""
+    options, made = config.options, value_format.create()
+    if not isinstance(made, ChangelogFormat):
+        parts = divide(value_schema(schema, options.metadata, {}), options)
+        return parts, made.decoder(in_zone(parts.value.schema, zone)), None
+    beside = value_schema(schema, options.metadata, made.metadata())
+    told = list(keys_of_value(options.metadata))
+    parts = divide(without_row_kinds(beside, options.row_kind_column, value_format.name), options)
+    return parts, made.decoder(in_zone(parts.value.schema, zone), told), told
 
 
 def _values(decoder: Decoder, schema: pa.Schema, name: str, told: Sequence[str] | None, messages: Messages) -> Decoded:

@@ -8,28 +8,22 @@ import numpy as np
 import pyarrow as pa
 
 from millrace_formats.avro.fast_reader import Found
+from millrace_formats.two_paths import Read, empty
 
 
-def combine(found: Sequence[Found], schema: pa.Schema, count: int) -> tuple[pa.RecordBatch, np.ndarray | None]:
+def combine(found: Sequence[Found], schema: pa.Schema, count: int) -> Read:
     """All rows in the order of their messages.
 
     Args:
         found: The rows, of different messages.
         schema: Their columns.
         count: How many messages there are.
-
-    Returns:
-        The rows, and for each the position of its message; None for the latter when each message has its row.
     """
     if not found:
-        return _empty(schema), np.empty(0, np.int32)
+        return Read(empty(schema), np.empty(0, np.int32))
     rows = found[0].rows if len(found) == 1 else pa.concat_batches([some.rows for some in found])
     positions = np.concatenate([some.positions for some in found])
     if np.any(positions[1:] < positions[:-1]):
         order = np.argsort(positions, kind="stable")
         rows, positions = rows.take(pa.array(order)), positions[order]
-    return rows, None if len(positions) == count else positions
-
-
-def _empty(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+    return Read(rows, None if len(positions) == count else positions)

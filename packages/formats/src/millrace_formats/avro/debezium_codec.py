@@ -28,6 +28,10 @@ class DebeziumDecoder(Decoder):
         self._schema = schema
         self._metadata = metadata
 
+    def explain(self) -> str:
+        """How envelopes are read."""
+        return self._envelopes.explain()
+
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch: one row a message, or for an update two."""
         decoded = self._envelopes.decode(payloads)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from millrace_formats.avro.binary_reader import Cursor, binary_reader
@@ -14,7 +13,7 @@ from millrace_formats.avro.json_reader import json_reader, parse_json
 from millrace_formats.avro.plan import Plan
 from millrace_formats.avro.wire import NotFastError
 from millrace_formats.bad_message import BadMessageError
-from millrace_formats.two_paths import Items, TwoPathDecoder
+from millrace_formats.two_paths import Items, Read, TwoPathDecoder
 
 
 class AvroDecoder(TwoPathDecoder):
@@ -32,6 +31,19 @@ class AvroDecoder(TwoPathDecoder):
     def __init__(self, schema: pa.Schema, plan: Plan) -> None:
         super().__init__(schema, _fast(schema, plan), BinaryExactReader(plan))
 
+    def _why_exact(self) -> str:
+        return f"the schema has {NOT_FAST}"
+
+    def _left_by_fast(self) -> str:
+        return REFUSED
+
+
+NOT_FAST = (
+    "a union of several types, a record without fields or within itself, an array of items that take no bytes, or a "
+    "fixed of some size"
+)
+REFUSED = "those with a value that the library refuses or may not read exactly"
+
 
 class AvroJsonDecoder(TwoPathDecoder):
     """Reads Avro's JSON encoding into rows, one message at a time.
@@ -43,6 +55,9 @@ class AvroJsonDecoder(TwoPathDecoder):
 
     def __init__(self, schema: pa.Schema, plan: Plan) -> None:
         super().__init__(schema, None, _JsonExactReader(plan))
+
+    def _why_exact(self) -> str:
+        return "the encoding is json"
 
 
 def fast_reader(plan: Plan, schema: pa.Schema, frame: bytes = b"") -> FastReader | None:
@@ -63,7 +78,7 @@ class _WholeBatch:
         self._schema = schema
         self._reader = reader
 
-    def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
+    def read(self, items: Items) -> Read:
         """Read what the fast reader takes."""
         found = self._reader.read(items)
         return combine([] if found is None else [found], self._schema, len(items))

@@ -17,9 +17,8 @@ from millrace_formats.avro.model import split_nullable
 from millrace_formats.avro.plan import Choice, Plan, Rows
 from millrace_formats.avro.wire import FRAME, NotFastError, WireSchemas, wire_text
 
-# A message that cannot be read is found by reading ever smaller parts. These two cost the least, for one in thousands
 _AT_ONCE = 2_500
-_PARTS = 3
+"""Messages that are read by one call: more cost less while all can be read, and more when one cannot."""
 
 
 class Found(NamedTuple):
@@ -61,7 +60,8 @@ class FastReader:
             places = np.array([index for index, item in enumerate(items) if item and len(item) <= most], np.int32)
             items = [items[place] for place in places.tolist()]
         parts: list[Found] = []
-        self._add_parts(items, places, _AT_ONCE, parts)
+        for at in range(0, len(items), _AT_ONCE):
+            self._add(items[at : at + _AT_ONCE], places[at : at + _AT_ONCE], parts)
         if not parts:
             return None
         batch = parts[0].rows if len(parts) == 1 else pa.concat_batches([part.rows for part in parts])
@@ -70,15 +70,25 @@ class FastReader:
     def _all_fit(self, items: Sequence[Any]) -> bool:
         return self._longest == sys.maxsize or max(map(len, items), default=0) <= self._longest
 
-    def _add_parts(self, items: Sequence[bytes | None], places: np.ndarray, step: int, parts: list[Found]) -> None:
-        """Let the library read part by part, and ever smaller parts of one that it cannot read."""
-        for at in range(0, len(items), step):
-            some, of = items[at : at + step], places[at : at + step]
-            try:
-                parts.append(Found(read_batch(some, self._text), of))
-            except LibraryRefusedError:
-                if len(some) > 1:
-                    self._add_parts(some, of, -(-len(some) // _PARTS), parts)
+    def _add(self, items: Sequence[bytes | None], places: np.ndarray, parts: list[Found]) -> bool:
+        """Let the library read some messages, and their halves when it cannot; answers whether it read all at once."""
+        try:
+            parts.append(Found(read_batch(items, self._text), places))
+        except LibraryRefusedError:
+            self._add_halves(items, places, parts)
+            return False
+        return True
+
+    def _add_halves(self, items: Sequence[bytes | None], places: np.ndarray, parts: list[Found]) -> None:
+        """The same for messages that the library cannot read all at once."""
+        half = len(items) // 2
+        if not half:
+            return
+        if self._add(items[:half], places[:half], parts):
+            # So what it cannot read is in the other half, which need not be tried
+            self._add_halves(items[half:], places[half:], parts)
+        else:
+            self._add(items[half:], places[half:], parts)
 
     def _found(self, batch: pa.RecordBatch, positions: np.ndarray) -> Found:
         rejected: list[np.ndarray] = []

@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from millrace_formats.avro.combine import combine
-from millrace_formats.avro.decoder import BinaryExactReader, fast_reader
+from millrace_formats.avro.decoder import NOT_FAST, REFUSED, BinaryExactReader, fast_reader
 from millrace_formats.avro.fast_reader import FastReader, Found
 from millrace_formats.avro.frame import SIZE, schema_id_of
 from millrace_formats.avro.model import AvroType
 from millrace_formats.avro.plan import Plan, Unreadable
 from millrace_formats.avro.registry import NoSchemaError, Registry
 from millrace_formats.bad_message import BadMessageError
-from millrace_formats.two_paths import Items, TwoPathDecoder
+from millrace_formats.two_paths import Items, Read, TwoPathDecoder
 
 
 class FramedDecoder(TwoPathDecoder):
@@ -43,6 +43,9 @@ class FramedDecoder(TwoPathDecoder):
     ) -> None:
         schemas = _Schemas(schema, registry, plan)
         super().__init__(schema, _FramedReader(schema, schemas), _FramedExactReader(schemas, skips_empty))
+
+    def _left_by_fast(self) -> str:
+        return f"{REFUSED}, those whose schema has {NOT_FAST}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class _FramedReader:
         self._schemas = schemas
         self._is_mixed = False
 
-    def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
+    def read(self, items: Items) -> Read:
         """Read what the fast readers take."""
         self._schemas.forget_missing()
         found: list[Found] = []

@@ -32,7 +32,8 @@ def read_batch(items: Sequence[bytes | None], schema: str) -> pa.RecordBatch:
     Raises:
         LibraryRefusedError: It cannot read one of them, or one is no bytes at all.
     """
-    return _guarded(lambda library: library.deserialize_array(list(items), schema))
+    wanted = items if isinstance(items, list) else list(items)
+    return _guarded(lambda library: library.deserialize_array(wanted, schema))
 
 
 def write_batch(rows: pa.RecordBatch, schema: str) -> pa.BinaryArray:

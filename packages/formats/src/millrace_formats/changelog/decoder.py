@@ -14,8 +14,9 @@ from millrace_formats.changelog.exact import ExactChangeReader
 from millrace_formats.changelog.fast import FastChangeReader, Read
 from millrace_formats.changelog.metadata import MetadataKey
 from millrace_formats.interleave import interleave
+from millrace_formats.json.decoder import OF_ANOTHER_TYPE
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.two_paths import batch_of, read_exactly
+from millrace_formats.two_paths import AT_ONCE, ONE_BY_ONE, batch_of, empty, read_exactly
 
 
 def all_columns(schema: pa.Schema, told: pa.Schema) -> pa.Schema:
@@ -55,18 +56,25 @@ class ChangeDecoder(Decoder):
         fast = FastChangeReader.of(all_columns(schema, told), list(schema), wanted, dialect, options.iso)
         return cls(schema, told, fast, ExactChangeReader(schema, wanted, dialect, options))
 
+    def explain(self) -> str:
+        """Which path messages take."""
+        if self._fast is None:
+            return f"{ONE_BY_ONE}: a column or its name is none that is read at once, as with json"
+        return f"{AT_ONCE}; one by one {OF_ANOTHER_TYPE}, and malformed ones"
+
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch: most messages at once, the others one by one."""
         items = payloads.to_list()
-        rows, messages, left = self._fast.read(items) if self._fast else self._nothing(len(items))
+        rows, messages, wrong, left = self._fast.read(items) if self._fast else self._nothing(len(items))
         exact, indexes, errors = read_exactly(self._exact.read, items, left)
-        if exact:
-            rows, messages = interleave(rows, messages, batch_of(exact, self._all), np.array(indexes, np.int32))
+        if exact or len(wrong):
+            few = batch_of(exact, self._all)
+            rows, messages = interleave(rows, messages, wrong, few, np.array(indexes, np.int32))
         return self._decoded(rows, messages, len(items), errors)
 
     def _nothing(self, count: int) -> Read:
-        empty = [pa.array([], field.type) for field in self._all]
-        return Read(pa.RecordBatch.from_arrays(empty, schema=self._all), np.empty(0, np.int32), list(range(count)))
+        nothing = np.empty(0, np.int32)
+        return Read(empty(self._all), nothing, nothing, list(range(count)))
 
     def _decoded(self, rows: pa.RecordBatch, messages: np.ndarray, count: int, errors: list[BadMessage]) -> Decoded:
         columns, own = rows.columns, len(self._schema)

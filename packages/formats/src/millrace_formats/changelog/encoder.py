@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
-
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.contracts import Encoder, Payloads
 from millrace.errors import MessageError
-from millrace_formats.changelog.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, kind_names
+from millrace_formats.changelog.changes import DELETE, UPDATE_BEFORE, kind_names
 from millrace_formats.changelog.layout import Layout
 from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.options import JsonOptions
+from millrace_formats.rows_only import check_rows
 
 
 class ChangeEncoder(Encoder):
@@ -28,27 +28,29 @@ class ChangeEncoder(Encoder):
     """
 
     def __init__(self, schema: pa.Schema, layout: Layout, options: JsonOptions) -> None:
+        self._schema = schema
         self._rows = JsonEncoder(schema, options)
         with_nulls = not options.ignore_null_fields
-        inserted, deleted = layout.frame(True, with_nulls), layout.frame(False, with_nulls)
-        by_kind = {INSERT: inserted, UPDATE_BEFORE: deleted, UPDATE_AFTER: inserted, DELETE: deleted}
-        self._frames = [by_kind[kind] for kind in sorted(by_kind)]
+        self._frames = [layout.frame(is_insertion, with_nulls) for is_insertion in (True, False)]
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch; MessageError when a value cannot be written, or a row kind is none."""
-        lines = cast(list[bytes], self._rows.encode(rows).to_list())
-        if row_kinds is None:
-            head, tail = self._frames[INSERT]
-            return Payloads([b"%b%b%b" % (head, line, tail) for line in lines])
-        frames, kinds = self._frames, _numbers(row_kinds)
-        framed = zip(map(frames.__getitem__, kinds), lines, strict=True)
-        return Payloads([b"%b%b%b" % (head, line, tail) for (head, tail), line in framed])
+        check_rows("json", self._schema, rows, None)
+        inserted, deleted = self._frames
+        gone = np.zeros(rows.num_rows, bool) if row_kinds is None else _are_deletions(row_kinds)
+        if not gone.any() or gone.all():
+            return Payloads(*self._rows.framed(rows, *(deleted if gone.any() else inserted)))
+        lines, _ = self._rows.framed(rows, b"", b"")
+        framed = zip(map(self._frames.__getitem__, gone.tolist()), lines, strict=True)
+        return Payloads([head + line + tail for (head, tail), line in framed])
 
 
-def _numbers(row_kinds: pa.StringArray) -> list[int]:
+def _are_deletions(row_kinds: pa.StringArray) -> np.ndarray:
+    """For each row whether it is written as a deletion."""
     numbers = pc.index_in(row_kinds, kind_names())
     if numbers.null_count:
         row = pc.index(numbers.is_null(), True).as_py()
         raise MessageError(f"row {row}: expected a row kind of +I, -U, +U, -D, found {row_kinds[row].as_py()!r}")
-    kinds: list[int] = numbers.to_numpy().tolist()
-    return kinds
+    kinds = numbers.to_numpy()
+    found: np.ndarray = (kinds == UPDATE_BEFORE) | (kinds == DELETE)
+    return found

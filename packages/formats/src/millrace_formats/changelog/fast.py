@@ -17,7 +17,7 @@ from millrace_formats.changelog.row_shape import value_column
 from millrace_formats.json.columns import Build, Reject
 from millrace_formats.json.decode_each import decode_each
 from millrace_formats.json.shapes import attribute
-from millrace_formats.two_paths import Items, without
+from millrace_formats.two_paths import Items
 
 
 class Read(NamedTuple):
@@ -26,11 +26,13 @@ class Read(NamedTuple):
     Attributes:
         rows: The columns, the metadata, and the kinds as numbers.
         messages: For each row the index of its message, int32, never decreasing.
+        wrong: The positions of rows that mean nothing, ascending.
         left: The indexes of the messages that the exact reader has to read, ascending.
     """
 
     rows: pa.RecordBatch
     messages: np.ndarray
+    wrong: np.ndarray
     left: list[int]
 
 
@@ -77,10 +79,8 @@ class FastChangeReader:
         chosen = items if len(places) == len(items) else [items[place] for place in places.tolist()]
         roots, refused = decode_each(self._decode, chosen)
         if refused:
-            kept = without(len(chosen), refused)
-            roots = [roots[index] for index in kept.tolist()]
             left |= set(places[list(refused)].tolist())
-            places = places[kept]
+            places = np.delete(places, list(refused))
         messages = [root.payload for root in roots] if self._dialect.has_payload else roots
         changes = self._dialect.layout.collect(messages)
         owners = np.repeat(np.arange(len(messages), dtype=np.int32), changes.counts)
@@ -91,12 +91,9 @@ class FastChangeReader:
             *self._metadata(roots, messages, owners, lambda found: _mark(unfit, found)),
             pa.array(np.frombuffer(changes.kinds, np.int8)),
         ]
+        left |= set(places[unfit].tolist())
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
-        if unfit.any():
-            left |= set(places[unfit].tolist())
-            fit = ~unfit[owners]
-            rows, owners = rows.filter(pa.array(fit)), owners[fit]
-        return Read(rows, places[owners], sorted(left))
+        return Read(rows, places[owners], np.flatnonzero(unfit[owners]), sorted(left))
 
     def _chosen(self, items: Items) -> tuple[np.ndarray, set[int]]:
         """The indexes of the messages to read, int32, and of those that only the exact reader can tell about."""

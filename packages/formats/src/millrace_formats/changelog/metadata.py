@@ -19,12 +19,14 @@ from millrace_formats.json.columns import Build, Reject
 from millrace_formats.json.decimal_column import raw_texts
 from millrace_formats.json.exact import Convert, field_converter, parse, scalar_conversion, shown
 from millrace_formats.json.options import JsonOptions
+from millrace_formats.json.shapes import NULL
 from millrace_formats.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND, check_range, parse_instant
 from millrace_formats.time_columns import parse_timestamps
 
 INSTANT = pa.timestamp("us", "UTC")
 TEXTS = pa.map_(pa.string(), pa.string())
 
+_HARD = (b"[", b"{", b"\\")
 _DATE_LENGTH = len("yyyy-MM-dd")
 
 
@@ -133,15 +135,9 @@ def properties() -> Reading:
 
 def texts_of(objects: list[dict[str, msgspec.Raw] | None], inner: str, reject: Reject) -> list[str | None]:
     """The text of one field of objects that msgspec read raw; what only the exact reader can is rejected."""
-    texts: list[str | None] = []
-    for position, value in enumerate(objects):
-        raw = None if value is None else value.get(inner)
-        try:
-            texts.append(None if raw is None else _text(bytes(raw)))
-        except ValueError:
-            texts.append(None)
-            reject(np.array([position]))
-    return texts
+    texts = _scalar_texts([NULL if value is None else value.get(inner, NULL) for value in objects], reject)
+    found: list[str | None] = texts.to_numpy(zero_copy_only=False).tolist()
+    return found
 
 
 def _json(type_: pa.DataType, options: JsonOptions) -> Convert:
@@ -185,19 +181,22 @@ def _properties(values: list[Any], reject: Reject) -> pa.Array:
     np.cumsum(sizes, out=offsets[1:])
     filled = list(filter(None, values))
     names = pa.array(list(chain.from_iterable(filled)), pa.string())
-    texts = raw_texts([raw for value in filled for raw in value.values()])
-    hard = pc.match_substring_regex(texts, r"^[\[{]|\\")
-    if pc.any(hard).as_py():
-        reject(np.searchsorted(offsets, np.flatnonzero(hard.to_numpy(zero_copy_only=False)), side="right") - 1)
-    texts = pc.if_else(pc.equal(texts, "null"), pa.scalar(None, pa.string()), pc.utf8_trim(texts, '"'))
+    texts = _scalar_texts([raw for value in filled for raw in value.values()], _outer(reject, offsets))
     nulls = pa.array([value is None for value in values], pa.bool_())
     return pa.MapArray.from_arrays(pa.array(offsets), names, texts, type=TEXTS, mask=nulls)
 
 
-def _text(raw: bytes) -> str | None:
-    """The text of a scalar; ValueError when it needs the exact reader."""
-    if raw == b"null":
-        return None
-    if raw[0] in b"{[" or b"\\" in raw:
-        raise ValueError("an object, an array, or escaped characters")
-    return raw.strip(b'"').decode()
+def _scalar_texts(raws: list[Any], reject: Reject) -> pa.StringArray:
+    """The texts of scalars; objects, arrays and text with escaped characters are rejected."""
+    texts = raw_texts(raws)
+    data = texts.buffers()[2].to_pybytes() if len(texts) else b""
+    if any(sign in data for sign in _HARD):
+        hard = pc.match_substring_regex(texts, r"^[\[{]|\\")
+        if pc.any(hard).as_py():
+            reject(np.flatnonzero(hard.to_numpy(zero_copy_only=False)))
+    return pc.if_else(pc.equal(texts, "null"), pa.scalar(None, pa.string()), pc.utf8_trim(texts, '"'))
+
+
+def _outer(reject: Reject, offsets: np.ndarray) -> Reject:
+    """Reports positions of values as those of the objects that hold them."""
+    return lambda positions: reject(np.searchsorted(offsets, positions, side="right") - 1)

@@ -11,7 +11,7 @@ from millrace.options.java_pattern import java_pattern
 from millrace_formats.bad_message import BadMessageError
 from millrace_formats.changelog.exact_rows import to_text
 from millrace_formats.json.decode_each import decode_each
-from millrace_formats.two_paths import Items
+from millrace_formats.two_paths import Items, others
 
 _MOST_NAMES = 10_000
 
@@ -45,8 +45,8 @@ class NameFilter:
         """The indexes of the messages that are read, and of those that only the exact reader can tell about."""
         headers, left = decode_each(self._decode, items)
         known, names = self._known, msgspec.structs.astuple
-        kept = [index for index, header in enumerate(headers) if header is not None and known[names(header)]]
-        return [index for index in kept if index not in left] if left else kept, left
+        kept = [position for position, header in enumerate(headers) if known[names(header)]]
+        return others(len(items), left)[kept].tolist() if left else kept, left
 
 
 class _KeptNames(dict[tuple[str, ...], bool]):

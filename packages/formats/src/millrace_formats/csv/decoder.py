@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +12,11 @@ from pyarrow import csv as arrow_csv
 
 from millrace_formats.csv.columns import text_column
 from millrace_formats.csv.exact import CsvExactReader
+from millrace_formats.csv.joined import Joined
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.csv.sort_lines import LineSorter
 from millrace_formats.interleave import interleave
-from millrace_formats.two_paths import Items, TwoPathDecoder, keep_rows
+from millrace_formats.two_paths import Items, Read, TwoPathDecoder
 
 
 class CsvDecoder(TwoPathDecoder):
@@ -35,6 +37,13 @@ class CsvDecoder(TwoPathDecoder):
     def __init__(self, schema: pa.Schema, options: CsvOptions) -> None:
         plain = options.escape_character is None and not options.allow_comments
         super().__init__(schema, _TextReader(schema, options) if plain else None, CsvExactReader(schema, options))
+        self._options = options
+
+    def _why_exact(self) -> str:
+        return "comments are allowed" if self._options.allow_comments else "there is an escape character"
+
+    def _left_by_fast(self) -> str:
+        return "those with unusual numbers or times, or larger than 1 MiB"
 
 
 class _TextReader:
@@ -45,22 +54,34 @@ class _TextReader:
         self._plain = _PlainSplitter(options, len(schema))
         self._quoted = _QuotedSplitter(options, len(schema))
 
-    def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
+    def read(self, items: Items) -> Read:
         """Read what can be split without the exact reader, and converted a column at a time."""
         lines = self._sorter.sort(items)
-        batch, found = self._batch(self._plain.split(items, lines.plain), lines.plain)
-        if lines.quoted:
-            more, places = self._batch(self._quoted.split(items, lines.quoted), lines.quoted)
-            batch, found = interleave(batch, found, more, places)
-        return batch, None if len(found) == len(items) else found
+        plain = self._rows(self._plain.split(lines.plain), lines.plain.places)
+        if not lines.quoted:
+            return Read(plain.rows, None if plain.rows.num_rows == len(items) else plain.messages, plain.wrong)
+        places = np.array(lines.quoted, np.int32)
+        quoted = self._rows(self._quoted.split(items, lines.quoted), places)
+        none = np.empty(0, np.intp)
+        rows, found = interleave(plain.rows, plain.messages, none, quoted.rows, quoted.messages)
+        wrong = [
+            np.searchsorted(found, part.messages[positions]) for part in (plain, quoted) for positions in part.wrong
+        ]
+        return Read(rows, None if len(found) == len(items) else found, wrong)
 
-    def _batch(self, split: _Split, places: Sequence[int]) -> tuple[pa.RecordBatch, np.ndarray]:
+    def _rows(self, split: _Split, places: np.ndarray) -> _Rows:
         texts, kept = split
-        rejected: list[np.ndarray] = []
-        columns = [column(text, rejected.append) for column, text in zip(self._columns, texts, strict=True)]
-        batch = pa.RecordBatch.from_arrays(columns, schema=self._schema)
-        batch, found = keep_rows(batch, np.array(places, np.int32)[kept], rejected)
-        return batch, found  # type: ignore[return-value]
+        wrong: list[np.ndarray] = []
+        columns = [column(text, wrong.append) for column, text in zip(self._columns, texts, strict=True)]
+        return _Rows(pa.RecordBatch.from_arrays(columns, schema=self._schema), places[kept], wrong)
+
+
+class _Rows(NamedTuple):
+    """Rows, the index of the message of each, and the positions of those that the exact reader has to read."""
+
+    rows: pa.RecordBatch
+    messages: np.ndarray
+    wrong: list[np.ndarray]
 
 
 _Split = tuple[list[pa.StringArray], np.ndarray]
@@ -72,12 +93,13 @@ class _PlainSplitter:
 
     def __init__(self, options: CsvOptions, width: int) -> None:
         self._names = [str(index) for index in range(width)]
+        self._types = dict.fromkeys(self._names, pa.string())
         self._delimiter = options.delimiter
-        self._quote = options.quote or False
+        self._quote = options.quote
 
-    def split(self, items: Items, places: Sequence[int]) -> _Split:
-        kept = np.ones(len(places), bool)
-        if not places:
+    def split(self, lines: Joined) -> _Split:
+        kept = np.ones(len(lines), bool)
+        if not len(lines):
             return [pa.array([], pa.string()) for _ in self._names], kept
         wrong: list[int] = []
 
@@ -85,16 +107,17 @@ class _PlainSplitter:
             wrong.append(row.number - 1)
             return "skip"
 
-        data = b"\n".join([items[index] for index in places])  # type: ignore[misc]
+        has_quotes = self._quote is not None and self._quote.encode() in lines.text
         table = arrow_csv.read_csv(
-            pa.py_buffer(data),
-            arrow_csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=self._names),
+            pa.py_buffer(lines.text),
+            arrow_csv.ReadOptions(use_threads=False, block_size=len(lines.text) + 1, column_names=self._names),
             arrow_csv.ParseOptions(
-                delimiter=self._delimiter, quote_char=self._quote, ignore_empty_lines=False, invalid_row_handler=skip
+                delimiter=self._delimiter,
+                quote_char=self._quote if has_quotes else False,
+                ignore_empty_lines=False,
+                invalid_row_handler=skip,
             ),
-            arrow_csv.ConvertOptions(
-                check_utf8=False, column_types=dict.fromkeys(self._names, pa.string()), strings_can_be_null=False
-            ),
+            arrow_csv.ConvertOptions(check_utf8=False, column_types=self._types, strings_can_be_null=False),
         )
         kept[wrong] = False
         if table.num_rows != kept.sum():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import re
-from decimal import Decimal
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +12,16 @@ import pyarrow.types as pt
 
 from millrace.contracts import Encoder, Payloads
 from millrace.errors import MessageError
+from millrace_formats.csv.enclosing import Escaping, Quoting
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.java_text import decimal_text, double_text
+from millrace_formats.decimal_texts import scientific_texts
+from millrace_formats.java_text import double_text, plain_text
 from millrace_formats.rows_only import check_rows
-from millrace_formats.time_texts import date_texts, time_texts, timestamp_texts
+from millrace_formats.time_texts import UTC_MARK, bare_timestamp_texts, date_texts, time_texts, timestamp_texts
 
-_LONG = 24  # the reference looks for special characters in values up to this length, and quotes longer ones unseen
+Piece: TypeAlias = pa.StringArray | str
+"""A part of lines: of each its own, or the same of all."""
+
 _JAVA_PLAIN = (1e-3, 1e7)  # where Java writes a float without an exponent, and so does Python
 
 
@@ -39,22 +42,28 @@ class CsvEncoder(Encoder):
         self._schema = schema
         self._options = options
         self._enclose_numbers = any(_may_stand_in_number(c) for c in (options.delimiter, options.quote or ""))
-        self._enclose = _Escaping(options) if options.quote is None else _Quoting(options, options.quote)
+        self._enclose = Escaping(options) if options.quote is None else Quoting(options, options.quote)
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one line a row."""
         check_rows("csv", self._schema, rows, row_kinds)
-        columns = [self._column(name, column) for name, column in zip(self._schema.names, rows.columns, strict=True)]
-        return Payloads(pc.binary_join_element_wise(*columns, self._options.delimiter).cast(pa.binary()))
+        pieces: list[Piece] = []
+        for name, column in zip(self._schema.names, rows.columns, strict=True):
+            pieces += [self._options.delimiter] if pieces else []
+            pieces += self._column(name, column)
+        return Payloads(pc.binary_join_element_wise(*_fewer(pieces), "").cast(pa.binary()))
 
-    def _column(self, name: str, column: pa.Array) -> pa.StringArray:
+    def _column(self, name: str, column: pa.Array) -> list[Piece]:
         try:
+            if pt.is_timestamp(column.type) and not column.null_count and self._enclose.times is not None:
+                zone = "" if column.type.tz is None else UTC_MARK
+                return [self._enclose.times, bare_timestamp_texts(column, iso=False), zone + self._enclose.times]
             texts = self._texts(column)
             if self._enclose_numbers or not _is_number(column.type):
                 texts = self._enclose.enclosed(texts)
         except ValueError as error:
             raise MessageError(f"column {name}, {error}") from None
-        return texts.fill_null(self._options.null_literal or "")
+        return [texts.fill_null(self._options.null_literal or "")]
 
     def _texts(self, column: pa.Array) -> pa.StringArray:
         if pt.is_list(column.type):
@@ -77,54 +86,24 @@ class CsvEncoder(Encoder):
         return pc.if_else(column.is_null(), pa.scalar(None, pa.string()), joined)
 
 
+def _fewer(pieces: list[Piece]) -> list[Piece]:
+    """The same pieces, texts beside each other made one."""
+    fewer: list[Piece] = []
+    for piece in pieces:
+        last = fewer[-1] if fewer else None
+        if isinstance(piece, str) and isinstance(last, str):
+            fewer[-1] = last + piece
+        else:
+            fewer.append(piece)
+    return fewer
+
+
 def _is_number(type_: pa.DataType) -> bool:
     return bool(pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_))
 
 
 def _may_stand_in_number(character: str) -> bool:
     return character.isalnum() or character in {"+", "-", "."}
-
-
-class _Quoting:
-    """Quotes what needs it, doubling quotes within."""
-
-    def __init__(self, options: CsvOptions, quote: str) -> None:
-        self._quote, self._escape = quote, options.escape_character
-        last = max(options.delimiter, quote, "\r")
-        special = {"\\", options.delimiter, quote, self._escape or "\\"}
-        self._unsafe = f"[\\x{{0}}-\\x{{{ord(last):x}}}" + "".join(f"\\x{{{ord(c):x}}}" for c in special) + "]"
-
-    def enclosed(self, texts: pa.StringArray) -> pa.StringArray:
-        inner = texts
-        if self._escape is not None:
-            inner = pc.replace_substring(inner, self._escape, self._escape * 2)
-        inner = pc.replace_substring(inner, self._quote, self._quote * 2)
-        quoted = pc.binary_join_element_wise(self._quote, inner, self._quote, "")
-        needed = pc.or_(pc.match_substring_regex(texts, self._unsafe), pc.greater(pc.utf8_length(texts), _LONG))
-        return pc.if_else(needed, quoted, texts)
-
-
-class _Escaping:
-    """Escapes what needs it, where there are no quotes."""
-
-    def __init__(self, options: CsvOptions) -> None:
-        self._escape, self._delimiter = options.escape_character, options.delimiter
-
-    def enclosed(self, texts: pa.StringArray) -> pa.StringArray:
-        if self._escape is None:
-            return self._checked(texts)
-        for character, written in ((self._escape,) * 2, (self._delimiter,) * 2, ("\n", "n"), ("\r", "r")):
-            texts = pc.replace_substring(texts, character, self._escape + written)
-        return texts
-
-    def _checked(self, texts: pa.StringArray) -> pa.StringArray:
-        unsafe = pc.match_substring_regex(texts, f"[\r\n{re.escape(self._delimiter)}]")
-        row = pc.index(unsafe, True).as_py()
-        if row >= 0:
-            raise ValueError(
-                f"row {row}: the value holds the delimiter or a line break, and there is no quote or escape character"
-            )
-        return texts
 
 
 def _scalar_texts(column: pa.Array, options: CsvOptions) -> pa.StringArray:
@@ -141,7 +120,7 @@ def _scalar_texts(column: pa.Array, options: CsvOptions) -> pa.StringArray:
     if pt.is_floating(type_):
         return _float_texts(column)
     if pt.is_decimal128(type_):
-        return _decimal_texts(column, plain=not options.scientific_decimals)
+        return scientific_texts(column) if options.scientific_decimals else _plain_decimals(column)
     return column.cast(pa.string())
 
 
@@ -149,12 +128,15 @@ def _float_texts(column: pa.Array) -> pa.StringArray:
     numbers = column.fill_null(0).to_numpy(zero_copy_only=False)  # keeps 32-bit floats what they are
     magnitudes = np.abs(numbers)
     usual = (magnitudes >= _JAVA_PLAIN[0]) & (magnitudes < _JAVA_PLAIN[1]) | (numbers == 0)
-    texts = np.array(numbers.astype(str), object)
-    for place in np.flatnonzero(~usual).tolist():
-        texts[place] = double_text(numbers[place])
-    return pa.array(texts, pa.string(), mask=column.is_null().to_numpy(zero_copy_only=False))
+    with np.errstate(invalid="ignore"):
+        is_whole = usual & (np.floor(numbers) == numbers)
+    fractions = pa.array(["", ".0"]).take(pa.array(is_whole.astype(np.int8)))
+    texts = pc.binary_join_element_wise(column.cast(pa.string()), fractions, "")
+    if usual.all():
+        return texts
+    others = pa.array([double_text(number) for number in numbers[~usual]], pa.string())
+    return pc.replace_with_mask(texts, pa.array(~usual), others)
 
 
-def _decimal_texts(column: pa.Decimal128Array, plain: bool) -> pa.StringArray:
-    values: list[Decimal | None] = column.to_pylist()
-    return pa.array([None if value is None else decimal_text(value, plain) for value in values], pa.string())
+def _plain_decimals(column: pa.Decimal128Array) -> pa.StringArray:
+    return pa.array([None if value is None else plain_text(value) for value in column.to_pylist()], pa.string())

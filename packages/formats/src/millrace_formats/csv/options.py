@@ -38,7 +38,7 @@ class CsvOptions:
     scientific_decimals: bool = option(
         "write-bigdecimal-in-scientific-notation",
         default=True,
-        doc="Write very small decimals in scientific notation instead of plain digits.",
+        doc="Write decimals without the zeros at their end, 100000 as 1E+5, instead of with all digits of their scale.",
     )
 
     def __post_init__(self) -> None:

@@ -7,22 +7,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from millrace_formats.csv.joined import MARK, Joined
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.two_paths import Items, is_utf8, not_utf8
+from millrace_formats.two_paths import Items, is_utf8, others, without
 
-_MARK = "\ufeff".encode()
 _BREAK = ord("\n")
+# A message of nothing but quotes or line breaks would take many times its size
+_LARGE, _LARGE_BATCH = 1 << 20, 1 << 23
 
 
 class Lines(NamedTuple):
-    """The indexes of a batch's messages, ascending; those in neither list need the exact reader.
+    """The messages of a batch; those that are in neither part need the exact reader.
 
     Attributes:
         plain: One line each, whose quotes, if any, enclose whole values and hold no others.
-        quoted: Other text with quotes.
+        quoted: The indexes of other text with quotes, ascending.
     """
 
-    plain: Sequence[int]
+    plain: Joined
     quoted: Sequence[int]
 
 
@@ -41,38 +43,30 @@ class LineSorter:
 
     def sort(self, items: Items) -> Lines:
         """Sort a batch."""
+        lines = _not_blank(items)
+        if len(lines.text) > _LARGE_BATCH:
+            lines = lines.without(lines.longer_than(_LARGE))
+        odd = lines.odd()
+        quoted = self._quoted(items, lines.places[odd].tolist())
+        lines = lines.without(odd) if odd else lines
         if not self._single_bytes:
-            return Lines((), self._readable(items))
-        joined = _joined_lines(items)
-        if joined is not None:
-            return self._by_quotes(joined, range(len(items)))
-        readable = self._readable(items)
-        lines = [index for index in readable if not _has_break(items[index])]
-        quoted = [index for index in readable if _has_break(items[index]) and self._has_quote(items[index])]
-        found = self._by_quotes(b"\n".join([items[index] or b"" for index in lines]), lines)
-        return Lines(found.plain, sorted([*found.quoted, *quoted]))
+            return Lines(lines.without(range(len(lines))), sorted([*quoted, *lines.places.tolist()]))
+        oddly_quoted = self._oddly_quoted(lines.text)
+        if not oddly_quoted:
+            return Lines(lines, quoted)
+        return Lines(lines.without(oddly_quoted), sorted([*quoted, *lines.places[oddly_quoted].tolist()]))
 
-    def _readable(self, items: Items) -> list[int]:
-        wrong = not_utf8([item or b"" for item in items])
-        return [i for i, item in enumerate(items) if item and i not in wrong and not item.startswith(_MARK)]
+    def _quoted(self, items: Items, places: list[int]) -> list[int]:
+        """Which of some odd messages are text with quotes, within which line breaks may be."""
+        found = ((place, items[place] or b"") for place in places)
+        return [place for place, item in found if self._quote and self._quote in item and _is_text(item)]
 
-    def _has_quote(self, item: bytes | None) -> bool:
-        return item is not None and self._quote is not None and self._quote in item
-
-    def _by_quotes(self, joined: bytes, places: Sequence[int]) -> Lines:
-        """Tell apart the lines, joined by line breaks, by where their quotes are."""
+    def _oddly_quoted(self, joined: bytes) -> list[int]:
+        """The numbers of the lines whose quotes do more than to enclose whole values, ascending."""
         if self._quote is None or self._quote not in joined:
-            return Lines(places, ())
-        odd = self._oddly_quoted(np.frombuffer(joined, np.uint8))
-        if not odd.size:
-            return Lines(places, ())
-        quoted = [places[line] for line in odd.tolist()]
-        others = set(quoted)
-        return Lines([place for place in places if place not in others], quoted)
-
-    def _oddly_quoted(self, text: np.ndarray) -> np.ndarray:
-        """The numbers of the lines whose quotes do more than to enclose whole values."""
-        quotes = np.flatnonzero(text == ord(self._quote or b""))
+            return []
+        text = np.frombuffer(joined, np.uint8)
+        quotes = np.flatnonzero(text == ord(self._quote))
         line = np.searchsorted(np.flatnonzero(text == _BREAK), quotes)
         first = np.searchsorted(line, line)  # of each quote's line, the first quote
         last = np.searchsorted(line, line, side="right") - 1
@@ -82,21 +76,16 @@ class LineSorter:
         at_end = (neighbour < 0) | (neighbour >= len(text))
         beside = text.take(neighbour, mode="clip")
         fine = even & (at_end | (beside == _BREAK) | (beside == ord(self._delimiter)))
-        return np.unique(line[~fine])
+        found: list[int] = np.unique(line[~fine]).tolist()
+        return found
 
 
-def _joined_lines(items: Items) -> bytes | None:
-    """The messages, joined by line breaks, when each is a line of text; else None."""
-    try:
-        joined = b"\n".join(items)  # type: ignore[arg-type]
-    except TypeError:  # a null payload
-        return None
-    if b"\r" in joined or joined.count(b"\n") != len(items) - 1:
-        return None
-    empty = not items[0] or not items[-1] or b"\n\n" in joined
-    text = joined.isascii() or (_MARK not in joined and is_utf8(joined))
-    return joined if text and not empty else None
+def _not_blank(items: Items) -> Joined:
+    if all(items):
+        return Joined(items, np.arange(len(items), dtype=np.int32))  # type: ignore[arg-type]
+    blank = [index for index, item in enumerate(items) if not item]
+    return Joined(without(items, blank), others(len(items), blank))
 
 
-def _has_break(item: bytes | None) -> bool:
-    return item is not None and (b"\n" in item or b"\r" in item)
+def _is_text(item: bytes) -> bool:
+    return is_utf8(item) and not item.startswith(MARK)

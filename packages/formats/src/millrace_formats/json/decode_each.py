@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from millrace_formats.two_paths import not_utf8
+from millrace_formats.two_paths import not_utf8, others, without
 
 
 def decode_each(decode: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[Any], set[int]]:
@@ -18,12 +18,14 @@ def decode_each(decode: Callable[[Any], Any], items: Sequence[Any]) -> tuple[lis
         items: The messages, bytes or None.
 
     Returns:
-        The results, None for the messages that msgspec refuses, and the indexes of those and of the messages that are
-        not UTF-8.
+        The results, and the indexes of the messages that have none, since msgspec refuses them or they are not UTF-8.
     """
     results, left = _results(decode, items)
     # msgspec checks the UTF-8 of the fields that it keeps, not of those that it skips
-    return results, left | not_utf8(_blanked(items, left))
+    more = not_utf8(without(items, left) if left else items)
+    if not more:
+        return results, left
+    return without(results, more), left | set(others(len(items), left)[list(more)].tolist())
 
 
 def _results(decode: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[Any], set[int]]:
@@ -35,17 +37,8 @@ def _results(decode: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[A
             # extend keeps what came before the error, so that a bad message costs no second reading of the others
             results.extend(map(decode, pending))
         except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, RecursionError):
-            left.add(len(results))
-            results.append(None)
-            if len(results) + pending.__length_hint__() != len(items):
+            left.add(len(results) + len(left))
+            if len(results) + len(left) + pending.__length_hint__() != len(items):
                 raise AssertionError("rows and messages got out of step") from None
         else:
             return results, left
-
-
-def _blanked(items: Sequence[Any], left: set[int]) -> Sequence[bytes]:
-    """The messages, empty where they are left."""
-    blanked: list[Any] = list(items)
-    for index in left:
-        blanked[index] = b""
-    return blanked

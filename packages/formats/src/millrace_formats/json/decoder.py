@@ -14,7 +14,12 @@ from millrace_formats.json.decode_each import decode_each
 from millrace_formats.json.exact import JsonExactReader
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.shapes import struct_shape
-from millrace_formats.two_paths import Items, TwoPathDecoder, keep_rows, without
+from millrace_formats.two_paths import Items, Read, TwoPathDecoder, others
+
+OF_ANOTHER_TYPE = (
+    "those with a value that is not of its column's own JSON type (text for a number, a fraction for an integer, an "
+    "unusual time)"
+)
 
 
 class JsonDecoder(TwoPathDecoder):
@@ -35,6 +40,14 @@ class JsonDecoder(TwoPathDecoder):
     def __init__(self, schema: pa.Schema, options: JsonOptions) -> None:
         super().__init__(schema, _MsgspecReader.of(schema, options), JsonExactReader(schema, options))
 
+    def _why_exact(self) -> str:
+        names = [field.name for field in self._schema if struct_shape([field], all_needed=False) is None]
+        what = "holds a map whose keys are not STRING, or a name with a quote or a control character"
+        return f"column {', '.join(names)} {what}"
+
+    def _left_by_fast(self) -> str:
+        return OF_ANOTHER_TYPE
+
 
 class _MsgspecReader:
     """Reads messages with msgspec, leaving what it cannot read exactly."""
@@ -51,13 +64,9 @@ class _MsgspecReader:
         shape = struct_shape(fields, options.fail_on_missing_field)
         return None if shape is None else cls(schema, shape, struct_columns(fields, options.iso))
 
-    def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
+    def read(self, items: Items) -> Read:
         """Read what msgspec and the column-wise parsers take."""
         structs, left = decode_each(self._decode, items)
-        found = None
-        if left:
-            found = without(len(items), left)
-            structs = [structs[index] for index in found.tolist()]
-        rejected: list[np.ndarray] = []
-        batch = pa.RecordBatch.from_arrays(self._columns(structs, rejected.append), schema=self._schema)
-        return keep_rows(batch, found, rejected)
+        wrong: list[np.ndarray] = []
+        rows = pa.RecordBatch.from_arrays(self._columns(structs, wrong.append), schema=self._schema)
+        return Read(rows, others(len(items), left) if left else None, wrong)

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.java_text import decimal_text
+from millrace_formats.java_text import plain_text
+from millrace_formats.json.numbers_as_text import unmarked
 from millrace_formats.json.options import JsonOptions
 
 Write = Callable[[Any], str]
@@ -52,7 +53,7 @@ def _scalar_writer(type_: pa.DataType, options: JsonOptions) -> Write:
     if pt.is_floating(type_):
         return float_text if type_ == pa.float64() else lambda value: float_text(np.float32(value))
     if pt.is_decimal128(type_):
-        return lambda value: decimal_text(value, options.decimal_as_plain_number)
+        return plain_text if options.decimal_as_plain_number else unmarked
     if pt.is_integer(type_):
         return str
     return _quoted_or_boolean

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from millrace.contracts import Encoder, Payloads
 from millrace_formats.json.encode_exact import ExactWriter
+from millrace_formats.json.numbers_as_text import without_quotes
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.json.printable import Printer
+from millrace_formats.json.printable import Printable, Printer
 from millrace_formats.rows_only import check_rows
 
 
@@ -18,13 +19,13 @@ class JsonEncoder(Encoder):
     """Writes rows as JSON objects, one field a column, in the columns' order.
 
     Timestamps are written with as many digits of fraction as needed, TIMESTAMP in UTC and with ``Z``; binary as base64;
-    map keys as text; decimals as Java's BigDecimal does, or always plain; NaN and the infinities as text, since JSON
-    numbers have none. Floats are the shortest text that reads as the same value (``1.0e10`` from 1e10 on and below
-    1e-5).
+    map keys as text; decimals as Java's BigDecimal without the zeros at its end (``1.5``, ``1E+2``), or plain; NaN and
+    the infinities as text, since JSON numbers have none. Floats are the shortest text that reads as the same value
+    (``1.0e10`` from 1e10 on and below 1e-5).
 
-    Columns of times and binary are made text first, then arro3 writes the whole batch. Rows that arro3 would write
-    otherwise (NaN, decimals that Java writes in scientific notation) are written one by one; so is a batch that holds
-    such values inside arrays or maps or, when null fields are left out, a null map value.
+    Columns of times, binary and decimals are made text first, then arro3 writes the whole batch. Rows that arro3 would
+    write otherwise (NaN) are written one by one; so is a batch that holds such values inside arrays or maps or, when
+    null fields are left out, a null map value.
 
     Args:
         schema: The columns.
@@ -40,28 +41,56 @@ class JsonEncoder(Encoder):
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one object a row; a null field is written as null unless null fields are left out."""
         check_rows("json", self._schema, rows, row_kinds)
-        printable = self._printer.printable(rows)
-        if printable.exact is True:
-            return Payloads(self._exact.write(printable.rows))
-        lines, size = self._lines(printable.rows)
-        if printable.exact is None:
-            return Payloads(lines, size)
-        for index in np.flatnonzero(printable.exact).tolist():
-            lines[index] = self._exact.write(printable.rows.slice(index, 1))[0]
-        return Payloads(lines)
+        return Payloads(*self.framed(rows, b"", b""))
 
-    def _lines(self, rows: pa.RecordBatch) -> tuple[list[bytes], int]:
-        """The rows' JSON, and how many bytes that has."""
+    def framed(self, rows: pa.RecordBatch, head: bytes, tail: bytes) -> tuple[list[bytes], int | None]:
+        """The objects of a batch that was checked, within something else.
+
+        Args:
+            rows: The batch.
+            head: What stands before each object, without line breaks.
+            tail: What stands behind each.
+
+        Returns:
+            The messages, and how many bytes they have together where that is known.
+        """
+        printable = self._printer.printable(rows)
+        text = self._text(printable)
+        if text is None:
+            return [head + line + tail for line in self._exact.write(printable.rows)], None
+        lines, size = _lines(text, rows.num_rows, head, tail)
+        if printable.exact is None:
+            return lines, size
+        for index in np.flatnonzero(printable.exact).tolist():
+            lines[index] = head + self._exact.write(printable.rows.slice(index, 1))[0] + tail
+        return lines, None
+
+    def _text(self, printable: Printable) -> bytes | None:
+        """The rows' JSON, a line each; None where each needs the exact writer."""
         from arro3.io import write_ndjson
 
-        if not rows.num_rows:
-            return [], 0
+        if printable.exact is True:
+            return None
+        if not printable.rows.num_rows:
+            return b""
         out = io.BytesIO()
-        write_ndjson(rows, out, explicit_nulls=self._keep_nulls)
-        # line breaks within strings are escaped
-        text = out.getvalue()
-        lines = text.split(b"\n")
-        lines.pop()
-        if len(lines) != rows.num_rows:
-            raise AssertionError(f"{rows.num_rows} rows became {len(lines)} lines of JSON")
-        return lines, len(text) - len(lines)
+        write_ndjson(printable.rows, out, explicit_nulls=self._keep_nulls)
+        if not printable.numbers:
+            return out.getvalue()
+        text, numbers = without_quotes(out.getvalue())
+        # More of them are texts that only look like numbers on their way
+        return text if numbers == printable.numbers else None
+
+
+def _lines(text: bytes, count: int, head: bytes, tail: bytes) -> tuple[list[bytes], int]:
+    """Each line between head and tail, and how many bytes they have."""
+    if not count:
+        return [], 0
+    # Line breaks within strings are escaped
+    if head or tail:
+        text = head + text[:-1].replace(b"\n", tail + b"\n" + head) + tail + b"\n"
+    lines = text.split(b"\n")
+    lines.pop()
+    if len(lines) != count:
+        raise AssertionError(f"{count} rows became {len(lines)} lines of JSON")
+    return lines, len(text) - len(lines)

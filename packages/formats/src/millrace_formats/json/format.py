@@ -7,6 +7,7 @@ import pyarrow as pa
 from millrace.contracts import Decoder, Encoder, Format
 from millrace_formats.json.decoder import JsonDecoder
 from millrace_formats.json.encoder import JsonEncoder
+from millrace_formats.json.flat import FlatDecoder
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.sql_types import check_schema, nested_problem
 
@@ -24,7 +25,9 @@ class JsonFormat(Format):
     def decoder(self, schema: pa.Schema) -> Decoder:
         """A decoder to rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("json", schema, nested_problem)
-        return JsonDecoder(schema, self.options)
+        decoder = JsonDecoder(schema, self.options)
+        has_nested = self.options.flattens and any("." in name for name in schema.names)
+        return FlatDecoder(decoder, schema.names) if has_nested else decoder
 
     def encoder(self, schema: pa.Schema) -> Encoder:
         """An encoder of rows of ``schema``; SchemaError when a column's type is not supported."""

@@ -39,6 +39,18 @@ class JsonOptions:
         "encode.ignore-null-fields", default=False, doc="Leave out fields that are NULL when writing."
     )
 
+    flatten: bool = option(
+        "infer-schema.flatten-nested-columns.enable",
+        default=False,
+        doc="Read columns named as a.b.c from fields of nested objects; it does not matter to a write.",
+    )
+    nested: Literal["string", "flatten", "struct"] | None = option(
+        "infer-schema.nested",
+        default=None,
+        doc="With flatten the same as infer-schema.flatten-nested-columns.enable; the others are for schemas that are "
+        "inferred. (Addition.)",
+    )
+
     def __post_init__(self) -> None:
         if self.fail_on_missing_field and self.ignore_parse_errors:
             raise ValueError(
@@ -49,3 +61,8 @@ class JsonOptions:
     def iso(self) -> bool:
         """Whether timestamps are written with a ``T``."""
         return self.timestamp_format == "ISO-8601"
+
+    @property
+    def flattens(self) -> bool:
+        """Whether columns named as ``a.b.c`` are read from fields of nested objects."""
+        return self.flatten or self.nested == "flatten"

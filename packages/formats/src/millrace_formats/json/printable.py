@@ -1,10 +1,9 @@
-"""Columns made ready to be written: times and binary as text, map keys as strings, and which rows need care."""
+"""Columns made ready to be written: what JSON has no type for as text, and which rows need care."""
 
 from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,10 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from millrace.errors import MessageError
+from millrace_formats.decimal_texts import scientific_texts
+from millrace_formats.json.numbers_as_text import marked
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.time_texts import date_texts, time_texts, timestamp_texts
-
-_PLAIN_SCALE = 6  # up to this scale Java never writes a decimal in scientific notation
 
 
 class Printable(NamedTuple):
@@ -25,10 +24,12 @@ class Printable(NamedTuple):
     Attributes:
         rows: The batch.
         exact: For each row whether it needs the exact writer; None for no row, True for all.
+        numbers: How many values are numbers marked as such in text.
     """
 
     rows: pa.RecordBatch
     exact: np.ndarray | Literal[True] | None
+    numbers: int = 0
 
 
 class Printer:
@@ -54,13 +55,14 @@ class Printer:
         for schema_field, column in zip(self._schema, rows.columns, strict=True):
             columns.append(_Column(schema_field.name, self._options, care).text(column, top=True))
         names = self._schema.names
-        return Printable(pa.RecordBatch.from_arrays(columns, names=names), care.exact)
+        return Printable(pa.RecordBatch.from_arrays(columns, names=names), care.exact, care.numbers)
 
 
 @dataclass
 class _Care:
     rows: int
     exact: np.ndarray | Literal[True] | None = None
+    numbers: int = 0
 
     def add(self, values: pa.BooleanArray, top: bool) -> None:
         """Note values that need the exact writer; inside arrays, maps and structs they make it the whole batch."""
@@ -86,8 +88,9 @@ class _Column:
             return self._nested(_unsliced(column))
         if pt.is_floating(type_):
             self.care.add(pc.invert(pc.is_finite(column)), top)
-        elif pt.is_decimal128(type_) and type_.scale > _PLAIN_SCALE and not self.options.decimal_as_plain_number:
-            self.care.add(pc.less(pc.abs(column), _tiny(type_)), top)
+        elif pt.is_decimal128(type_) and not self.options.decimal_as_plain_number:
+            self.care.numbers += len(column) - column.null_count
+            return marked(scientific_texts(column))
         return self._scalar(column)
 
     def _scalar(self, column: pa.Array) -> pa.Array:
@@ -127,10 +130,6 @@ class _Column:
     def _keys(self, column: pa.MapArray) -> pa.Array:
         keys = self._scalar(column.keys)
         return keys if keys.type == pa.string() else keys.cast(pa.string())
-
-
-def _tiny(type_: pa.Decimal128Type) -> pa.Scalar:
-    return pa.scalar(Decimal((0, (1,), -_PLAIN_SCALE)), pa.decimal128(38, type_.scale))
 
 
 def _nulls(column: pa.Array) -> pa.BooleanArray | None:

@@ -35,6 +35,14 @@ class ProtobufDecoder(TwoPathDecoder):
         try:
             handler = ptars_handler(row, with_oneofs=True)
             fast = PtarsReader(parser, handler, row, schema)
-        except UnsupportedError:
+            self._unsupported = ""
+        except UnsupportedError as error:
             fast = None
+            self._unsupported = str(error)
         super().__init__(schema, fast, ProtobufExactReader(parser, row, options.ignore_parse_errors))
+
+    def _why_exact(self) -> str:
+        return self._unsupported
+
+    def _left_by_fast(self) -> str:
+        return "those that ptars may not read exactly"

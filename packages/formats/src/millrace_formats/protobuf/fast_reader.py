@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from millrace_formats.protobuf.from_wire import struct_columns
 from millrace_formats.protobuf.parse import MessageParser
 from millrace_formats.protobuf.ptars_handler import is_refusal
 from millrace_formats.protobuf.shape import Struct
-from millrace_formats.two_paths import Items, keep_rows
+from millrace_formats.two_paths import Items, Read, others, without
 
 
 class PtarsReader:
@@ -34,15 +33,18 @@ class PtarsReader:
         self._row = row
         self._schema = schema
 
-    def read(self, items: Items) -> tuple[pa.RecordBatch, np.ndarray | None]:
+    def read(self, items: Items) -> Read:
         """Read what ptars takes and reads exactly."""
-        fit, found = _without(items, None, self._parser.unreadable(items))
+        unreadable = self._parser.unreadable(items)
+        fit = without(items, unreadable)
         refused: set[int] = set()
         parts = self._converted(fit, 0, refused)
-        _, found = _without(fit, found, refused)
-        rejected: list[np.ndarray] = []
-        columns = struct_columns(self._row, pa.concat_arrays(parts), rejected.append)
-        return keep_rows(pa.RecordBatch.from_arrays(columns, schema=self._schema), found, rejected)
+        found = others(len(items), unreadable) if unreadable else None
+        if refused:
+            found = np.delete(np.arange(len(fit), dtype=np.int32) if found is None else found, list(refused))
+        wrong: list[np.ndarray] = []
+        columns = struct_columns(self._row, pa.concat_arrays(parts), wrong.append)
+        return Read(pa.RecordBatch.from_arrays(columns, schema=self._schema), found, wrong)
 
     def _converted(self, items: list[Any], start: int, refused: set[int]) -> list[pa.StructArray]:
         """The messages as ptars reads them, without those that it refuses, whose positions are added to ``refused``."""
@@ -57,13 +59,3 @@ class PtarsReader:
         half = len(items) // 2
         first = self._converted(items[:half], start, refused)
         return first + self._converted(items[half:], start + half, refused)
-
-
-def _without(items: Items, found: np.ndarray | None, left: set[int]) -> tuple[list[Any], np.ndarray | None]:
-    """Messages and their indexes in the batch without those at some positions; no indexes mean all, in order."""
-    if not left:
-        return list(items), found
-    kept = np.ones(len(items), bool)
-    kept[list(left)] = False
-    indexes = np.arange(len(items), dtype=np.int32) if found is None else found
-    return list(compress(items, kept.tolist())), indexes[kept]

@@ -7,3 +7,4 @@ set_in_parent = Empty.SetInParent
 serialize = Empty.SerializeToString
 is_initialized = Empty.IsInitialized
 missing_fields = Empty.FindInitializationErrors
+parse_from = Empty.ParseFromString

@@ -25,13 +25,25 @@ def odd_entries_finder(message: Descriptor) -> Callable[[Any], bool] | None:
     with_maps = _with_maps(message)
     if message.full_name not in with_maps:
         return None
-    return functools.partial(_Finder(with_maps).has_odd_entries, message)
+    return _Finder(with_maps).of(message)
 
 
 class _Finder:
     def __init__(self, with_maps: set[str]) -> None:
         self._with_maps = with_maps
         self._known: dict[str, tuple[dict[int, Any], list[tuple[FieldDescriptor, Descriptor]]]] = {}
+
+    def of(self, type_: Descriptor) -> Callable[[Any], bool]:
+        """What says of a message of a type whether a map in it has such an entry."""
+        entries, leading = self._parts(type_)
+        if leading:
+            return functools.partial(self.has_odd_entries, type_)
+
+        def has_odd_entries(message: Any) -> bool:
+            unknown = UnknownFieldSet(message)
+            return len(unknown) > 0 and any(_is_odd(each, entries) for each in unknown)
+
+        return has_odd_entries
 
     def has_odd_entries(self, type_: Descriptor, message: Any) -> bool:
         entries, leading = self._known.get(type_.full_name) or self._parts(type_)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError
 
 from millrace_formats.bad_message import BadMessageError
-from millrace_formats.protobuf.message_methods import is_initialized, missing_fields
+from millrace_formats.protobuf.message_methods import is_initialized, missing_fields, parse_from
 from millrace_formats.protobuf.odd_entries import odd_entries_finder
 from millrace_formats.protobuf.weight import HEAVIEST, LARGE, weigher
 from millrace_formats.two_paths import Items
 
 _ERRORS = (DecodeError, RecursionError, MemoryError)
+
+
+_TOGETHER = 256
+"""How many messages are parsed into one object, which keeps the memory of all of them until it is gone."""
 
 
 class MessageParser:
@@ -25,7 +31,7 @@ class MessageParser:
     """
 
     def __init__(self, message_class: Any) -> None:
-        self._from_bytes = message_class.FromString
+        self._class = message_class
         self._has_required_fields = has_required_fields(message_class.DESCRIPTOR)
         self._has_odd_entries = odd_entries_finder(message_class.DESCRIPTOR)
         self._weigh = weigher(message_class.DESCRIPTOR)
@@ -35,7 +41,7 @@ class MessageParser:
         if self._is_heavy(payload):
             raise BadMessageError(f"it holds so many nested messages that reading it may take {HEAVIEST >> 30} GiB")
         try:
-            message = self._from_bytes(payload)
+            message = self._class.FromString(payload)
         except _ERRORS as error:
             raise BadMessageError(str(error) or "too large or too deep") from None
         if self._has_required_fields and not is_initialized(message):
@@ -46,18 +52,43 @@ class MessageParser:
 
     def unreadable(self, items: Items) -> set[int]:
         """The indexes of what `parse` refuses, and of nulls, as quickly as can be."""
+        light = self._without_heavy(items)
         found: set[int] = set()
-        needs_care = self._has_required_fields or self._has_odd_entries is not None
-        parse = self.parse if needs_care else self._from_bytes
-        pending: Any = iter(self._without_heavy(items))
+        for start in range(0, len(items), _TOGETHER):
+            found |= self._unreadable(light[start : start + _TOGETHER], start)
+        return found
+
+    def _unreadable(self, items: Items, start: int) -> set[int]:
+        """The same of a few, the first of which has the index ``start``."""
+        # One object for all is twice as fast as one for each
+        message = self._class()
+        check = self._checker(message)
+        found: set[int] = set()
+        pending: Any = iter(items)
         while True:
             try:
                 # a deque of no length takes all of them, and drops them, without a step of Python's
-                deque(map(parse, pending), maxlen=0)
+                deque(map(check, pending), maxlen=0)
             except (*_ERRORS, BadMessageError, TypeError):
-                found.add(len(items) - pending.__length_hint__() - 1)
+                found.add(start + len(items) - pending.__length_hint__() - 1)
             else:
                 return found
+
+    def _checker(self, message: Any) -> Callable[[Any], Any]:
+        """What raises an error for a payload that `parse` refuses, parsing it into a message."""
+        parse: Callable[[Any], Any] = functools.partial(parse_from, message)
+        has_odd_entries = self._has_odd_entries
+        if not self._has_required_fields and has_odd_entries is None:
+            return parse
+
+        def check(payload: bytes) -> None:
+            parse(payload)
+            if self._has_required_fields and not is_initialized(message):
+                raise BadMessageError("required fields are missing")
+            if has_odd_entries is not None and has_odd_entries(message):
+                raise BadMessageError("odd entries")
+
+        return check
 
     def _without_heavy(self, items: Items) -> Items:
         """The payloads, null where they are too heavy."""
