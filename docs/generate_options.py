@@ -9,7 +9,7 @@ from pathlib import Path
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions, TableOptions
-from millrace.plugins.kinds import FORMAT, KINDS, OFFSET_INITIALIZER, PARTITIONER
+from millrace.plugins.kinds import CATALOG, FORMAT, KINDS, OFFSET_INITIALIZER, PARTITIONER, SCHEMA_INFERENCE
 from millrace.plugins.manager import plugin_manager
 
 PAGE = Path(__file__).with_name("options.md")
@@ -35,6 +35,8 @@ PREFIXES = {
     FORMAT: ("{name}.",),
     PARTITIONER: ("sink.partitioner.",),
     OFFSET_INITIALIZER: ("scan.startup.", "scan.bounded."),
+    SCHEMA_INFERENCE: ("{name}.",),
+    CATALOG: ("",),
 }
 
 

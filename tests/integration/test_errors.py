@@ -140,9 +140,9 @@ def test_a_wrong_client_property_is_told(spark, connection, make_topic):
 
 
 def test_a_typed_format_without_columns_says_how_to_give_them(spark, connection):
-    text = message_of(lambda: load(spark, {**connection, "topic": "orders", "format": "json"}))
+    text = message_of(lambda: load(spark, {**connection, "topic": "orders", "format": "csv"}))
 
-    assert "format 'json' needs to know the columns: give them with .schema(" in text
+    assert "format 'csv' needs to know the columns: give them with .schema(" in text
 
 
 def test_a_column_type_that_a_format_cannot_carry_is_named(spark, connection, make_topic):

@@ -32,6 +32,7 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
             "encode.ignore-null-fields": False,
             "infer-schema.flatten-nested-columns.enable": False,
             "infer-schema.nested": None,
+            "rescued-data-column": None,
         },
         CsvOptions: {
             "field-delimiter": ",",

@@ -40,6 +40,7 @@ def test_names_and_defaults() -> None:
             "infer-schema.flatten-nested-columns.enable": False,
             "infer-schema.nested": None,
             "infer-schema.fixed-types": (),
+            "rescued-data-column": None,
             "decode.parser-table-id.fields": (),
         },
         DebeziumInferenceOptions: {**SHARED, "schema-include": False},

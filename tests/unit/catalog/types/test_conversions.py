@@ -9,7 +9,9 @@ from pyspark.sql import types as sql
 from millrace.errors import SchemaError
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.arrow import from_arrow_schema, to_arrow_schema
+from millrace_catalog.types.json_schema import to_json_schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
+from millrace_catalog.types.spark_ddl import spark_ddl
 
 ALL = (
     "a BOOLEAN, b TINYINT, c SMALLINT, d INT, e BIGINT NOT NULL, f DECIMAL(10, 2), g FLOAT, h DOUBLE, i CHAR(3), "
@@ -66,3 +68,33 @@ def test_what_has_no_counterpart_names_its_column() -> None:
         from_arrow_schema(pa.schema([("d", pa.decimal128(5, -2))]))
     with pytest.raises(SchemaError, match=r"^column u: Arrow's type uint8 is not supported$"):
         from_arrow_schema(pa.schema([("u", pa.uint8())]))
+
+
+def test_spark_ddl() -> None:
+    text = (
+        "id INT NOT NULL, `a.b` ARRAY<VARCHAR(3)>, r ROW<at TIMESTAMP(3), z TIMESTAMP_LTZ(9) NOT NULL>, b BYTES, "
+        "m MAP<STRING NOT NULL, DECIMAL(10, 2)>, t TIME(9)"
+    )
+    assert spark_ddl(parse_schema(text)) == (
+        "`id` INT NOT NULL, `a.b` ARRAY<STRING>, `r` STRUCT<`at`: TIMESTAMP_NTZ, `z`: TIMESTAMP NOT NULL>, "
+        "`b` BINARY, `m` MAP<STRING, DECIMAL(10, 2)>, `t` TIME(6)"
+    )
+
+
+def test_json_schema() -> None:
+    types = parse_schema("id BIGINT, a ARRAY<DOUBLE>, r ROW<x BOOLEAN>, b STRING, d DATE, m MAP<STRING, INT>").types
+    paths = {"id": ("id",), "a": ("o", "a"), "r": ("o", "r"), "b": ("both",), "d": ("both", "d"), "m": ("m",)}
+    described = to_json_schema("orders", [(paths[name], type_) for name, type_ in types.items()])
+    assert described["title"] == "orders"
+    assert described["properties"] == {
+        "id": {"type": ["integer", "null"]},
+        "o": {
+            "type": ["object", "null"],
+            "properties": {
+                "a": {"type": ["array", "null"], "items": {"type": ["number", "null"]}},
+                "r": {"type": ["object", "null"], "properties": {"x": {"type": ["boolean", "null"]}}},
+            },
+        },
+        "both": {},
+        "m": {"type": ["object", "null"], "additionalProperties": {"type": ["integer", "null"]}},
+    }

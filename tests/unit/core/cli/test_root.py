@@ -31,11 +31,11 @@ def test_the_version_is_shown():
 
 def test_the_help_names_every_command():
     output = CliRunner().invoke(root, ["--help"]).output
-    for command in ("broker", "demo", "plugins"):
+    for command in ("broker", "demo", "peek", "plugins", "schema"):
         assert command in output
 
 
-@pytest.mark.parametrize("command", ["broker", "demo", "plugins"])
+@pytest.mark.parametrize("command", ["broker", "demo", "peek", "plugins", "schema"])
 def test_every_command_has_help(command):
     result = CliRunner().invoke(root, [command, "--help"])
     assert result.exit_code == 0

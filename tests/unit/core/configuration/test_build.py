@@ -268,6 +268,11 @@ def test_a_configuration_survives_pickling() -> None:
             "it is for aligned reading; give 'scan.watermark.alignment.max-drift'",
         ),
         ({"scan.filter.language": "sql"}, "there is no filter; give 'scan.header-filter'"),
+        (
+            {"scan.max.pre.fetch.records": "5"},
+            "it is for formats whose columns can be inferred, such as 'json'",
+        ),
+        ({"infer-schema.max-columns": "5"}, "it is for formats whose columns can be inferred, such as 'json'"),
     ],
 )
 def test_an_option_that_needs_another_one_is_refused_without_it(given: dict[str, str], problem: str) -> None:
@@ -275,6 +280,24 @@ def test_an_option_that_needs_another_one_is_refused_without_it(given: dict[str,
         configured(given)
     (name,) = given
     assert error.value.problems == (f"option {name!r}: {problem}",)
+
+
+def test_what_infers_the_columns_has_the_options_of_the_format() -> None:
+    options = {"format": "json", "value.json.infer-schema.nested": "struct", "json.ignore-parse-errors": "true"}
+    made = configured(options).source
+    assert made.inference is not None
+    assert made.value_format is not None
+    inferring = made.inference.create().options
+    assert (inferring.nesting, inferring.ignore_parse_errors) == ("struct", True)
+    assert made.value_format.options.ignore_parse_errors
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert hash(made) == hash(configured(dict(reversed(options.items()))).source)
+    # With the defaults nothing is loaded that most reads do not need
+    plain = configured({"format": "json"}).source.inference
+    assert plain is not None
+    assert plain.options is None
+    assert plain.create().options.nesting == "string"
+    assert configured({"format": "csv"}).source.inference is None
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,8 @@ CASES |= {
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
             ("maxOffsetsPerTrigger",),
         ),
+        "scan.max.pre.fetch.records": Case(50, {"1": 1, "500": 500}, {"0": ABOVE_ZERO, "many": WHOLE_NUMBER}),
+        "infer-schema.max-columns": Case(2_000, {"10000": 10_000}, {"0": ABOVE_ZERO, "many": WHOLE_NUMBER}),
         "table-name": Case(None, {"orders": "orders"}, {}),
         "client.id.prefix": Case(None, {"orders": "orders"}, {}, ("properties.client.id.prefix",)),
         "register.consumer.metrics": Case(

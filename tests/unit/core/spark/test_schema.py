@@ -61,9 +61,9 @@ def test_the_default_columns_pass_the_check(headers: str) -> None:
 
 def test_a_format_that_has_no_columns_of_its_own_asks_for_them() -> None:
     with pytest.raises(SchemaError) as error:
-        default_schema(source(format="json"))
+        default_schema(source(format="csv"))
     assert str(error.value) == (
-        "format 'json' needs to know the columns: give them with .schema('id BIGINT, name STRING, ...')"
+        "format 'csv' needs to know the columns: give them with .schema('id BIGINT, name STRING, ...')"
     )
 
 

@@ -67,6 +67,11 @@ def test_without_the_option_a_point_is_part_of_a_name() -> None:
     assert decode(SCHEMA, b'{"a": {"b": 1}}', flatten=False, nested="flatten").rows.to_pylist() == [EMPTY | {"a.b": 1}]
 
 
+def test_it_tells_which_path_messages_take() -> None:
+    text = JsonFormat(JsonOptions(flatten=True)).decoder(SCHEMA).explain()
+    assert text == f"each made flat, one by one; then {JsonFormat().decoder(SCHEMA).explain()}"
+
+
 LEAVES = st.none() | st.integers(-5, 5) | st.text(max_size=3) | st.lists(st.integers(0, 3), max_size=2)
 NAMES = st.sampled_from(["a", "b", "c", "ü", '"'])
 TREES = st.dictionaries(

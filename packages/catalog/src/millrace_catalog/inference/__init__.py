@@ -13,6 +13,7 @@ from millrace_catalog.inference.options import (
     FormatOptions,
     InferenceOptions,
     JsonInferenceOptions,
+    JsonSchemaOptions,
 )
 from millrace_catalog.inference.payload import BadPayloadError
 from millrace_catalog.inference.reader import PayloadReader
@@ -33,6 +34,7 @@ __all__ = [
     "InferredTable",
     "JsonInferenceOptions",
     "JsonReader",
+    "JsonSchemaOptions",
     "KeyInference",
     "Observation",
     "PayloadReader",

@@ -70,8 +70,8 @@ class FormatOptions:
 
 
 @dataclass(frozen=True)
-class JsonInferenceOptions(FormatOptions):
-    """The options of json."""
+class JsonSchemaOptions(FormatOptions):
+    """The options of json where a topic is one table."""
 
     flatten: bool = option(
         "infer-schema.flatten-nested-columns.enable",
@@ -91,12 +91,11 @@ class JsonInferenceOptions(FormatOptions):
         parse=parse_fixed_types,
         doc="Types of columns that are not inferred, as id BIGINT, name VARCHAR(10).",
     )
-    table_fields: tuple[str, ...] = option(
-        "decode.parser-table-id.fields",
-        default=(),
-        parse=parse_table_fields,
-        doc="The fields, separated by commas, whose values joined by a point name the table that a message belongs to; "
-        "without them it is named after the topic.",
+    rescued: str | None = option(
+        "rescued-data-column",
+        default=None,
+        doc="Adds a STRING column of this name for the fields of later messages that have no column, as a JSON object. "
+        "(Addition.)",
     )
 
     def __post_init__(self) -> None:
@@ -110,6 +109,19 @@ class JsonInferenceOptions(FormatOptions):
     def nesting(self) -> Nesting:
         """What nested objects become."""
         return self.nested or ("flatten" if self.flatten else "string")
+
+
+@dataclass(frozen=True)
+class JsonInferenceOptions(JsonSchemaOptions):
+    """The options of json."""
+
+    table_fields: tuple[str, ...] = option(
+        "decode.parser-table-id.fields",
+        default=(),
+        parse=parse_table_fields,
+        doc="The fields, separated by commas, whose values joined by a point name the table that a message belongs to; "
+        "without them it is named after the topic.",
+    )
 
 
 @dataclass(frozen=True)

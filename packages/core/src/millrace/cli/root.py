@@ -19,6 +19,8 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     commands_at={
         "demo": "millrace.cli.demo:demo",
         "plugins": "millrace.cli.plugins:plugins",
+        "schema": "millrace.cli.schema:schema",
+        "peek": "millrace.cli.peek:peek",
         "broker": "millrace.cli.broker:broker",
         "transactions": "millrace.cli.transactions:transactions",
     },

@@ -1,4 +1,4 @@
-"""How the commands about transactions connect: one option for the brokers, Kafka's own properties for all else."""
+"""How commands connect: one option for the brokers, Kafka's own properties for all else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _AS_IN_A_QUERY = "properties."
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
+    """Name and value of ``NAME=VALUE``."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         # What was written may be a password
@@ -38,7 +39,7 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "properties",
             multiple=True,
             metavar="NAME=VALUE",
-            callback=lambda _context, _option, given: dict(map(_pair, given)),
+            callback=lambda _context, _option, given: dict(map(pair, given)),
             help="A Kafka client property; can be given more than once, and wins over the file.",
         ),
     )
@@ -57,16 +58,31 @@ def connection(bootstrap_servers: str | None, config: Path | None, properties: M
     from millrace.kafka.properties import translate
     from millrace.options.secrets import Properties
 
+    client, problems = translate(_java(bootstrap_servers, config, properties))
+    if problems:
+        raise OptionsError("connection", tuple(problems))
+    return Properties(client)
+
+
+def connection_as_options(
+    bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]
+) -> dict[str, str]:
+    """The same as a query has it: options that begin with ``properties.``.
+
+    Raises:
+        MachineError, OptionsError: As `connection`; properties are not checked.
+    """
+    return {f"{_AS_IN_A_QUERY}{name}": value for name, value in _java(bootstrap_servers, config, properties).items()}
+
+
+def _java(bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]) -> dict[str, str]:
     given = {**(_read(config) if config else {}), **properties}
     java = {name.removeprefix(_AS_IN_A_QUERY): value for name, value in given.items()}
     if bootstrap_servers:
         java["bootstrap.servers"] = bootstrap_servers
     if not java.get("bootstrap.servers"):
         raise OptionsError("connection", ("give the brokers: --bootstrap-servers HOST:PORT",))
-    client, problems = translate(java)
-    if problems:
-        raise OptionsError("connection", tuple(problems))
-    return Properties(client)
+    return java
 
 
 def _read(config: Path) -> dict[str, str]:

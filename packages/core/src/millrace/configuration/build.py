@@ -24,7 +24,7 @@ from millrace.options.field import options_of
 from millrace.options.parse import OptionParser
 from millrace.options.secrets import Properties
 from millrace.options.spark_names import NAMES, rewrite
-from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, Kind
+from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, SCHEMA_INFERENCE, Kind
 from millrace.plugins.manager import PluginRef, plugin_manager
 
 logger = logging.getLogger("millrace.options")
@@ -80,7 +80,7 @@ def _configure(
     parser.expect(*NAMES)
     for problem in rewritten.problems:
         parser.report(problem)
-    client = _client(parser)
+    client = take_client_properties(parser)
     source_options = parser.take(SourceOptions) or SourceOptions()
     source_client = _source_client(client, source_options)
     sink_options = parser.take(SinkOptions) or SinkOptions()
@@ -107,6 +107,7 @@ def _configure(
             startup=_initializer(parser, "startup", source_options.startup_mode),
             bounded=_initializer(parser, "bounded", source_options.bounded_mode),
             header_filter=_header_filter(parser, source_options),
+            inference=_inference(parser, source_options, given),
             # As in Spark's own connector, 'kafka.group.id' only names the client's group
             follows_group="properties.group.id" in given or source_client.get("group.id") != client.get("group.id"),
         ),
@@ -125,7 +126,8 @@ def _configure(
     return configuration
 
 
-def _client(parser: OptionParser) -> Properties:
+def take_client_properties(parser: OptionParser) -> Properties:
+    """Take all options ``properties.*`` that are the Kafka client's; what is wrong with them is reported."""
     parser.expect("properties.bootstrap.servers")
     given = parser.take_prefixed("properties.")
     client, problems = translate({name: value for name, value in given.items() if name not in _NOT_THE_CLIENTS})
@@ -225,6 +227,19 @@ def _value_format(parser: OptionParser, options: SourceOptions) -> PluginRef | N
 def _key_format(parser: OptionParser, options: SourceOptions) -> PluginRef | None:
     name = options.key_format
     return None if name is None else _plugin(parser, FORMAT, "key.format", name, f"key.{name}.")
+
+
+def _inference(parser: OptionParser, options: SourceOptions, given: set[str]) -> PluginRef | None:
+    name, manager = options.value_format, plugin_manager()
+    if name is None or name not in manager.names(SCHEMA_INFERENCE):
+        for each in sorted(given & {"scan.max.pre.fetch.records", "infer-schema.max-columns"}):
+            parser.report(f"option {each!r}: it is for formats whose columns can be inferred, such as 'json'")
+        return None
+    prefixes = (f"value.{name}.", f"{name}.")
+    if not any(map(parser.has_prefixed, prefixes)):
+        # Most reads are given their columns, and most processes that plan need none
+        return manager.refer(SCHEMA_INFERENCE, name)
+    return _plugin(parser, SCHEMA_INFERENCE, "value.format", name, *prefixes)
 
 
 def _initializer(parser: OptionParser, side: str, name: str | None) -> PluginRef | None:

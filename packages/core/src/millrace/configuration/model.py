@@ -21,6 +21,7 @@ class SourceConfig:
         startup: Where to start; None leaves it to the kind of query.
         bounded: Where to stop; None leaves it to the kind of query.
         header_filter: Which records to keep; None keeps all.
+        inference: What tells the columns of the format's values where the user gives none; None where nothing does.
         follows_group: Whether the consumer group of the client is where the query starts, and follows it, unless
             options say otherwise.
     """
@@ -32,6 +33,7 @@ class SourceConfig:
     startup: PluginRef | None
     bounded: PluginRef | None
     header_filter: PluginRef | None
+    inference: PluginRef | None = None
     follows_group: bool = False
 
 

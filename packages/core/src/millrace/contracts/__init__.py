@@ -1,18 +1,21 @@
 """The contracts of the plugin kinds: what to subclass, and what the arguments and results look like."""
 
-from millrace.contracts.catalog import Catalog
+from millrace.contracts.catalog import Catalog, CatalogColumn, CatalogTable
 from millrace.contracts.format import ROW_KINDS, BadMessage, ChangelogFormat, Decoded, Decoder, Encoder, Format, Side
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, is_headers
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import NoOptions, Plugin
+from millrace.contracts.schema_inference import SampledPayload, SchemaInference
 
 __all__ = [
     "HEADERS",
     "ROW_KINDS",
     "BadMessage",
     "Catalog",
+    "CatalogColumn",
+    "CatalogTable",
     "ChangelogFormat",
     "Decoded",
     "Decoder",
@@ -26,6 +29,8 @@ __all__ = [
     "Payloads",
     "Plugin",
     "RecordPartitioner",
+    "SampledPayload",
+    "SchemaInference",
     "Side",
     "TopicPartition",
     "is_headers",

@@ -3,7 +3,97 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Part = Literal["key", "value", "metadata"]
+"""Where a column comes from."""
+
+
+@dataclass(frozen=True)
+class CatalogColumn:
+    """A column of a table.
+
+    Attributes:
+        field: Its name, its Arrow type, and whether it may be NULL.
+        type: Its type as the catalog's SQL writes it.
+        part: Where it comes from.
+        evidence: What made its type what it is, such as the messages that it was inferred from, in order; for people.
+    """
+
+    field: pa.Field
+    type: str
+    part: Part
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.field.name
+
+
+class CatalogTable(ABC):
+    """A table of a catalog, as it was when the catalog looked at it."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[CatalogColumn]:
+        """Its columns, in order; no two have the same name."""
+
+    @property
+    @abstractmethod
+    def primary_key(self) -> tuple[str, ...]:
+        """The columns whose values no two of its rows share; empty when there are none."""
+
+    @property
+    @abstractmethod
+    def options(self) -> Mapping[str, str]:
+        """The options by which the data source ``millrace`` reads it; their text shows no secret."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What there is to say of it, for people, in lines."""
+
+    @abstractmethod
+    def ddl(self) -> str:
+        """A statement of the catalog's SQL that creates it."""
+
+    @abstractmethod
+    def spark_ddl(self) -> str:
+        """Its columns, as ``.schema(...)`` takes them."""
+
+    @abstractmethod
+    def json_schema(self) -> str:
+        """The JSON Schema of what its messages' values are."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Its columns as Arrow has them."""
+        return pa.schema([column.field for column in self.columns])
+
+    @abstractmethod
+    def read(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
+        """Its rows.
+
+        Args:
+            spark: The session.
+            options: Further options of the data source, such as ``scan.bounded.mode``; they win over its own.
+        """
+
+    @abstractmethod
+    def read_stream(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
+        """Its rows as a stream; see `read`."""
 
 
 class Catalog(ABC):
@@ -11,6 +101,9 @@ class Catalog(ABC):
 
     Args:
         options: The catalog's options, by name.
+
+    Raises:
+        OptionsError: Something is wrong with them; every problem is in the one message.
     """
 
     @abstractmethod
@@ -19,3 +112,20 @@ class Catalog(ABC):
     @abstractmethod
     def list_tables(self) -> list[str]:
         """The names of all tables, sorted."""
+
+    @abstractmethod
+    def table(self, name: str) -> CatalogTable:
+        """A table; what is known of it may be some time old.
+
+        Raises:
+            UnknownTopicError: There is none of that name.
+            SchemaError: It has no columns that could be told.
+        """
+
+    @abstractmethod
+    def refresh(self, name: str | None = None) -> None:
+        """Forget what is known of a table, or of all."""
+
+    @abstractmethod
+    def create_views(self, spark: SparkSession) -> list[str]:
+        """Make a temporary view of each table whose columns can be told, for ``spark.sql``; their names, sorted."""

@@ -17,7 +17,7 @@ from confluent_kafka import (
     TopicCollection,
 )
 from confluent_kafka import TopicPartition as ClientPartition
-from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
+from confluent_kafka.admin import AdminClient, ConfigResource, ListOffsetsResultInfo, OffsetSpec
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, OptionsError, UnknownTopicError, UnreachableError
@@ -86,13 +86,15 @@ class Cluster:
             ours = {name: value for name, value in settings.items() if name != "isolation.level"}
             self._admin = AdminClient({**ours, **self._watch.settings()})
 
-    def topics(self, names: Iterable[str], may_lack: Collection[str] = (), option: str = "topic") -> dict[str, Topic]:
+    def topics(
+        self, names: Iterable[str], may_lack: Collection[str] = (), option: str | None = "topic"
+    ) -> dict[str, Topic]:
         """What some topics are now, by name.
 
         Args:
             names: The topics.
             may_lack: Those of them that are left out of the answer when they do not exist.
-            option: The option that names them, for errors.
+            option: The option that names them, for errors; None when it is none.
 
         Raises:
             UnreachableError: No bootstrap server answered.
@@ -110,6 +112,15 @@ class Cluster:
         return self.ask(
             lambda timeout_s: sorted(self._admin.list_topics(timeout=timeout_s).topics), "looking up topics"
         )
+
+    def settings_of(self, topic: str) -> dict[str, str]:
+        """The settings of a topic by name, such as ``cleanup.policy``; it takes the permission to describe them."""
+        resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+        found = self.ask(
+            lambda timeout_s: self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result(),
+            f"looking up the settings of topic {topic!r}",
+        )
+        return {name: entry.value for name, entry in found.items() if entry.value is not None}
 
     def bounds(
         self, partitions: Collection[TopicPartition]
@@ -308,10 +319,10 @@ class Cluster:
             f"'properties.bootstrap.servers') when {doing}: {said}. {self._watch.hint() or CHECK}"
         )
 
-    def _missing(self, missing: list[str], known: Collection[str], option: str = "topic") -> str:
+    def _missing(self, missing: list[str], known: Collection[str], option: str | None = "topic") -> str:
         visible = sorted(name for name in known if not name.startswith("__"))
         names = ", ".join(repr(topic) for topic in missing)
-        message = f"no topic {names} at {self._servers} (option {option!r})"
+        message = f"no topic {names} at {self._servers}{f' (option {option!r})' if option else ''}"
         close = get_close_matches(missing[0], visible, n=1)
         if close:
             return f"{message}. Did you mean {close[0]!r}?"

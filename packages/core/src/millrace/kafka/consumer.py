@@ -82,6 +82,15 @@ def consumer_for(client: Properties) -> WatchedConsumer:
     Raises:
         OptionsError: The client does not accept its properties.
     """
+    return new_consumer(client)
+
+
+def new_consumer(client: Properties) -> WatchedConsumer:
+    """A consumer for a client configuration, which its user closes.
+
+    Raises:
+        OptionsError: The client does not accept its properties.
+    """
     settings = client_settings(client)
     watch, statistics = Watch(settings), Statistics()
     with configuration_errors():

@@ -267,6 +267,18 @@ class SourceOptions(TableOptions):
         doc="The topic that malformed messages are written to (an addition): keys, values and headers as they are, and "
         "further headers millrace.error.* that tell place and reason. It must exist, and must not be read.",
     )
+    sampled_messages: Annotated[int, Gt(0)] = option(
+        "scan.max.pre.fetch.records",
+        default=50,
+        doc="How many of the newest messages of each partition the columns are inferred from, where the user gives "
+        "none and a plugin can infer those of the format, as for json.",
+    )
+    max_inferred_columns: Annotated[int, Gt(0)] = option(
+        "infer-schema.max-columns",
+        default=2_000,
+        doc="How many columns may be inferred, fields within columns included; topics with more are refused (an "
+        "addition).",
+    )
     metrics_address: str = option(
         "scan.metrics.address",
         default="127.0.0.1",

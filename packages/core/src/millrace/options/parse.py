@@ -72,6 +72,10 @@ class OptionParser:
         self._taken.update(names)
         return {name.removeprefix(prefix): self._given[name][1] for name in names}
 
+    def has_prefixed(self, prefix: str) -> bool:
+        """Whether an option is given whose name starts with ``prefix``."""
+        return any(name.startswith(prefix.lower()) for name in self._given)
+
     def report(self, problem: str) -> None:
         """Add a problem, to be raised with all others by `finish`."""
         self._problems[problem] = None

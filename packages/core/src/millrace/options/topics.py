@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from millrace.options.names import parse_names
 
-_INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+"""Kafka's own topics."""
 
 
 def parse_topics(text: str) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ def topic_matcher(pattern: str) -> Callable[[str], bool]:
     from millrace.options.java_pattern import java_pattern
 
     matches = java_pattern(pattern).fullmatch
-    return lambda name: name not in _INTERNAL and matches(name) is not None
+    return lambda name: name not in INTERNAL and matches(name) is not None
 
 
 def parse_partitions(text: str) -> tuple[tuple[str, int], ...]:

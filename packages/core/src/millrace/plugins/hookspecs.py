@@ -43,5 +43,10 @@ def millrace_header_filters() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def millrace_schema_inferences() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Schema inferences (subclasses of `millrace.contracts.SchemaInference`), each named as the format it is for."""
+
+
+@hookspec
 def millrace_catalogs() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Catalogs (subclasses of `millrace.contracts.Catalog`)."""

@@ -64,6 +64,12 @@ HEADER_FILTER = Kind(
     "millrace.contracts:HeaderFilter",
     {"millrace-filters": ("expression",)},
 )
-CATALOG = Kind("catalog", "millrace_catalogs", "millrace.contracts:Catalog")
+SCHEMA_INFERENCE = Kind(
+    "schema inference",
+    "millrace_schema_inferences",
+    "millrace.contracts:SchemaInference",
+    {"millrace-catalog": ("json",)},
+)
+CATALOG = Kind("catalog", "millrace_catalogs", "millrace.contracts:Catalog", {"millrace-catalog": ("kafka",)})
 
-KINDS = (FORMAT, PARTITIONER, OFFSET_INITIALIZER, HEADER_FILTER, CATALOG)
+KINDS = (FORMAT, PARTITIONER, OFFSET_INITIALIZER, HEADER_FILTER, SCHEMA_INFERENCE, CATALOG)

@@ -56,6 +56,10 @@ def _default_values(config: SourceConfig, value_format: Format | None) -> pa.Sch
             f"the columns of the key ({', '.join(options.key_fields)}) are no part of the value: give all columns with "
             f".schema('id BIGINT, name STRING, ...')"
         )
+    if schema is None and config.inference is not None:
+        from millrace.spark.inference import inferred_columns
+
+        schema = inferred_columns(config, config.inference)
     if schema is None:
         example = "id BIGINT, name STRING" if kind is None else f"{kind} STRING, id BIGINT, name STRING"
         raise SchemaError(

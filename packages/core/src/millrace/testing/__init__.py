@@ -16,26 +16,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from millrace.testing.catalog import CatalogSuite
     from millrace.testing.changelog_format import ChangelogFormatSuite
     from millrace.testing.format import FormatSuite
     from millrace.testing.header_filter import HeaderFilterSuite
     from millrace.testing.offset_initializer import OffsetInitializerSuite
     from millrace.testing.partitioner import PartitionerSuite
+    from millrace.testing.schema_inference import SchemaInferenceSuite
 
 __all__ = [
+    "CatalogSuite",
     "ChangelogFormatSuite",
     "FormatSuite",
     "HeaderFilterSuite",
     "OffsetInitializerSuite",
     "PartitionerSuite",
+    "SchemaInferenceSuite",
 ]
 
 _MODULES = {
+    "CatalogSuite": "millrace.testing.catalog",
     "ChangelogFormatSuite": "millrace.testing.changelog_format",
     "FormatSuite": "millrace.testing.format",
     "HeaderFilterSuite": "millrace.testing.header_filter",
     "OffsetInitializerSuite": "millrace.testing.offset_initializer",
     "PartitionerSuite": "millrace.testing.partitioner",
+    "SchemaInferenceSuite": "millrace.testing.schema_inference",
 }
 
 

@@ -32,6 +32,10 @@ class FlatDecoder(Decoder):
         self._wanted = {name: bytes(_quoted(name)) + b":" for name in names}
         self._outer = {name[:place] for name in self._wanted for place, sign in enumerate(name) if sign == "."}
 
+    def explain(self) -> str:
+        """Which path messages take."""
+        return f"each made flat, one by one; then {self._inner.explain()}"
+
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch; a message that cannot be made flat is left to the inner decoder, which says what is wrong."""
         return self._inner.decode(Payloads([self._flat(payload) for payload in payloads.to_list()]))

@@ -9,6 +9,7 @@ from millrace_formats.json.decoder import JsonDecoder
 from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.flat import FlatDecoder
 from millrace_formats.json.options import JsonOptions
+from millrace_formats.json.rescue import RescueDecoder, check_rescue_column
 from millrace_formats.sql_types import check_schema, nested_problem
 
 
@@ -25,6 +26,15 @@ class JsonFormat(Format):
     def decoder(self, schema: pa.Schema) -> Decoder:
         """A decoder to rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("json", schema, nested_problem)
+        rescued = self.options.rescued
+        if rescued is None:
+            return self._decoder(schema)
+        check_rescue_column(schema, rescued)
+        others = pa.schema([field for field in schema if field.name != rescued])
+        check_schema("json", others, nested_problem)
+        return RescueDecoder(self._decoder(others), schema, rescued, flattens=self.options.flattens)
+
+    def _decoder(self, schema: pa.Schema) -> Decoder:
         decoder = JsonDecoder(schema, self.options)
         has_nested = self.options.flattens and any("." in name for name in schema.names)
         return FlatDecoder(decoder, schema.names) if has_nested else decoder

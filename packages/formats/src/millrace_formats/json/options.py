@@ -51,6 +51,14 @@ class JsonOptions:
         "inferred. (Addition.)",
     )
 
+    rescued: str | None = option(
+        "rescued-data-column",
+        default=None,
+        doc="The STRING column of a read, without value.fields-prefix, that gets the fields of a message for which "
+        "there is no column, as a JSON object; NULL where there is none. A schema that is given must have it. "
+        "(Addition.)",
+    )
+
     def __post_init__(self) -> None:
         if self.fail_on_missing_field and self.ignore_parse_errors:
             raise ValueError(

@@ -1,0 +1,99 @@
+"""The options of the catalog, with the names of the reference; additions are marked as such."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple
+
+from annotated_types import Gt
+
+from millrace.options import option, options_of
+from millrace.options.connector import SourceOptions
+from millrace.options.duration import parse_duration_ms
+from millrace.options.parse import OptionParser
+from millrace.options.secrets import Properties
+from millrace.sampling import take_client_properties
+from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions
+
+_CLIENT = "properties."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogOptions(InferenceOptions):
+    """The options of the catalog that are not json's."""
+
+    type: Literal["kafka"] = option("type", default="kafka", doc="The catalog's name, as SQL gives it.")
+    format: Literal["json"] = option("format", default="json", doc="The format of values, and of keys where they are.")
+    database: str = option("default-database", default="kafka", doc="The name of the one database, for SQL.")
+    key_prefix: str = option(
+        "key.fields-prefix", default="key_", doc="What the names of key columns begin with, before the fields' own."
+    )
+    value_prefix: str = option(
+        "value.fields-prefix", default="", doc="What the names of value columns begin with, before the fields' own."
+    )
+    sample: Annotated[int, Gt(0)] = option(
+        "scan.max.pre.fetch.records",
+        default=50,
+        aliases=("max.fetch.records",),
+        doc="How many of the newest messages of each partition a table is inferred from.",
+    )
+    upsert: bool = option(
+        "infer-schema.compacted-topic-as-upsert-table",
+        default=False,
+        doc="Whether the primary key of a compacted topic's table are its key columns, instead of partition and "
+        "offset. It takes the permission to describe the topic's settings.",
+    )
+    cache_ttl_ms: int = option(
+        "infer-schema.cache-ttl",
+        default=600_000,
+        parse=parse_duration_ms,
+        doc="How long a table that was inferred is kept; with 0 each look infers it anew. (Addition.)",
+    )
+
+    def __post_init__(self) -> None:
+        key, value = self.key_prefix, self.value_prefix
+        if key and value and (key.startswith(value) or value.startswith(key)):
+            raise ValueError(
+                f"options 'key.fields-prefix' and 'value.fields-prefix': {key!r} and {value!r} are not told apart, "
+                f"since one begins with the other"
+            )
+
+
+class Configured(NamedTuple):
+    """The options of a catalog, parsed.
+
+    Attributes:
+        options: Those that are not json's.
+        json: Those of json.
+        client: Properties for the Kafka client.
+        connection: The options ``properties.*`` as they were given, for reads.
+    """
+
+    options: CatalogOptions
+    json: JsonSchemaOptions
+    client: Properties
+    connection: Properties
+
+
+def configure(raw: Mapping[str, str]) -> Configured:
+    """Parse and check a catalog's options.
+
+    Raises:
+        OptionsError: Something is wrong; every problem is in the one message.
+    """
+    parser = OptionParser("catalog", raw)
+    client = take_client_properties(parser)
+    options = parser.take(CatalogOptions) or CatalogOptions()
+    # The reference gives a catalog json's options by their own names
+    json = parser.take(JsonSchemaOptions, "", "json.") or JsonSchemaOptions()
+    parser.finish(_hint)
+    connection = {name: str(value) for name, value in raw.items() if name.lower().startswith(_CLIENT)}
+    return Configured(options, json, client, Properties(connection))
+
+
+def _hint(name: str) -> str | None:
+    reads = {each for info in options_of(SourceOptions).values() for each in (info.name, *info.aliases)}
+    if name.lower() in {each.lower() for each in reads} or name.lower().startswith(("scan.startup.", "scan.bounded.")):
+        return f"it is for reads: catalog.table(...).read(spark, {{{name!r}: ...}})"
+    return None

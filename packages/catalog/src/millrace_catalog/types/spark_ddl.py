@@ -1,0 +1,53 @@
+"""Columns as Spark's SQL writes them, the types being those of `millrace_catalog.types.spark`; without Spark."""
+
+from __future__ import annotations
+
+from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar
+from millrace_catalog.types.schema import Schema
+
+_NAMES: dict[Kind, str] = {
+    "CHAR": "STRING",
+    "VARCHAR": "STRING",
+    "VARBINARY": "BINARY",
+    "TIMESTAMP": "TIMESTAMP_NTZ",
+    "TIMESTAMP_LTZ": "TIMESTAMP",
+    "TIMESTAMP_TZ": "TIMESTAMP",
+    "NULL": "VOID",
+}
+_MOST_DIGITS = 6
+
+
+def spark_ddl(schema: Schema) -> str:
+    """Columns as ``.schema(...)`` takes them."""
+    return ", ".join(f"{_name(column.name)} {_type(column.type)}{_not_null(column.type)}" for column in schema)
+
+
+def _type(type_: DataType) -> str:
+    if isinstance(type_, Array):
+        return f"ARRAY<{_type(type_.element)}>"
+    if isinstance(type_, Map):
+        return f"MAP<{_type(type_.key)}, {_type(type_.value)}>"
+    if isinstance(type_, Row):
+        return f"STRUCT<{', '.join(map(_field, type_.fields))}>"
+    return _scalar(type_)
+
+
+def _scalar(type_: Scalar) -> str:
+    if type_.kind == "DECIMAL":
+        return f"DECIMAL({type_.size}, {type_.scale})"
+    if type_.kind == "TIME":
+        return f"TIME({min(type_.size or 0, _MOST_DIGITS)})"
+    return _NAMES.get(type_.kind, type_.kind)
+
+
+def _field(column: Column) -> str:
+    return f"{_name(column.name)}: {_type(column.type)}{_not_null(column.type)}"
+
+
+def _not_null(type_: DataType) -> str:
+    return "" if type_.nullable else " NOT NULL"
+
+
+def _name(text: str) -> str:
+    # Some names are words of the language
+    return "`" + text.replace("`", "``") + "`"

@@ -1,0 +1,108 @@
+"""The conformance suite for schema inferences."""
+# ruff: noqa: D102, S101 - tests are made of assertions, and their names say what the contract asks
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+import pytest
+
+from millrace.contracts import SampledPayload, SchemaInference
+from millrace.errors import MessageError, SchemaError
+from millrace.testing.plugin_options import PluginOptionsSuite
+
+_MANY = 1_000
+
+
+class SchemaInferenceSuite(PluginOptionsSuite):
+    """Tests that a schema inference keeps its contract.
+
+    Subclass it in a test module, with a name that pytest collects, and override three methods::
+
+        class TestXmlColumns(SchemaInferenceSuite):
+            def make_inference(self):
+                return XmlColumns()
+
+            def messages(self):
+                return [b"<a><b>1</b></a>", b"<a><c>x</c></a>"]
+
+            def malformed(self):
+                return b"<a>"
+
+    Which types are the right ones is for tests of your own.
+    """
+
+    @abstractmethod
+    def make_inference(self) -> SchemaInference:
+        """A new schema inference, for which a malformed message is an error."""
+
+    @abstractmethod
+    def messages(self) -> Sequence[bytes]:
+        """The values of two messages or more, not all with the same columns."""
+
+    @abstractmethod
+    def malformed(self) -> bytes:
+        """A value that is none of the format."""
+
+    def make_plugin(self) -> SchemaInference:
+        """The schema inference, for the tests of its options."""
+        return self.make_inference()
+
+    def infer(self, payloads: Iterable[bytes | None], max_columns: int = _MANY, *, skip: bool = False) -> pa.Schema:
+        """The columns of some messages of topic ``orders``."""
+        return self.make_inference().infer({"orders": sampled(payloads)}, max_columns, skip_malformed=skip)
+
+    def types(self, schema: pa.Schema) -> dict[str, pa.DataType]:
+        """The types of a schema's columns."""
+        return {field.name: field.type for field in schema}
+
+    def test_is_a_schema_inference(self) -> None:
+        assert isinstance(self.make_inference(), SchemaInference)
+
+    def test_messages_have_columns(self) -> None:
+        names = self.infer(self.messages()).names
+        assert names
+        assert len(set(names)) == len(names)
+
+    def test_columns_may_be_null(self) -> None:
+        assert all(field.nullable for field in self.infer(self.messages())), "the next message may lack it"
+
+    def test_no_messages_have_no_columns(self) -> None:
+        assert self.infer([]).names == []
+
+    def test_messages_without_a_value_say_nothing(self) -> None:
+        assert self.infer([None]).names == []
+        assert self.infer([None, *self.messages()]) == self.infer(self.messages())
+
+    def test_types_do_not_depend_on_the_order_of_messages(self) -> None:
+        messages = list(self.messages())
+        assert self.types(self.infer(messages)) == self.types(self.infer(reversed(messages)))
+
+    def test_columns_of_several_topics_hold_the_messages_of_all(self) -> None:
+        first, *others = self.messages()
+        topics = {"orders": sampled([first]), "audit": sampled(others), "empty": sampled([None])}
+        assert self.types(self.make_inference().infer(topics, _MANY)) == self.types(self.infer(self.messages()))
+        assert self.make_inference().infer({}, _MANY).names == []
+
+    def test_a_malformed_message_is_told_with_its_topic(self) -> None:
+        with pytest.raises(MessageError, match="orders"):
+            self.infer([*self.messages(), self.malformed()])
+
+    def test_malformed_messages_can_be_skipped(self) -> None:
+        assert self.infer([*self.messages(), self.malformed()], skip=True) == self.infer(self.messages())
+
+    def test_too_many_columns_are_refused(self) -> None:
+        with pytest.raises(SchemaError, match="orders"):
+            self.infer(self.messages(), max_columns=1)
+
+    def test_a_remade_one_infers_the_same(self) -> None:
+        remade = self.remake_plugin()
+        assert isinstance(remade, SchemaInference)
+        assert remade.infer({"orders": sampled(self.messages())}, _MANY) == self.infer(self.messages())
+
+
+def sampled(payloads: Iterable[bytes | None]) -> list[SampledPayload]:
+    """Messages of one partition."""
+    return [SampledPayload(0, offset, payload) for offset, payload in enumerate(payloads)]
