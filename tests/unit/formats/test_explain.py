@@ -85,7 +85,7 @@ def test_without_a_format_there_is_nothing_to_decode() -> None:
     text = "value: no format: the columns are made of many messages at once"
     assert explained(columns(value=BinaryType())) == text
     source = KafkaSource.builder().set_bootstrap_servers("h:1").set_topics("t").build()
-    assert source.explain_decode(columns(value=BinaryType())) == text
+    assert millrace.explain_decode(source.options, columns(value=BinaryType())) == text
 
 
 def test_a_format_need_not_say_anything(monkeypatch: pytest.MonkeyPatch) -> None:

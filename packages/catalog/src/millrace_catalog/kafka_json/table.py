@@ -86,7 +86,8 @@ class KafkaJsonTable(CatalogTable):
     def describe(self) -> str:
         """Its columns, and which messages made their types what they are."""
         skipped = self._value.skipped
-        notes = [f"inferred from {self._value.messages} messages"]
+        count = self._value.messages
+        notes = [f"inferred from {count} message{'' if count == 1 else 's'}"]
         if self._key.reason:
             notes.append(f"keys are bytes, since they are not all JSON objects: {self._key.reason}")
         if skipped:

@@ -50,12 +50,6 @@ class KafkaSource:
         reader = (spark.read if self.is_bounded else spark.readStream).format("millrace").options(**self.options)
         return (reader if schema is None else reader.schema(schema)).load()
 
-    def explain_decode(self, schema: StructType | str) -> str:
-        """How its messages become rows of a schema, as `millrace.explain_decode` tells it."""
-        from millrace.spark.explain import explain_decode
-
-        return explain_decode(self.options, schema)
-
 
 class KafkaSourceBuilder(Builder):
     """Builds a `KafkaSource`; each thing is set once."""
