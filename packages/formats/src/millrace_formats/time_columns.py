@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROSECOND, zone_info
+from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROSECOND, to_utc, zone_info
 
 Reject = Callable[[np.ndarray], None]
 
 _LOCAL = pa.timestamp("us")
+_BEYOND_TABLES = pa.scalar(datetime(2038, 1, 1), _LOCAL)  # from when on Arrow knows no summer time
 _UTC = pa.timestamp("us", "UTC")
 _SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = len("yyyy-MM-dd HH:mm:ss.ffffff")
@@ -42,34 +43,36 @@ def parse_timestamps(texts: pa.StringArray, type_: pa.TimestampType, iso: bool, 
         iso: Whether ``T`` stands between date and time; else it is a space.
         reject: Is told the positions of everything else.
     """
-    places = _places(texts) if texts.null_count else np.arange(len(texts))
     present = texts.drop_null() if texts.null_count else texts
     separator = "T" if iso else " "
     local = _Form(present, separator).local()
+    if local.all():
+        return _local(texts, type_, reject)
     zoned = np.zeros(len(present), bool)
-    if type_.tz is not None and not local.all():
+    if type_.tz is not None:
         rest = np.flatnonzero(~local)
         zoned[rest] = _Form(present.take(pa.array(rest)) if local.any() else present, separator).zoned()
+    places = _places(texts)
     odd = ~(local | zoned)
     if odd.any():
         reject(places[odd])
-    if type_.tz is None or not zoned.any():
-        times = _in_range(_cast_some(texts, places[local], _LOCAL, reject), reject)
-        return times if type_.tz is None else _in_zone(times, type_.tz, reject).cast(type_)
-    there = _in_range(_cast_some(texts, places[zoned], _UTC, reject), reject)
-    if not local.any():
-        return there.cast(type_)
-    here = _in_range(_cast_some(texts, places[local], _LOCAL, reject), reject)
-    return pc.coalesce(_in_zone(here, type_.tz, reject), there).cast(type_)
+    if not zoned.any():
+        return _local(_only(texts, places[local]), type_, reject)
+    there = _in_range(cast_where_possible(_only(texts, places[zoned]), _UTC, reject), reject).cast(type_)
+    return pc.coalesce(_local(_only(texts, places[local]), type_, reject), there) if local.any() else there
 
 
-def _cast_some(texts: pa.StringArray, places: np.ndarray, type_: pa.DataType, reject: Reject) -> pa.TimestampArray:
-    """The texts at some places as timestamps, null elsewhere."""
-    if len(places) < len(texts) - texts.null_count:
-        wanted = np.zeros(len(texts), bool)
-        wanted[places] = True
-        texts = pc.if_else(pa.array(wanted), texts, pa.scalar(None, pa.string()))
-    return cast_where_possible(texts, type_, reject)
+def _local(texts: pa.StringArray, type_: pa.TimestampType, reject: Reject) -> pa.TimestampArray:
+    """The timestamps of texts without a time zone."""
+    times = _in_range(cast_where_possible(texts, _LOCAL, reject), reject)
+    return times if type_.tz is None else _in_zone(times, type_.tz, reject).cast(type_)
+
+
+def _only(texts: pa.StringArray, places: np.ndarray) -> pa.StringArray:
+    """The texts at some places, null elsewhere."""
+    wanted = np.zeros(len(texts), bool)
+    wanted[places] = True
+    return pc.if_else(pa.array(wanted), texts, pa.scalar(None, pa.string()))
 
 
 def cast_where_possible(values: pa.Array, type_: pa.DataType, reject: Reject) -> pa.Array:
@@ -200,4 +203,22 @@ def _in_zone(local: pa.TimestampArray, zone: str, reject: Reject) -> pa.Timestam
     skipped = pc.not_equal(pc.local_timestamp(instants), local)
     if pc.any(skipped).as_py():
         reject(np.flatnonzero(skipped.fill_null(False).to_numpy(zero_copy_only=False)))
-    return _in_range(instants.cast(_UTC), reject)
+    late = pc.greater_equal(local, _BEYOND_TABLES)
+    instants = instants.cast(_UTC)
+    if pc.any(late).as_py():
+        instants = _with_late(instants, local, late.fill_null(False), zone, reject)
+    return _in_range(instants, reject)
+
+
+def _with_late(
+    instants: pa.TimestampArray, local: pa.TimestampArray, late: pa.BooleanArray, zone: str, reject: Reject
+) -> pa.TimestampArray:
+    """The instants, with those of late times by the rules of the zone."""
+    found: list[int | None] = []
+    for place in np.flatnonzero(late.to_numpy(zero_copy_only=False)).tolist():
+        try:
+            found.append(to_utc(local[place].value, zone))
+        except ValueError:
+            found.append(None)
+            reject(np.array([place]))
+    return pc.replace_with_mask(instants, late, pa.array(found, pa.int64()).view(_UTC))

@@ -58,6 +58,8 @@ def test_text_is_quoted_as_the_reference_does(value: str, expected: str) -> None
         (pa.float64(), 1e10, "1.0E10"),
         (pa.float64(), 1e-5, "1.0E-5"),
         (pa.float64(), 9999999.0, "9999999.0"),
+        (pa.float32(), 5819924.0, "5819924.0"),
+        (pa.float32(), 2547307.75, "2547307.8"),
         (pa.float64(), -0.0, "-0.0"),
         (pa.float64(), math.nan, "NaN"),
         (pa.float64(), -math.inf, "-Infinity"),

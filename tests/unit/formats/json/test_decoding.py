@@ -302,6 +302,8 @@ def test_not_an_iso_timestamp(text: str, why: str) -> None:
         ("2024-05-01 12:00:00", datetime(2024, 5, 1, 10)),
         ("2024-03-31 02:30:00", datetime(2024, 3, 31, 1, 30)),  # skipped: an hour later
         ("2024-10-27 02:30:00", datetime(2024, 10, 27, 0, 30)),  # twice: the first
+        ("2100-07-01 12:00:00", datetime(2100, 7, 1, 10)),
+        ("2100-01-01 12:00:00.000001", datetime(2100, 1, 1, 11, microsecond=1)),
     ],
 )
 def test_instants_and_the_time_zone_of_text_without_one(text: str, expected: datetime) -> None:

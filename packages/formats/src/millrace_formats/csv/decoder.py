@@ -122,7 +122,9 @@ class _PlainSplitter:
         kept[wrong] = False
         if table.num_rows != kept.sum():
             raise AssertionError(f"{kept.sum()} lines of CSV became {table.num_rows} rows")
-        return [column.combine_chunks() for column in table.columns], kept
+        # One block gives one chunk, and combining that would copy it
+        columns = [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
+        return columns, kept
 
 
 class _QuotedSplitter:

@@ -58,6 +58,8 @@ class CsvEncoder(Encoder):
             if pt.is_timestamp(column.type) and not column.null_count and self._enclose.times is not None:
                 zone = "" if column.type.tz is None else UTC_MARK
                 return [self._enclose.times, bare_timestamp_texts(column, iso=False), zone + self._enclose.times]
+            if pt.is_floating(column.type) and not column.null_count and not self._enclose_numbers:
+                return _float_pieces(column)
             texts = self._texts(column)
             if self._enclose_numbers or not _is_number(column.type):
                 texts = self._enclose.enclosed(texts)
@@ -125,17 +127,21 @@ def _scalar_texts(column: pa.Array, options: CsvOptions) -> pa.StringArray:
 
 
 def _float_texts(column: pa.Array) -> pa.StringArray:
+    return pc.binary_join_element_wise(*_float_pieces(column), "")
+
+
+def _float_pieces(column: pa.Array) -> list[Piece]:
+    """The texts of floats, in parts that are to be joined."""
     numbers = column.fill_null(0).to_numpy(zero_copy_only=False)  # keeps 32-bit floats what they are
     magnitudes = np.abs(numbers)
     usual = (magnitudes >= _JAVA_PLAIN[0]) & (magnitudes < _JAVA_PLAIN[1]) | (numbers == 0)
     with np.errstate(invalid="ignore"):
         is_whole = usual & (np.floor(numbers) == numbers)
-    fractions = pa.array(["", ".0"]).take(pa.array(is_whole.astype(np.int8)))
-    texts = pc.binary_join_element_wise(column.cast(pa.string()), fractions, "")
-    if usual.all():
-        return texts
-    others = pa.array([double_text(number) for number in numbers[~usual]], pa.string())
-    return pc.replace_with_mask(texts, pa.array(~usual), others)
+    texts, fractions = column.cast(pa.string()), pa.array(["", ".0"]).take(pa.array(is_whole.astype(np.int8)))
+    if not usual.all():
+        others = pa.array([double_text(number) for number in numbers[~usual]], pa.string())
+        texts = pc.replace_with_mask(texts, pa.array(~usual), others)
+    return [texts, fractions]
 
 
 def _plain_decimals(column: pa.Decimal128Array) -> pa.StringArray:

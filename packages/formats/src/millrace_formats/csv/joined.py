@@ -48,7 +48,8 @@ class Joined:
 
     def odd(self) -> list[int]:
         """The positions of those that are not one line of text each, ascending: broken, not UTF-8, or marked."""
-        return sorted({*self._broken(), *self._not_utf8(), *self._marked()})
+        broken = self._broken()
+        return broken if self.text.isascii() else sorted({*broken, *self._not_utf8(), *self._marked()})
 
     def _broken(self) -> list[int]:
         if _RETURN not in self.text and self.text.count(b"\n") == len(self) - 1:
@@ -61,7 +62,7 @@ class Joined:
 
     def _not_utf8(self) -> Iterator[int]:
         start = 0
-        while not self.text.isascii():
+        while True:
             try:
                 self.text[start:].decode()
             except UnicodeDecodeError as error:
