@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import confluent_kafka
 import psutil
 
-from bench.connector_jars import KAFKA_CLIENTS
+from bench.connector_jars import KAFKA_CLIENTS, format_jars
 from millrace.embedded.java import find_java
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def environment(broker: KafkaBroker) -> dict[str, str]:
         "millrace": version("millrace-core"),
         "PySpark and its own Kafka connector": version("pyspark"),
         "kafka-clients of Spark's own connector": KAFKA_CLIENTS,
+        "Spark's own formats": ", ".join(jar.stem for jar in format_jars().values()) or "none",
         "confluent-kafka": version("confluent-kafka"),
         "librdkafka": confluent_kafka.libversion()[0],
         "pyarrow": version("pyarrow"),

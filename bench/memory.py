@@ -42,7 +42,7 @@ class WorkerMemory:
 @contextmanager
 def watch_workers() -> Iterator[WorkerMemory]:
     """Look every 50 ms, until the block ends, at the workers of the Spark that this process started."""
-    memory, java, done = WorkerMemory(), _spark(), threading.Event()
+    memory, java, done = WorkerMemory(), spark_process(), threading.Event()
 
     def run() -> None:
         while not done.wait(_INTERVAL_S):
@@ -57,7 +57,12 @@ def watch_workers() -> Iterator[WorkerMemory]:
         thread.join()
 
 
-def _spark() -> psutil.Process:
+def spark_process() -> psutil.Process:
+    """The Java process of the Spark that this process started.
+
+    Raises:
+        RuntimeError: There is none.
+    """
     for process in psutil.Process(os.getpid()).children(recursive=True):
         with suppress(psutil.Error):
             if "org.apache.spark.deploy.SparkSubmit" in process.cmdline():

@@ -38,6 +38,13 @@ def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench
         f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector: more is better for "
         "records/s, less for ms. Memory is the resident memory of the largest Python worker.",
         "",
+        "Formats have the same records, with columns of seven types; of Debezium's changes half are updates, which are "
+        "two rows each. *Read* is a whole read of a topic, by the clock. *Decode* and *encode* are that work alone, "
+        "with messages or rows in memory, per second of a core's time: for millrace what its decoder or encoder takes "
+        "in Spark's Python workers, for Spark what an aggregation takes more with it than without. Neither holds the "
+        "way of rows between Python and the JVM, as a read or write does. What is compared with is named; *by hand* is "
+        "Python that one writes where Spark has nothing, or where its jar could not be fetched.",
+        "",
         *_markdown([_cells(result) for result in results]),
         "",
         "| measured on | |",

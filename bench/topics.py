@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 30
 _RECORDS_BEFORE_POLL = 10_000
 _LARGE_RECORD = 10_000
+_AT_ONCE = 10_000
 
 
 class Topics:
@@ -54,6 +55,26 @@ class Topics:
         return self._filled[partitions, codec]
 
     @contextmanager
+    def of(self, name: str, partitions: int, messages: Callable[[int, int], list[bytes]]) -> Iterator[str]:
+        """A topic of messages, evenly spread over its partitions; deleted afterwards.
+
+        Args:
+            name: What they are, for the topic's name.
+            partitions: How many partitions it has.
+            messages: Gives those from one number up to another.
+        """
+        self._made += 1
+        topic = f"{name}-{self._made}"
+        self._broker.create_topic(topic, partitions)
+        bounds = [*range(0, self._records, _AT_ONCE), self._records]
+        parts = (messages(start, stop) for start, stop in itertools.pairwise(bounds))
+        self._fill(topic, partitions, itertools.chain.from_iterable(parts), "none")
+        try:
+            yield topic
+        finally:
+            self._delete(topic)
+
+    @contextmanager
     def large(self, size: int) -> Iterator[str]:
         """A topic of one partition with so many bytes, in few records; deleted afterwards."""
         record = os.urandom(_LARGE_RECORD)
@@ -70,8 +91,7 @@ class Topics:
         try:
             yield name
         finally:
-            for deleted in self._admin.delete_topics([name]).values():
-                deleted.result(_TIMEOUT_S)
+            self._delete(name)
 
     def count(self, topic: str) -> int:
         """How many records a topic holds, by its offsets."""
@@ -82,6 +102,10 @@ class Topics:
         finally:
             consumer.close()
         return sum(high - low for low, high in bounds)
+
+    def _delete(self, topic: str) -> None:
+        for deleted in self._admin.delete_topics([topic]).values():
+            deleted.result(_TIMEOUT_S)
 
     def _fill(self, topic: str, partitions: int, records: Iterable[bytes], codec: str) -> None:
         producer = Producer({**self._client, "linger.ms": 20, "batch.size": 500_000, "compression.type": codec})

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
-from bench.cases import exactly_once, json_copy, json_read, json_write, micro_batch, planning, raw_read, worker_memory
+from bench.cases import (
+    bad_messages,
+    decode,
+    encode,
+    exactly_once,
+    format_read,
+    json_copy,
+    json_read,
+    json_write,
+    micro_batch,
+    planning,
+    raw_read,
+    worker_memory,
+)
+from bench.formats import FORMATS
 from bench.measure import Bench, Result
+
+_OF_FORMATS = {"decode": decode.run, "encode": encode.run, "read": format_read.run, "bad": bad_messages.run}
 
 CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "raw-read": raw_read.run,
@@ -15,6 +32,13 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "json-read": json_read.run,
     "json-write": json_write.run,
     "json-copy": json_copy.run,
+    **{
+        # Reading JSON has a case of its own
+        f"{name}-{kind}": functools.partial(run, name=name)
+        for name in FORMATS
+        for kind, run in _OF_FORMATS.items()
+        if (name, kind) != ("json", "read")
+    },
     "exactly-once": exactly_once.run,
     "micro-batch": micro_batch.run,
     "planning": planning.run,

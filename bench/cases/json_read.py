@@ -30,7 +30,7 @@ def run(bench: Bench) -> list[Result]:
             MILLRACE: lambda: records_per_second(bench.records, lambda: read(millrace_rows(bench, topic))),
         },
     )
-    return [Result(WORK, "records/s", series[MILLRACE], series[SPARK], target=2.2)]
+    return [Result(WORK, "records/s", series[MILLRACE], series[SPARK], target=3)]
 
 
 def spark_rows(bench: Bench, topic: str) -> DataFrame:

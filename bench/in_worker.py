@@ -1,0 +1,151 @@
+"""What Spark's Python workers run while formats are measured: the work itself, timed by the processor's clock."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.data import totals_of
+from bench.formats.case import ROW_KIND, ByHand
+from bench.pool import TASKS
+from millrace.collector import no_garbage_collection
+from millrace.contracts import Decoder, Encoder, Payloads
+from millrace.plugins.manager import PluginRef
+
+_MESSAGES = 5_000
+_ROWS = 10_000
+
+Work = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""What ``mapInArrow`` takes."""
+
+
+def decoding(plugin: PluginRef, schema: pa.Schema, file: str, spent: Any) -> Work:
+    """Decodes the messages of a file by a format, and gives totals of the rows.
+
+    Args:
+        plugin: The format.
+        schema: The columns of the rows.
+        file: The messages.
+        spent: An accumulator of seconds.
+    """
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        decoder = _decoder(plugin, schema)
+        decoder.decode(_payloads(file, 0)[0])  # what is only done once, such as asking a registry
+        messages = _each(_payloads, file, batches)
+        return map(totals_of, _timed(messages, lambda payloads: decoder.decode(payloads).rows, spent))
+
+    return work
+
+
+def reading_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
+    """Decodes the messages of a file by hand; arguments are as of `decoding`."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return map(
+            totals_of, _timed(_each(_payloads, file, batches), lambda payloads: by_hand.rows(payloads.to_list()), spent)
+        )
+
+    return work
+
+
+def reading_columns_by_hand(by_hand: ByHand) -> Work:
+    """Decodes the messages of a column by hand."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield by_hand.rows(Payloads(batch.column(0)).to_list())
+
+    return work
+
+
+def encoding(plugin: PluginRef, schema: pa.Schema, file: str, spent: Any) -> Work:
+    """Encodes the rows of a file by a format, and gives the sizes of messages in a column ``size``.
+
+    Args:
+        plugin: The format.
+        schema: The columns of the rows.
+        file: The rows.
+        spent: An accumulator of seconds.
+    """
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        encoder = _encoder(plugin, schema)
+        return _sizes(_timed(_each(_rows, file, batches), lambda rows: _encoded(encoder, *rows), spent))
+
+    return work
+
+
+def writing_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
+    """Encodes the rows of a file by hand; otherwise as `encoding`."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _sizes(_timed(_each(_rows, file, batches), lambda rows: by_hand.messages(rows[0]), spent))
+
+    return work
+
+
+def _timed(given: Iterator[Any], do: Callable[[Any], Any], spent: Any) -> Iterator[Any]:
+    with no_garbage_collection():
+        for one in given:
+            started = time.process_time()
+            made = do(one)
+            spent.add(time.process_time() - started)
+            yield made
+
+
+def _sizes(encoded: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+    for messages in encoded:
+        yield pa.RecordBatch.from_pydict({"size": pa.array([sum(map(len, messages))], pa.int64())})
+
+
+def _each(kept: Callable[[str, int], list[Any]], file: str, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+    for batch in batches:
+        for task in batch.column(0).to_pylist():
+            yield from kept(file, task % TASKS)
+
+
+@functools.lru_cache(maxsize=TASKS)
+def _payloads(file: str, part: int) -> list[Payloads]:
+    column = pq.read_table(file).column(0).combine_chunks()
+    messages = column.to_numpy(zero_copy_only=False).tolist()[_share(len(column), part)]
+    return [Payloads(messages[at : at + _MESSAGES]) for at in range(0, len(messages), _MESSAGES)]
+
+
+@functools.lru_cache(maxsize=TASKS)
+def _rows(file: str, part: int) -> list[tuple[pa.RecordBatch, pa.StringArray | None]]:
+    """Batches of rows as Spark gives them to a sink, and their kinds."""
+    (rows,) = pq.read_table(file).combine_chunks().to_batches()
+    share = _share(rows.num_rows, part)
+    batches = [rows.slice(at, min(_ROWS, share.stop - at)) for at in range(share.start, share.stop, _ROWS)]
+    if ROW_KIND not in rows.schema.names:
+        return [(batch, None) for batch in batches]
+    columns = _without_kinds(rows.schema).names
+    return [(batch.select(columns), batch.column(ROW_KIND)) for batch in batches]
+
+
+def _share(count: int, part: int) -> slice:
+    return slice(count * part // TASKS, count * (part + 1) // TASKS)
+
+
+@functools.lru_cache(maxsize=4)
+def _decoder(plugin: PluginRef, schema: pa.Schema) -> Decoder:
+    return plugin.create().decoder(_without_kinds(schema))
+
+
+@functools.lru_cache(maxsize=4)
+def _encoder(plugin: PluginRef, schema: pa.Schema) -> Encoder:
+    return plugin.create().encoder(_without_kinds(schema))
+
+
+def _without_kinds(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([field for field in schema if field.name != ROW_KIND])
+
+
+def _encoded(encoder: Encoder, rows: pa.RecordBatch, kinds: pa.StringArray | None) -> Sequence[bytes | None]:
+    return encoder.encode(rows, kinds).to_list()

@@ -1,0 +1,61 @@
+"""A schema registry for one schema: what the formats ask for once, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+
+class SchemaRegistry:
+    """Listens on the loopback address; whatever schema is registered has the id 1."""
+
+    def __init__(self) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        self._server.schema = ""  # type: ignore[attr-defined]
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Its URL, as clients take it."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def schema(self) -> str:
+        """The schema that was registered."""
+        found: str = self._server.schema  # type: ignore[attr-defined]
+        return found
+
+    def __enter__(self) -> SchemaRegistry:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.schema = given["schema"]  # type: ignore[attr-defined]
+        self._answer({"id": 1})
+
+    def do_GET(self) -> None:
+        self._answer({"schema": self.server.schema})  # type: ignore[attr-defined]
+
+    def _answer(self, content: dict[str, Any]) -> None:
+        body = json.dumps(content).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
