@@ -15,7 +15,8 @@ from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROS
 Reject = Callable[[np.ndarray], None]
 
 _LOCAL = pa.timestamp("us")
-_BEYOND_TABLES = pa.scalar(datetime(2038, 1, 1), _LOCAL)  # from when on Arrow knows no summer time
+# From 2038 on Arrow's tables know no summer time. Made of a number, since a datetime has pyarrow import pandas.
+_BEYOND_TABLES = pa.scalar(int(datetime(2038, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000, _LOCAL)
 _UTC = pa.timestamp("us", "UTC")
 _SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = len("yyyy-MM-dd HH:mm:ss.ffffff")
