@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.cases.decode import UNIT, in_python
 from bench.cases.format_read import PARTITIONS, millrace_rows
-from bench.cpu import cost_of
+from bench.cpu import cpu_seconds_of
 from bench.data import TOTALS
 from bench.formats import format_case
 from bench.formats.case import FormatCase
@@ -46,7 +46,7 @@ def _read(bench: Bench, case: FormatCase) -> Result:
 
     def speed(topic: str) -> float:
         rows = millrace_rows(bench, case, topic, case.lenient)
-        return bench.records / cost_of(lambda: rows.selectExpr(*TOTALS).collect()).cpu_seconds
+        return bench.records / cpu_seconds_of(lambda: rows.selectExpr(*TOTALS).collect())
 
     with (
         bench.topics.of(case.name, PARTITIONS, case.messages) as clean,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import in_worker
-from bench.cpu import cost_of
+from bench.cpu import cpu_seconds_of
 from bench.data import SUMS_OF_TOTALS, TOTALS, TOTALS_SCHEMA
 from bench.formats import format_case
 from bench.formats.case import ByHand, FormatCase, InSpark
@@ -57,9 +57,9 @@ def _beside_hand(bench: Bench, case: FormatCase, pool: Pool) -> list[Result]:
 
 def _added(offer: InSpark, values: DataFrame, rows: DataFrame, answer: SameAnswer) -> float:
     """The seconds that an aggregation of messages takes beyond those that one of their rows takes."""
-    with_decoding = cost_of(lambda: answer.check(_totals(offer.rows(values))))
-    without = cost_of(lambda: answer.check(_totals(rows)))
-    return with_decoding.cpu_seconds - without.cpu_seconds
+    with_decoding = cpu_seconds_of(lambda: answer.check(_totals(offer.rows(values))))
+    without = cpu_seconds_of(lambda: answer.check(_totals(rows)))
+    return with_decoding - without
 
 
 def in_python(bench: Bench, case: FormatCase, pool: Pool, answer: SameAnswer | None = None) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bench import in_worker
 from bench.cases.decode import UNIT
-from bench.cpu import cost_of
+from bench.cpu import cpu_seconds_of
 from bench.data import ONE_TOTAL
 from bench.formats import format_case
 from bench.formats.case import ByHand, FormatCase, InSpark
@@ -59,9 +59,9 @@ def _beside_hand(bench: Bench, case: FormatCase, pool: Pool) -> list[Result]:
 def _added(offer: InSpark, rows: DataFrame) -> float:
     """The seconds that the messages of rows take beyond those that a look at each of their columns takes."""
     messages = rows.select(offer.value().alias("value")).selectExpr("sum(octet_length(value))")
-    with_encoding = cost_of(messages.collect)
-    without = cost_of(rows.selectExpr(ONE_TOTAL).collect)
-    return with_encoding.cpu_seconds - without.cpu_seconds
+    with_encoding = cpu_seconds_of(messages.collect)
+    without = cpu_seconds_of(rows.selectExpr(ONE_TOTAL).collect)
+    return with_encoding - without
 
 
 def _in_python(bench: Bench, case: FormatCase, pool: Pool) -> float:

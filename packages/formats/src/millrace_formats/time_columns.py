@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,8 @@ from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROS
 Reject = Callable[[np.ndarray], None]
 
 _LOCAL = pa.timestamp("us")
-# From 2038 on Arrow's tables know no summer time. Made of a number, since a datetime has pyarrow import pandas.
-_BEYOND_TABLES = pa.scalar(int(datetime(2038, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000, _LOCAL)
+# The year 2038, from which on Arrow's tables know no summer time. A number, since pyarrow makes timestamps with pandas.
+_BEYOND_TABLES = 2_145_916_800_000_000
 _UTC = pa.timestamp("us", "UTC")
 _SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = len("yyyy-MM-dd HH:mm:ss.ffffff")
@@ -204,7 +204,7 @@ def _in_zone(local: pa.TimestampArray, zone: str, reject: Reject) -> pa.Timestam
     skipped = pc.not_equal(pc.local_timestamp(instants), local)
     if pc.any(skipped).as_py():
         reject(np.flatnonzero(skipped.fill_null(False).to_numpy(zero_copy_only=False)))
-    late = pc.greater_equal(local, _BEYOND_TABLES)
+    late = pc.greater_equal(local.view(pa.int64()), _BEYOND_TABLES)
     instants = instants.cast(_UTC)
     if pc.any(late).as_py():
         instants = _with_late(instants, local, late.fill_null(False), zone, reject)

@@ -92,8 +92,10 @@ class TwoPathDecoder(Decoder):
         missing[found] = False
         missing[found[wrong]] = True
         rows, indexes, errors = read_exactly(self._rows_of, items, np.flatnonzero(missing).tolist())
-        exact = batch_of(rows, self._schema)
-        merged, found = interleave(read.rows, found, wrong, exact, np.array(indexes, np.int32))
+        merged = read.rows
+        if rows or len(wrong):
+            exact = batch_of(rows, self._schema)
+            merged, found = interleave(merged, found, wrong, exact, np.array(indexes, np.int32))
         return Decoded(merged, None if len(found) == len(items) else pa.array(found), errors=tuple(errors))
 
     def _rows_of(self, payload: bytes | None) -> list[tuple[Any, ...]]:

@@ -16,6 +16,7 @@ from millrace_formats.avro.library import LibraryRefusedError, read_batch
 from millrace_formats.avro.model import split_nullable
 from millrace_formats.avro.plan import Choice, Plan, Rows
 from millrace_formats.avro.wire import FRAME, NotFastError, WireSchemas, wire_text
+from millrace_formats.two_paths import without
 
 _AT_ONCE = 2_500
 """Messages that are read by one call: more cost less while all can be read, and more when one cannot."""
@@ -55,10 +56,11 @@ class FastReader:
         large, and now and then another one.
         """
         places = np.arange(len(items), dtype=np.int32)
-        if not all(items) or not self._all_fit(items):
+        if not all(items):
+            items, places = _but(items, places, [index for index, item in enumerate(items) if not item])
+        if not self._all_fit(items):
             most = self._longest
-            places = np.array([index for index, item in enumerate(items) if item and len(item) <= most], np.int32)
-            items = [items[place] for place in places.tolist()]
+            items, places = _but(items, places, [index for index, item in enumerate(items) if len(item or b"") > most])
         parts: list[Found] = []
         for at in range(0, len(items), _AT_ONCE):
             self._add(items[at : at + _AT_ONCE], places[at : at + _AT_ONCE], parts)
@@ -123,6 +125,11 @@ class FastReader:
         whole = wire.of(plan.writer)
         fields = [{"name": "whole", "type": whole}] if self._nullable else whole["fields"]
         return wire_text(wire.record([*(FRAME if self._frame else []), *fields]))
+
+
+def _but(items: Sequence[Any], places: np.ndarray, left: list[int]) -> tuple[list[Any], np.ndarray]:
+    """Messages and their places, without those at some positions."""
+    return without(items, left), np.delete(places, left)
 
 
 def _top(plan: Plan) -> tuple[Rows, bool]:

@@ -51,13 +51,15 @@ class Quoting:
 
     def _unsafe_bytes(self, texts: pa.StringArray) -> np.ndarray:
         offsets, data = _parts(texts)
-        special = data <= ord(self._last)
-        for character in self._beyond:
-            special |= data == ord(character)
         found = np.zeros(len(texts), bool)
-        if special.any():
-            filled = np.flatnonzero(np.diff(offsets))
-            found[filled] = np.logical_or.reduceat(special, offsets[filled] - offsets[0])
+        beyond = [ord(character) for character in self._beyond]
+        if not data.size or (data.min() > ord(self._last) and not any((data == code).any() for code in beyond)):
+            return found
+        special = data <= ord(self._last)
+        for code in beyond:
+            special |= data == code
+        filled = np.flatnonzero(np.diff(offsets))
+        found[filled] = np.logical_or.reduceat(special, offsets[filled] - offsets[0])
         return found
 
     def _unsafe_characters(self, texts: pa.StringArray) -> np.ndarray:

@@ -47,25 +47,23 @@ class CsvEncoder(Encoder):
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one line a row."""
         check_rows("csv", self._schema, rows, row_kinds)
-        pieces: list[Piece] = []
-        for name, column in zip(self._schema.names, rows.columns, strict=True):
-            pieces += [self._options.delimiter] if pieces else []
-            pieces += self._column(name, column)
-        return Payloads(pc.binary_join_element_wise(*_fewer(pieces), "").cast(pa.binary()))
+        columns = [self._column(name, column) for name, column in zip(self._schema.names, rows.columns, strict=True)]
+        return Payloads(pc.binary_join_element_wise(*columns, self._options.delimiter).cast(pa.binary()))
 
-    def _column(self, name: str, column: pa.Array) -> list[Piece]:
+    def _column(self, name: str, column: pa.Array) -> pa.StringArray:
         try:
-            if pt.is_timestamp(column.type) and not column.null_count and self._enclose.times is not None:
-                zone = "" if column.type.tz is None else UTC_MARK
-                return [self._enclose.times, bare_timestamp_texts(column, iso=False), zone + self._enclose.times]
-            if pt.is_floating(column.type) and not column.null_count and not self._enclose_numbers:
-                return _float_pieces(column)
-            texts = self._texts(column)
-            if self._enclose_numbers or not _is_number(column.type):
-                texts = self._enclose.enclosed(texts)
+            texts = self._enclosed(column)
         except ValueError as error:
             raise MessageError(f"column {name}, {error}") from None
-        return [texts.fill_null(self._options.null_literal or "")]
+        return texts.fill_null(self._options.null_literal or "")
+
+    def _enclosed(self, column: pa.Array) -> pa.StringArray:
+        if pt.is_timestamp(column.type) and self._enclose.times is not None:
+            zone = "" if column.type.tz is None else UTC_MARK
+            quote, texts = self._enclose.times, bare_timestamp_texts(column, iso=False)
+            return pc.binary_join_element_wise(quote, texts, zone + quote, "")
+        texts = self._texts(column)
+        return self._enclose.enclosed(texts) if self._enclose_numbers or not _is_number(column.type) else texts
 
     def _texts(self, column: pa.Array) -> pa.StringArray:
         if pt.is_list(column.type):
@@ -86,18 +84,6 @@ class CsvEncoder(Encoder):
         parts = [self._texts(part).fill_null(null) for part in column.flatten()]
         joined = pc.binary_join_element_wise(*parts, self._options.array_element_delimiter)
         return pc.if_else(column.is_null(), pa.scalar(None, pa.string()), joined)
-
-
-def _fewer(pieces: list[Piece]) -> list[Piece]:
-    """The same pieces, texts beside each other made one."""
-    fewer: list[Piece] = []
-    for piece in pieces:
-        last = fewer[-1] if fewer else None
-        if isinstance(piece, str) and isinstance(last, str):
-            fewer[-1] = last + piece
-        else:
-            fewer.append(piece)
-    return fewer
 
 
 def _is_number(type_: pa.DataType) -> bool:
@@ -127,11 +113,6 @@ def _scalar_texts(column: pa.Array, options: CsvOptions) -> pa.StringArray:
 
 
 def _float_texts(column: pa.Array) -> pa.StringArray:
-    return pc.binary_join_element_wise(*_float_pieces(column), "")
-
-
-def _float_pieces(column: pa.Array) -> list[Piece]:
-    """The texts of floats, in parts that are to be joined."""
     numbers = column.fill_null(0).to_numpy(zero_copy_only=False)  # keeps 32-bit floats what they are
     magnitudes = np.abs(numbers)
     usual = (magnitudes >= _JAVA_PLAIN[0]) & (magnitudes < _JAVA_PLAIN[1]) | (numbers == 0)
@@ -141,7 +122,7 @@ def _float_pieces(column: pa.Array) -> list[Piece]:
     if not usual.all():
         others = pa.array([double_text(number) for number in numbers[~usual]], pa.string())
         texts = pc.replace_with_mask(texts, pa.array(~usual), others)
-    return [texts, fractions]
+    return pc.binary_join_element_wise(texts, fractions, "")
 
 
 def _plain_decimals(column: pa.Decimal128Array) -> pa.StringArray:
