@@ -36,8 +36,8 @@ def decoding(plugin: PluginRef, schema: pa.Schema, file: str, spent: Any) -> Wor
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         decoder = _decoder(plugin, schema)
-        decoder.decode(_payloads(file, 0)[0])  # what is only done once, such as asking a registry
-        messages = _each(_payloads, file, batches)
+        decoder.decode(Payloads(_objects(_messages(file, 0)[0])))  # what is only done once, such as asking a registry
+        messages = (Payloads(_objects(some)) for some in _each(_messages, file, batches))
         return map(totals_of, _timed(messages, lambda payloads: decoder.decode(payloads).rows, spent))
 
     return work
@@ -47,9 +47,7 @@ def reading_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
     """Decodes the messages of a file by hand; arguments are as of `decoding`."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return map(
-            totals_of, _timed(_each(_payloads, file, batches), lambda payloads: by_hand.rows(payloads.to_list()), spent)
-        )
+        return map(totals_of, _timed(map(_objects, _each(_messages, file, batches)), by_hand.rows, spent))
 
     return work
 
@@ -111,10 +109,16 @@ def _each(kept: Callable[[str, int], list[Any]], file: str, batches: Iterator[pa
 
 
 @functools.lru_cache(maxsize=TASKS)
-def _payloads(file: str, part: int) -> list[Payloads]:
+def _messages(file: str, part: int) -> list[pa.BinaryArray]:
     column = pq.read_table(file).column(0).combine_chunks()
-    messages = column.to_numpy(zero_copy_only=False).tolist()[_share(len(column), part)]
-    return [Payloads(messages[at : at + _MESSAGES]) for at in range(0, len(messages), _MESSAGES)]
+    share = _share(len(column), part)
+    return [column.slice(at, min(_MESSAGES, share.stop - at)) for at in range(share.start, share.stop, _MESSAGES)]
+
+
+def _objects(messages: pa.BinaryArray) -> list[bytes]:
+    """Messages as a consumer gives them: objects of Python that have just been made."""
+    objects: list[bytes] = messages.to_numpy(zero_copy_only=False).tolist()
+    return objects
 
 
 @functools.lru_cache(maxsize=TASKS)

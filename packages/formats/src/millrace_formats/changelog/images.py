@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
+from itertools import chain, compress
 from typing import Any
 
 from millrace_formats.bad_message import BadMessageError
 from millrace_formats.changelog.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.layout import Layout
+from millrace_formats.two_paths import without
+
+_KINDS = {
+    Operation.INSERT: bytes([INSERT]),
+    Operation.UPDATE: bytes([UPDATE_BEFORE, UPDATE_AFTER]),
+    Operation.DELETE: bytes([DELETE]),
+    Operation.NOTHING: b"",
+}
+"""The kinds of its rows."""
+
+_LOOKED_AT = {
+    Operation.INSERT: bytes([False, True]),
+    Operation.UPDATE: bytes([True, True]),
+    Operation.DELETE: bytes([True, False]),
+    Operation.NOTHING: bytes([False, False]),
+}
+"""Whether it looks at the row before, and at that after."""
 
 
 class Images(Layout):
@@ -20,34 +39,41 @@ class Images(Layout):
 
     def collect(self, messages: Sequence[Any]) -> Changes:
         """The rows of messages; what lacks a row that it needs is left."""
-        changes = Changes()
-        add, kind, count = changes.rows.append, changes.kinds.append, changes.counts.append
-        operations, insert, update = self.operations, Operation.INSERT, Operation.UPDATE
-        for message in messages:
-            operation = operations[message.operation]
-            if operation is insert:
-                if message.after is None:
-                    changes.leave()
-                    continue
-                add(message.after)
-                kind(INSERT)
-                count(1)
-            elif message.before is None:
-                changes.leave()
-            elif operation is update:
-                if message.after is None:
-                    changes.leave()
-                    continue
-                add(message.before)
-                add(message.after)
-                kind(UPDATE_BEFORE)
-                kind(UPDATE_AFTER)
-                count(2)
-            else:
-                add(message.before)
-                kind(DELETE)
-                count(1)
+        changes = self._collect(messages)
+        if all(changes.rows):
+            return changes
+        left = [place for place, message in enumerate(messages) if self._lacks_row(message)]
+        changes = self._collect(without(messages, left))
+        for place in left:
+            changes.counts.insert(place, 0)
+        changes.left = left
         return changes
+
+    def _collect(self, messages: Sequence[Any]) -> Changes:
+        # No step of Python's own for each message: there are very many
+        names = [message.operation for message in messages]
+        images = chain.from_iterable([(message.before, message.after) for message in messages])
+        looked_at = b"".join(map(self._looked_at.__getitem__, names))
+        kinds = bytearray().join(map(self._kinds.__getitem__, names))
+        return Changes(list(compress(images, looked_at)), kinds, list(map(self._counts.__getitem__, names)))
+
+    def _lacks_row(self, message: Any) -> bool:
+        images = (message.before, message.after)
+        return None in compress(images, self._looked_at[message.operation])
+
+    @functools.cached_property
+    def _kinds(self) -> Mapping[str, bytes]:
+        """The kinds of the rows of an operation, by its name."""
+        return {name: _KINDS[known] for name, known in self.operations.items()}
+
+    @functools.cached_property
+    def _counts(self) -> Mapping[str, int]:
+        return {name: len(kinds) for name, kinds in self._kinds.items()}
+
+    @functools.cached_property
+    def _looked_at(self) -> Mapping[str, bytes]:
+        """Whether an operation looks at the row before and at that after."""
+        return {name: _LOOKED_AT[known] for name, known in self.operations.items()}
 
     def read(self, message: Mapping[str, Any], rows: ExactRows) -> list[tuple[int, Row]]:
         """The rows of a message, each with its kind."""
