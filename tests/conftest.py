@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from millrace.embedded import KafkaBroker
     from support.registry import SchemaRegistry
 
+INTEGRATION = Path(__file__).with_name("integration")
+
 # How slow the machine is must fail no test
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
@@ -24,6 +27,13 @@ settings.register_profile("suite", derandomize=True, max_examples=100, **PATIENT
 # Rounds of some minutes, see fuzz.py
 settings.register_profile("fuzz", max_examples=2_000, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what shares a broker and a Spark session in one worker, where tests run in several."""
+    for item in items:
+        if INTEGRATION in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("broker"))
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from millrace_formats.avro.plan import Choice, Plan, Rows
 from millrace_formats.avro.wire import FRAME, NotFastError, WireSchemas, wire_text
 from millrace_formats.two_paths import without
 
-_AT_ONCE = 2_500
+_AT_ONCE = 5_000
 """Messages that are read by one call: more cost less while all can be read, and more when one cannot."""
 
 
