@@ -9,6 +9,7 @@ import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 import numpy as np
+import pyarrow as pa
 
 _BLANKS = "".join(map(chr, range(0x21)))
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -62,6 +63,12 @@ def parse_double(text: str) -> float:
         except OverflowError:
             return float("-inf" if text.startswith("-") else "inf")
     raise ValueError("not a number")
+
+
+def parse_float(text: str) -> float:
+    """A 32-bit float, rounded once, where a 64-bit float in between would round twice; else as `parse_double`."""
+    match = _DOUBLE.fullmatch(trim(text))
+    return pa.scalar(match[1]).cast(pa.float32()).as_py() if match else parse_double(text)
 
 
 def parse_decimal(text: str) -> Decimal:

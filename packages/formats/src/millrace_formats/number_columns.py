@@ -24,11 +24,11 @@ def parse_integers(texts: pa.StringArray, type_: pa.DataType, reject: Reject) ->
 
 def parse_floats(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
     """Parse decimal notation; positions of other text, ``NaN`` and the infinities included, are rejected."""
-    numbers = cast_where_possible(texts, pa.float64(), reject)
+    numbers = cast_where_possible(texts, type_, reject)
     odd = pc.invert(pc.is_finite(numbers))  # Arrow has more spellings of infinity than Java
     if pc.any(odd).as_py():
         reject(np.flatnonzero(odd.fill_null(False).to_numpy(zero_copy_only=False)))
-    return numbers if type_ == pa.float64() else numbers.cast(type_)
+    return numbers
 
 
 def parse_booleans(texts: pa.StringArray) -> pa.BooleanArray:

@@ -211,6 +211,11 @@ def test_floats() -> None:
     assert value(pa.float32(), "16777217") == 16777216.0
 
 
+def test_a_float_is_rounded_once() -> None:
+    # As a double it is half-way between two floats, of which the other one is even
+    assert value(pa.float32(), "1.00000005960464477539062500001") == 1 + 2**-23
+
+
 def test_decimals() -> None:
     type_ = pa.decimal128(38, 18)
     for text in (

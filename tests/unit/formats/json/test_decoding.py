@@ -133,6 +133,12 @@ def test_floats(type_: pa.DataType, text: str, expected: float) -> None:
     assert value(type_, text) == pa.scalar(expected, type_).as_py()
 
 
+def test_a_float_is_rounded_as_the_reference_does() -> None:
+    text = "1.00000005960464477539062500001"
+    assert value(pa.float32(), text) == 1.0
+    assert value(pa.float32(), f'"{text}"') == 1 + 2**-23
+
+
 def test_floats_that_are_special() -> None:
     assert math.isnan(value(pa.float64(), '"NaN"'))
     assert math.copysign(1, value(pa.float64(), "-0.0")) == -1

@@ -182,7 +182,7 @@ def _time(text: str) -> int:
 
 _CONVERSIONS: dict[pa.DataType, Convert] = {
     pa.bool_(): java_text.parse_boolean,
-    pa.float32(): java_text.parse_double,
+    pa.float32(): java_text.parse_float,
     pa.float64(): java_text.parse_double,
     pa.string(): str,
     pa.binary(): java_text.parse_base64,

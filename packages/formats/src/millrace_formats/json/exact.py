@@ -261,6 +261,11 @@ def _to_double(value: Any) -> float:
     return 0.0 if value == "-0" and isinstance(value, Number) else java_text.parse_double(_scalar_text(value))
 
 
+def _to_float(value: Any) -> float:
+    # The reference rounds numbers twice, by way of a double, and text once
+    return _to_double(value) if isinstance(value, Number) else java_text.parse_float(_scalar_text(value))
+
+
 def _to_string(value: Any) -> str:
     text = json_text(value) if isinstance(value, dict | list) else _scalar_text(value)
     return text.encode("utf-8", "replace").decode() if _has_surrogate(text) else str(text)
@@ -272,7 +277,7 @@ def _has_surrogate(text: str) -> bool:
 
 _CONVERSIONS: dict[pa.DataType, Convert] = {
     pa.bool_(): _to_boolean,
-    pa.float32(): _to_double,
+    pa.float32(): _to_float,
     pa.float64(): _to_double,
     pa.string(): _to_string,
     pa.binary(): lambda value: java_text.parse_base64(_only_text(value)),
