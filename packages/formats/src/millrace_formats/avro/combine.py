@@ -21,9 +21,10 @@ def combine(found: Sequence[Found], schema: pa.Schema, count: int) -> Read:
     """
     if not found:
         return Read(empty(schema), np.empty(0, np.int32))
-    rows = found[0].rows if len(found) == 1 else pa.concat_batches([some.rows for some in found])
-    positions = np.concatenate([some.positions for some in found])
-    if np.any(positions[1:] < positions[:-1]):
+    rows, positions = found[0]
+    if len(found) > 1:
+        rows = pa.concat_batches([some.rows for some in found])
+        positions = np.concatenate([some.positions for some in found])
         order = np.argsort(positions, kind="stable")
         rows, positions = rows.take(pa.array(order)), positions[order]
     return Read(rows, None if len(positions) == count else positions)

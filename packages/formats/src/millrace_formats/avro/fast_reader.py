@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,12 +62,13 @@ class FastReader:
             most = self._longest
             items, places = _but(items, places, [index for index, item in enumerate(items) if len(item or b"") > most])
         parts: list[Found] = []
-        for at in range(0, len(items), _AT_ONCE):
-            self._add(items[at : at + _AT_ONCE], places[at : at + _AT_ONCE], parts)
+        for some, where in [(items, places)] if len(items) <= _AT_ONCE else _in_parts(items, places):
+            self._add(some, where, parts)
         if not parts:
             return None
         batch = parts[0].rows if len(parts) == 1 else pa.concat_batches([part.rows for part in parts])
-        return self._found(batch, np.concatenate([part.positions for part in parts]))
+        positions = parts[0].positions if len(parts) == 1 else np.concatenate([part.positions for part in parts])
+        return self._found(batch, positions)
 
     def _all_fit(self, items: Sequence[Any]) -> bool:
         return self._longest == sys.maxsize or max(map(len, items), default=0) <= self._longest
@@ -130,6 +131,10 @@ class FastReader:
 def _but(items: Sequence[Any], places: np.ndarray, left: list[int]) -> tuple[list[Any], np.ndarray]:
     """Messages and their places, without those at some positions."""
     return without(items, left), np.delete(places, left)
+
+
+def _in_parts(items: Sequence[Any], places: np.ndarray) -> Iterator[tuple[Sequence[Any], np.ndarray]]:
+    return ((items[at : at + _AT_ONCE], places[at : at + _AT_ONCE]) for at in range(0, len(items), _AT_ONCE))
 
 
 def _top(plan: Plan) -> tuple[Rows, bool]:
