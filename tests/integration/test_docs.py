@@ -45,6 +45,7 @@ def orders(broker):
 @pytest.mark.usefixtures("orders")
 def test_code_blocks_run(page, broker, spark, tmp_path, request):
     here = {"localhost:9092": broker.bootstrap_servers, "checkpoints/": f"{tmp_path}/checkpoints/"}
+    here["tables/"] = f"{tmp_path}/tables/"
     if "http://localhost:8081" in page.read_text():
         here["http://localhost:8081"] = request.getfixturevalue("registry").url
     names = {"spark": spark, "__name__": "__main__"}

@@ -5,15 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from millrace_catalog.evolution.restart import EvolvingQuery as EvolvingQuery
+    from millrace_catalog.evolution.restart import restart_on_schema_change as restart_on_schema_change
     from millrace_catalog.kafka_json.catalog import KafkaJsonCatalog as KafkaJsonCatalog
+    from millrace_catalog.syncing.jdbc.target import JdbcTarget as JdbcTarget
+    from millrace_catalog.syncing.parquet import ParquetTarget as ParquetTarget
+    from millrace_catalog.syncing.query import sync as sync
+    from millrace_catalog.syncing.target import Target as Target
+    from millrace_catalog.syncing.target import TargetError as TargetError
 
-__all__ = ["KafkaJsonCatalog"]
+__all__ = [
+    "EvolvingQuery",
+    "JdbcTarget",
+    "KafkaJsonCatalog",
+    "ParquetTarget",
+    "Target",
+    "TargetError",
+    "restart_on_schema_change",
+    "sync",
+]
+
+_MODULES = {
+    "EvolvingQuery": "millrace_catalog.evolution.restart",
+    "KafkaJsonCatalog": "millrace_catalog.kafka_json.catalog",
+    "JdbcTarget": "millrace_catalog.syncing.jdbc.target",
+    "ParquetTarget": "millrace_catalog.syncing.parquet",
+    "Target": "millrace_catalog.syncing.target",
+    "TargetError": "millrace_catalog.syncing.target",
+    "restart_on_schema_change": "millrace_catalog.evolution.restart",
+    "sync": "millrace_catalog.syncing.query",
+}
 
 
 def __getattr__(name: str) -> Any:
     # Types and inference need no Kafka client, which the catalog does
-    if name in __all__:
-        from millrace_catalog.kafka_json.catalog import KafkaJsonCatalog
+    if name in _MODULES:
+        from importlib import import_module
 
-        return KafkaJsonCatalog
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

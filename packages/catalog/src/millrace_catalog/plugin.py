@@ -14,6 +14,12 @@ def millrace_catalogs() -> Mapping[str, str]:
 
 
 @hookimpl
+def millrace_formats() -> Mapping[str, str]:
+    """The formats of this package."""
+    return {"json-evolving": "millrace_catalog.evolving_json.format:EvolvingJsonFormat"}
+
+
+@hookimpl
 def millrace_schema_inferences() -> Mapping[str, str]:
     """The formats for which this package tells the columns of a read."""
     return {"json": "millrace_catalog.json_schema_inference:JsonSchemaInference"}

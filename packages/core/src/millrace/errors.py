@@ -8,6 +8,7 @@ MillraceError
 │   ├── PluginLoadError         the name is known but its class cannot be used
 │   └── PluginVersionError      driver and executor have different versions of a plugin
 ├── SchemaError             a format cannot carry the columns asked of it
+│   └── SchemaChangedError      a message does not fit the columns of a query that follows its messages' schema
 ├── MessageError            a message could not be decoded, or a row not encoded
 ├── ClientError             Kafka refused or could not be reached
 │   ├── UnreachableError        no bootstrap server answered
@@ -70,6 +71,10 @@ class PluginVersionError(PluginError):
 
 class SchemaError(MillraceError):
     """A format cannot carry the columns asked of it."""
+
+
+class SchemaChangedError(SchemaError):
+    """A message does not fit the columns of a query that follows the schema of its messages."""
 
 
 class MessageError(MillraceError):

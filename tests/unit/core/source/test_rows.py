@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.configuration.build import configure
+from millrace.errors import SchemaChangedError
 from millrace.source.fetch import Messages
 from millrace.source.pipeline import rows_for
 from millrace.source.rows import Rows
@@ -155,3 +156,15 @@ def test_without_a_format_a_column_that_is_not_null_is_checked_too(messages: Mak
     found = rows_for(config, schema)(values(messages, b"a", None))
     assert found.batch.column("offset").to_pylist() == [100]
     assert str(found.bad[0]).endswith("offset 101: null in column 'value', which is NOT NULL. It is null")
+
+
+def test_a_message_that_does_not_fit_columns_that_follow_is_named(messages: Make) -> None:
+    options = {"value.format": "json-evolving", "json-evolving.columns": "id BIGINT"}
+    with pytest.raises(
+        SchemaChangedError, match=r"the message in topic 'orders', .*, offset 101 does not fit .*: id is"
+    ):
+        rows(values(messages, b'{"id":1}', b'{"id":true}'), ID, **options)
+    keyed = {**KEYED, "value.format": "json-evolving", "json-evolving.columns": "name STRING"}
+    keyed |= {"key.format": "json-evolving", "key.json-evolving.columns": "id BIGINT"}
+    with pytest.raises(SchemaChangedError, match=r"the key in topic .*, offset 100 does not fit the columns: k BIGINT"):
+        rows(messages({"key": b'{"k":1}', "value": b"{"}), **keyed)

@@ -8,12 +8,11 @@ from millrace.errors import SchemaError
 from millrace_catalog.evolution.changes import (
     AddColumns,
     AlterColumnTypes,
-    AlteredColumn,
     CreateTable,
     SchemaChange,
     apply_change,
 )
-from millrace_catalog.evolution.fit import fitting_type, loosens, new_type
+from millrace_catalog.evolution.needs import Needs
 from millrace_catalog.evolution.state import from_text, to_text
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.inference.options import InferenceOptions
@@ -47,7 +46,7 @@ class SchemaTracker:
         self._changes: list[SchemaChange] = []
         self._schema = Schema()
         self._types: dict[str, DataType] = {}
-        self._fitting: dict[str, DataType] = {}
+        self._needs = Needs(self._types)
 
     @classmethod
     def restore(
@@ -131,45 +130,28 @@ class SchemaTracker:
 
     def _evolve(self, observation: Observation, cause: Position | None) -> tuple[SchemaChange, ...]:
         self._check_key(observation.primary_key, cause)
-        fitting = self._fitting
-        unseen = {name: type_ for name, type_ in observation.columns.items() if fitting.get(name) is not type_}
-        if not unseen:
+        needed = self._needs.of(observation.columns)
+        if needed is None:
             return ()
-        added, altered = self._needed(unseen, cause)
+        for column in needed.loosened:
+            raise self._error(f"has NULL in column {quoted(column.name)}, which is {column.before}", cause)
+        added, altered = needed.added, needed.altered
+        after = {column.name: column.after for column in altered} | {column.name: column.type for column in added}
+        self._check_count(self._types | after, cause)
         changes: list[SchemaChange] = []
-        if added or altered:
-            after = {column.name: column.after for column in altered} | {column.name: column.type for column in added}
-            self._check_count(self._types | after, cause)
         if added:
-            changes.append(AddColumns(self.version + 1, self.table, tuple(added), cause))
+            changes.append(AddColumns(self.version + 1, self.table, added, cause))
         if altered:
-            changes.append(AlterColumnTypes(self.version + 1 + len(changes), self.table, tuple(altered), cause))
+            changes.append(AlterColumnTypes(self.version + 1 + len(changes), self.table, altered, cause))
         for change in changes:
             self._take(change)
-        fitting.update(unseen)
         return tuple(changes)
-
-    def _needed(self, columns: dict[str, DataType], cause: Position | None) -> tuple[list[Column], list[AlteredColumn]]:
-        """The columns that the table lacks, and those that are too narrow."""
-        added: list[Column] = []
-        altered: list[AlteredColumn] = []
-        for name, type_ in columns.items():
-            before = self._types.get(name)
-            if before is None:
-                after = new_type(type_)
-                added += [] if after is None else [Column(name, after)]
-                continue
-            after = fitting_type(before, type_)
-            if loosens(before, after):
-                raise self._error(f"has NULL in column {quoted(name)}, which is {before}", cause)
-            if after != before:
-                altered.append(AlteredColumn(name, before, after))
-        return added, altered
 
     def _take(self, change: SchemaChange) -> None:
         self._changes.append(change)
         self._schema = apply_change(self._schema, change)
         self._types = self._schema.types
+        self._needs.grow(self._types)
 
     def _check_key(self, key: tuple[str, ...] | None, cause: Position | None) -> None:
         if key is not None and key != self.primary_key:

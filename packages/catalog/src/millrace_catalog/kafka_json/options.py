@@ -14,13 +14,14 @@ from millrace.options.duration import parse_duration_ms
 from millrace.options.parse import OptionParser
 from millrace.options.secrets import Properties
 from millrace.sampling import take_client_properties
+from millrace_catalog.evolution.options import EvolutionOptions
 from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions
 
 _CLIENT = "properties."
 
 
 @dataclass(frozen=True, kw_only=True)
-class CatalogOptions(InferenceOptions):
+class CatalogOptions(EvolutionOptions, InferenceOptions):
     """The options of the catalog that are not json's."""
 
     type: Literal["kafka"] = option("type", default="kafka", doc="The catalog's name, as SQL gives it.")

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from millrace_catalog.inference import JsonSchemaOptions
 from millrace_catalog.kafka_json.options import Configured
-from millrace_catalog.kafka_json.shape import METADATA, Shape
+from millrace_catalog.kafka_json.shape import METADATA
 
 
-def read_options(topic: str, configured: Configured, shape: Shape) -> dict[str, str]:
-    """The options of the data source, for the columns of the shape."""
-    options, key = configured.options, shape.names_of("key")
+def read_options(topic: str, configured: Configured, key: Sequence[str], *, key_is_json: bool) -> dict[str, str]:
+    """The options of the data source for a table.
+
+    Args:
+        topic: Its topic.
+        configured: The options of its catalog.
+        key: The columns of keys.
+        key_is_json: Whether keys are read as JSON, else as bytes.
+    """
+    options = configured.options
     json = _json_options(configured.json)
     found = {
         **configured.connection,
@@ -24,10 +33,10 @@ def read_options(topic: str, configured: Configured, shape: Shape) -> dict[str, 
         found["value.fields-prefix"] = options.value_prefix
     if key:
         found |= {"key.fields": ";".join(key), "value.fields-include": "EXCEPT_KEY"}
-        found["key.format"] = "json" if shape.key_is_json else "raw"
+        found["key.format"] = "json" if key_is_json else "raw"
         if options.key_prefix:
             found["key.fields-prefix"] = options.key_prefix
-        if shape.key_is_json:
+        if key_is_json:
             found |= {f"key.json.{name}": value for name, value in json.items()}
     return found
 

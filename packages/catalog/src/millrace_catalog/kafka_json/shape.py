@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from millrace.contracts.catalog import Part
@@ -72,6 +72,13 @@ def shape(topic: str, key: InferredKey, value: InferredTable, options: CatalogOp
     return Shape(columns, keys if is_upsert else POSITION, is_upsert, key.is_json)
 
 
+def check_key_names(topic: str, names: Iterable[str]) -> None:
+    """Raise SchemaError for the name of a key column that cannot be written in options."""
+    for name in names:
+        if ";" in name or name != name.strip():
+            raise SchemaError(f"topic {topic!r}: no option can name the key column {name!r}; read it with a schema")
+
+
 def _prefixed(columns: tuple[InferredColumn, ...], prefix: str, part: Part) -> Iterator[ShapedColumn]:
     for each in columns:
         yield ShapedColumn(Column(prefix + each.name, each.type), part, each)
@@ -95,9 +102,7 @@ def _named(part: Part) -> str:
 
 
 def _check_key(topic: str, names: tuple[str, ...], *, is_upsert: bool) -> None:
-    for name in names:
-        if ";" in name or name != name.strip():
-            raise SchemaError(f"topic {topic!r}: no option can name the key column {name!r}; read it with a schema")
+    check_key_names(topic, names)
     if is_upsert and not names:
         raise SchemaError(
             f"topic {topic!r}: an upsert table is keyed by its key columns, and no message that was looked at has a "

@@ -32,19 +32,22 @@ class KafkaJsonTable(CatalogTable):
 
     Attributes:
         columns_schema: Its columns with the types of the reference's SQL.
-        is_upsert: Whether a row replaces the earlier ones with the same primary key.
+        shape: How they are put together.
+        configured: The options of its catalog.
     """
 
     def __init__(self, topic: str, configured: Configured, shape: Shape, key: InferredKey, value: SampledTable) -> None:
         self._topic = topic
         self._database = configured.options.database
-        self._shape = shape
+        self.shape = shape
+        self.configured = configured
         self._key = key
         self._value = value
         self.columns_schema = Schema(tuple(each.column for each in shape.columns))
         fields = to_arrow_schema(self.columns_schema)
         self._columns = tuple(_column(each, fields.field(place)) for place, each in enumerate(shape.columns))
-        self._options = Properties(read_options(topic, configured, shape))
+        keys = shape.names_of("key")
+        self._options = Properties(read_options(topic, configured, keys, key_is_json=shape.key_is_json))
 
     @property
     def name(self) -> str:
@@ -59,17 +62,17 @@ class KafkaJsonTable(CatalogTable):
     @property
     def inferred(self) -> Mapping[str, InferredColumn]:
         """What the columns of key and value were inferred as, by their names in the table."""
-        return {each.column.name: each.inferred for each in self._shape.columns if each.inferred is not None}
+        return {each.column.name: each.inferred for each in self.shape.columns if each.inferred is not None}
 
     @property
     def primary_key(self) -> tuple[str, ...]:
         """Partition and offset; of an upsert table the columns of the key."""
-        return self._shape.primary_key
+        return self.shape.primary_key
 
     @property
     def is_upsert(self) -> bool:
         """Whether a row replaces the earlier ones with the same primary key."""
-        return self._shape.is_upsert
+        return self.shape.is_upsert
 
     @property
     def options(self) -> Properties:
@@ -94,11 +97,11 @@ class KafkaJsonTable(CatalogTable):
             notes.append(
                 f"{len(skipped)} malformed messages were left out, first {skipped[0].position}: {skipped[0].reason}"
             )
-        return described(self._topic, self._columns, self._shape, notes)
+        return described(self._topic, self._columns, self.shape, notes)
 
     def ddl(self) -> str:
         """Its CREATE TABLE statement in the reference's SQL; what is secret is left out."""
-        return create_table(self._database, self._topic, self._columns, self._shape, self._options)
+        return create_table(self._database, self._topic, self._columns, self.shape, self._options)
 
     def spark_ddl(self) -> str:
         """Its columns, as ``.schema(...)`` takes them."""

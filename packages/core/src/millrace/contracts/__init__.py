@@ -1,7 +1,17 @@
 """The contracts of the plugin kinds: what to subclass, and what the arguments and results look like."""
 
 from millrace.contracts.catalog import Catalog, CatalogColumn, CatalogTable
-from millrace.contracts.format import ROW_KINDS, BadMessage, ChangelogFormat, Decoded, Decoder, Encoder, Format, Side
+from millrace.contracts.format import (
+    ROW_KINDS,
+    BadMessage,
+    ChangelogFormat,
+    Decoded,
+    Decoder,
+    Encoder,
+    Format,
+    Side,
+    UnfitMessageError,
+)
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, is_headers
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
@@ -33,5 +43,6 @@ __all__ = [
     "SchemaInference",
     "Side",
     "TopicPartition",
+    "UnfitMessageError",
     "is_headers",
 ]

@@ -43,7 +43,8 @@ FORMAT = Kind(
             "maxwell-json",
             "ogg-json",
             "debezium-avro-confluent",
-        )
+        ),
+        "millrace-catalog": ("json-evolving",),
     },
 )
 PARTITIONER = Kind(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from millrace.configuration.parts import Part
-from millrace.contracts import Decoded
+from millrace.contracts import Decoded, UnfitMessageError
+from millrace.errors import SchemaChangedError
 from millrace.options import options_of
 from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef
@@ -75,9 +77,12 @@ class RowMaker:
 
         Raises:
             PluginError: A format does not keep its contract.
+            SchemaChangedError: The columns follow the messages, and one of them does not fit them.
         """
-        keys = None if self._keys is None else self._keys.decode(messages)
-        decoded = self._decode(messages)
+        with _unfit(messages, "key"):
+            keys = None if self._keys is None else self._keys.decode(messages)
+        with _unfit(messages, "message"):
+            decoded = self._decode(messages)
         batch = decoded.rows if self._is_plain else self._completed(messages, decoded, keys)
         # Messages whose values have rows all the same
         blamed = dict(self._bad_keys(messages, keys))
@@ -136,6 +141,19 @@ class RowMaker:
                     index,
                     Bad(messages.items[index], reason, format_.name if format_ else "", is_key=of_key is not None),
                 )
+
+
+@contextmanager
+def _unfit(messages: Messages, what: str) -> Iterator[None]:
+    """Say where a message is that does not fit the columns."""
+    try:
+        yield
+    except UnfitMessageError as error:
+        item = messages.items[error.index]
+        raise SchemaChangedError(
+            f"the {what} in topic {item.topic()!r}, partition {item.partition()}, offset {item.offset()} does not fit "
+            f"the columns: {error.reason}"
+        ) from None
 
 
 def _without(batch: pa.RecordBatch, message_index: pa.Int32Array | None, bad: Mapping[int, Bad]) -> pa.RecordBatch:

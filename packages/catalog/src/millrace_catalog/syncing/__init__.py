@@ -1,0 +1,1 @@
+"""Tables elsewhere that are kept in step with a topic."""

@@ -1,0 +1,51 @@
+"""A driver of its own that keeps a folder in step with a topic, and is killed at a chosen operation on files.
+
+Its arguments come as JSON: options, topic, folder, checkpoint, and how often which operation is done before it is
+killed, as ``{"move": ["_millrace/appended/", 1]}``: at the second file that is moved from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import millrace
+from millrace_catalog import KafkaJsonCatalog, ParquetTarget, sync
+from millrace_catalog.syncing.folder import Folder
+
+given = json.loads(sys.argv[1])
+
+
+def deadly(operation: Callable[..., None], start: str, left: int) -> Callable[..., None]:
+    """The operation, which ends this process when its first path begins so, after some times."""
+
+    def operate(self: Folder, name: str, *more: Any) -> None:
+        nonlocal left
+        if name.startswith(start):
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left -= 1
+        operation(self, name, *more)
+
+    return operate
+
+
+for name, (start, left) in given["kill"].items():
+    setattr(Folder, name, deadly(getattr(Folder, name), start, left))
+
+quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+session = millrace.local_session("sync", cores=2, config=quick)
+query = sync(
+    KafkaJsonCatalog(given["options"]).table(given["topic"]),
+    ParquetTarget(given["folder"]),
+    spark=session,
+    checkpoint_location=given["checkpoint"],
+    # More files than one
+    options={"scan.parallelism": "4"},
+    trigger={"availableNow": True},
+)
+query.await_termination()

