@@ -6,8 +6,9 @@ import json
 from collections import Counter
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
+from pyspark.errors import StreamingQueryException
 
 import millrace
 from millrace.errors import OptionsError
@@ -39,6 +40,12 @@ def numbered(count: int, first: int = 0) -> list[dict[str, bytes]]:
     return [{"key": str(n).encode(), "value": str(n).encode()} for n in range(first, first + count)]
 
 
+def commit(broker, group: str, topic: str, offset: int) -> None:
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+    consumer.close()
+
+
 def values(broker, topic: str) -> list[int]:
     return sorted(int(message.value()) for message in consume(broker.bootstrap_servers, topic))
 
@@ -52,6 +59,32 @@ def test_a_stream_goes_on_from_its_checkpoint(run, broker, make_topic):
     run(source, target).awaitTermination(60)
 
     assert values(broker, target) == list(range(1_000))
+
+
+def test_a_first_micro_batch_that_failed_is_done_again_from_where_it_began(
+    spark, broker, connection, make_topic, tmp_path
+):
+    source = make_topic()
+    produce(broker.bootstrap_servers, source, numbered(10))
+    commit(broker, source, source, 2)
+    options = {**connection, "topic": source, "scan.startup.mode": "group-offsets", "properties.group.id": source}
+    found: list[int] = []
+
+    def start(write):
+        rows = spark.readStream.format("millrace").options(**options).load()
+        writer = rows.selectExpr("int(string(value)) value").writeStream.foreachBatch(write)
+        return writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True).start()
+
+    def fail(batch, _):
+        raise RuntimeError("the first micro-batch fails")
+
+    with pytest.raises(StreamingQueryException, match="the first micro-batch fails"):
+        start(fail).awaitTermination(60)
+    commit(broker, source, source, 7)
+
+    assert start(lambda batch, _: found.extend(row.value for row in batch.collect())).awaitTermination(60)
+
+    assert sorted(found) == list(range(2, 10))
 
 
 def test_a_micro_batch_takes_no_more_records_than_allowed(run, broker, make_topic):

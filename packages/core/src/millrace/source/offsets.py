@@ -23,7 +23,8 @@ class StreamOffset:
     Attributes:
         next: For each partition the offset of the record to read next.
         joined: Where the batch that ends at this offset begins those partitions that it does not begin where the one
-            before ended: new ones, and those that had lost data. A replay after a failure begins them there as well.
+            before ended: new ones, those that had lost data, and all of the first batch, before which none has ended.
+            A replay after a failure begins them there as well.
         stop: For a bounded stream where each partition stops; empty for an unbounded one.
         ids: The topics' ids, by which a topic is known that was deleted and made again.
         owner: A name that the stream gave itself when it began, by which others that use its group know it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -39,7 +40,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         super().__init__(config, schema)
         self._planner_: Planner | None = None
         self._monitor_: Monitor | None = None
-        self._is_new = False
+        self._first: StreamOffset | None = None
         self._is_checked = False
         self._processed: Offsets | None = None
         self._seen: StreamOffset | None = None
@@ -50,9 +51,9 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Where a query without a checkpoint begins."""
         with user_errors():
-            self._is_new = True
             self._check()
-            return self._planner().first_offset().to_json()
+            self._first = self._planner().first_offset()
+            return self._first.to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
         """Tells Spark whether the user set a limit for micro-batches; which ones there are, is in the options."""
@@ -78,9 +79,10 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._seen = self._planner().available(begin, self._last)
             if self._is_draining and self._last is None:
                 self._last = self._seen.next
-            if isinstance(limit, ReadAllAvailable):
-                return self._seen.to_json()
-            return self._planner().next_end(begin, self._seen, draining=self._is_draining).to_json()
+            end = self._seen
+            if not isinstance(limit, ReadAllAvailable):
+                end = self._planner().next_end(begin, end, draining=self._is_draining)
+            return self._kept(begin, end).to_json()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802 - Spark's name
         """How far the topics went at the last look, and metrics; both reach the user by the query's progress."""
@@ -106,6 +108,15 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
     def commit(self, end: dict[str, Any]) -> None:
         """Nothing to do: Spark says so late, when the next micro-batch has records; see `latestOffset`."""
 
+    def _kept(self, begin: StreamOffset, end: StreamOffset) -> StreamOffset:
+        """The end of a micro-batch as the checkpoint is to have it; that of the first one tells its beginning, too.
+
+        Spark keeps no beginning of the first one: to do it again it asks once more where a query without a checkpoint
+        begins, which may be further on by then.
+        """
+        is_first = self._first is not None and begin.next == self._first.next
+        return dataclasses.replace(end, joined=end.begin(begin)) if is_first and end != begin else end
+
     def _check(self) -> None:
         """Refuse what would fail in the middle of the query; looked up when it starts."""
         from millrace.source.check import check_dead_letters
@@ -123,7 +134,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
         if is_first or start.next != self._processed:
             self._monitor().finish()
             # Where a new query starts, nothing is processed yet
-            if not (is_first and self._is_new):
+            if not (is_first and self._first is not None):
                 self._planner().commit(start)
         self._processed = start.next
 
