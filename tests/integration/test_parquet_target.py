@@ -12,7 +12,7 @@ from pyspark.sql import Row
 
 from millrace.errors import MachineError, SchemaError
 from millrace_catalog import ParquetTarget
-from millrace_catalog.syncing.folder import Folder
+from millrace_catalog.jvm.folder import Folder
 from millrace_catalog.types import parse_schema
 
 KEY = "`partition` INT NOT NULL, `offset` BIGINT NOT NULL"
@@ -176,5 +176,5 @@ def test_what_cannot_be_a_target_is_refused(spark, path):
     (Path(path) / "day=1").mkdir()
     with pytest.raises(SchemaError, match="has a folder 'day=1' in it"):
         ParquetTarget(path).prepare(spark, parse_schema(KEY))
-    with pytest.raises(MachineError, match=r"Spark Connect shows none: run the query where the driver is"):
+    with pytest.raises(MachineError, match=r"Spark Connect shows none: run it where the driver is"):
         ParquetTarget(path).prepare(object(), parse_schema(KEY))

@@ -15,7 +15,7 @@ from typing import Any
 
 import millrace
 from millrace_catalog import KafkaJsonCatalog, ParquetTarget, sync
-from millrace_catalog.syncing.folder import Folder
+from millrace_catalog.jvm.folder import Folder
 
 given = json.loads(sys.argv[1])
 

@@ -6,7 +6,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from millrace.errors import SchemaError
-from millrace_catalog.syncing.folder import Folder
+from millrace_catalog.jvm.folder import Folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

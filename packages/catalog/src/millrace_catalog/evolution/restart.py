@@ -9,14 +9,15 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from millrace.errors import MachineError, OptionsError, SchemaChangedError, SchemaError
+from millrace.errors import OptionsError, SchemaChangedError, SchemaError
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.evolution.finding import find_messages
 from millrace_catalog.evolution.kept import KeptState
 from millrace_catalog.evolution.pending import pending_ranges
+from millrace_catalog.jvm.folder import Folder
+from millrace_catalog.jvm.session import jvm_of
 from millrace_catalog.kafka_json.evolving_read import evolving_read, layout_of
-from millrace_catalog.syncing.folder import Folder
 from millrace_catalog.types import Schema
 
 if TYPE_CHECKING:
@@ -62,11 +63,7 @@ def restart_on_schema_change(
         OptionsError: An option says what the table says itself, or the query has another checkpoint location.
         SchemaError: What is kept cannot be read, or is of another table.
     """
-    if getattr(spark, "_jvm", None) is None:
-        raise MachineError(
-            "a managed restart needs the session's own JVM, and a session of Spark Connect shows none: run it where "
-            "the driver is, in a session made by SparkSession.builder.master(...)"
-        )
+    jvm_of(spark, "a managed restart")
     return EvolvingQuery(_Run(table, start, spark, checkpoint_location, options or {}))
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as fn
 
 from millrace.errors import SchemaError
+from millrace_catalog.jvm.folder import Folder
 from millrace_catalog.syncing import swap
 from millrace_catalog.syncing.casting import same
 from millrace_catalog.syncing.columns import fitted, no_rows, widened
-from millrace_catalog.syncing.folder import Folder
 from millrace_catalog.syncing.missing import Keys, MissingRows
 from millrace_catalog.syncing.target import KEY, Target
 from millrace_catalog.types import Array, DataType, Map, Row, Schema

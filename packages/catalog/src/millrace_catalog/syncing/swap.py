@@ -13,7 +13,7 @@ from millrace_catalog.syncing.target import TargetError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from millrace_catalog.syncing.folder import Folder
+    from millrace_catalog.jvm.folder import Folder
 
 _VERSION = 1
 

@@ -11,7 +11,7 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from millrace.errors import MachineError
 from millrace.options.secrets import is_secret
-from millrace_catalog.syncing.jvm import jvm_of
+from millrace_catalog.jvm.session import jvm_of
 from millrace_catalog.syncing.target import TargetError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Database:
         return _LOGIN.sub("//", re.split("[?;]", self.url, maxsplit=1)[0])
 
     def _connect(self, spark: SparkSession) -> Any:
-        jvm = jvm_of(spark)
+        jvm = jvm_of(spark, repr(self))
         given = jvm.java.util.Properties()
         for name, value in self.properties.items():
             given.setProperty(name, value)

@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def jvm_of(spark: SparkSession) -> Any:
+def jvm_of(spark: SparkSession, what: str) -> Any:
     """The JVM's view of py4j.
+
+    Args:
+        spark: The session.
+        what: What needs it, for the error.
 
     Raises:
         MachineError: The session is one of Spark Connect, which shows no JVM.
@@ -19,8 +23,8 @@ def jvm_of(spark: SparkSession) -> Any:
     jvm = getattr(spark, "_jvm", None)
     if jvm is None:
         raise MachineError(
-            "this target needs the JVM of its session, and a session of Spark Connect shows none: run the query where "
-            "the driver is, in a session made by SparkSession.builder.master(...), or write a Target of your own"
+            f"{what} needs the session's own JVM, and a session of Spark Connect shows none: run it where the driver "
+            f"is, in a session made by SparkSession.builder.master(...)"
         )
     return jvm
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from millrace_catalog.syncing.jvm import hadoop_configuration, jvm_of
-from millrace_catalog.syncing.target import TargetError
+from millrace.errors import MachineError
+from millrace_catalog.jvm.session import hadoop_configuration, jvm_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,7 +20,7 @@ class Folder:
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
-        self._jvm = jvm_of(spark)
+        self._jvm = jvm_of(spark, f"folder {path}")
         self._root = path.rstrip("/") or "/"
         self._files = self._path("").getFileSystem(hadoop_configuration(spark))
 
@@ -51,10 +51,10 @@ class Folder:
         """Rename a file, at once where the file system does.
 
         Raises:
-            TargetError: The file system refused.
+            MachineError: The file system refused.
         """
         if not self._files.rename(self._path(name), self._path(to)):
-            raise TargetError(f"{self.path(name)} could not be renamed to {self.path(to)}: the file system refused")
+            raise MachineError(f"{self.path(name)} could not be renamed to {self.path(to)}: the file system refused")
 
     def delete(self, name: str) -> None:
         """Delete a file, or a folder with all that is in it; nothing when it does not exist."""

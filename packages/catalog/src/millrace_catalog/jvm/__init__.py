@@ -1,0 +1,1 @@
+"""What only the JVM of a session offers."""
