@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from array import array
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -38,13 +39,13 @@ class Changes:
         rows: The rows, structs that msgspec has read, in the messages' order. Of an update the old row, whose fields
             may be unset, stands before the new one.
         kinds: The row kind of each, as a number.
-        counts: For each message how many rows it has.
+        counts: For each message how many rows it has, int32.
         left: The positions of the messages that are not of the usual form, ascending; they have no rows here.
     """
 
     rows: list[Any] = field(default_factory=list)
     kinds: bytearray = field(default_factory=bytearray)
-    counts: list[int] = field(default_factory=list)
+    counts: array[int] = field(default_factory=lambda: array("i"))
     left: list[int] = field(default_factory=list)
 
     def leave(self) -> None:

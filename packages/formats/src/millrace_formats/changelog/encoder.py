@@ -32,6 +32,7 @@ class ChangeEncoder(Encoder):
         self._rows = JsonEncoder(schema, options)
         with_nulls = not options.ignore_null_fields
         self._frames = [layout.frame(is_insertion, with_nulls) for is_insertion in (True, False)]
+        self._heads, self._tails = zip(*self._frames, strict=True)
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch; MessageError when a value cannot be written, or a row kind is none."""
@@ -41,8 +42,9 @@ class ChangeEncoder(Encoder):
         if not gone.any() or gone.all():
             return Payloads(*self._rows.framed(rows, *(deleted if gone.any() else inserted)))
         lines, _ = self._rows.framed(rows, b"", b"")
-        framed = zip(map(self._frames.__getitem__, gone.tolist()), lines, strict=True)
-        return Payloads([head + line + tail for (head, tail), line in framed])
+        chosen = gone.tolist()
+        heads, tails = map(self._heads.__getitem__, chosen), map(self._tails.__getitem__, chosen)
+        return Payloads(list(map(b"".join, zip(heads, lines, tails, strict=True))))
 
 
 def _are_deletions(row_kinds: pa.StringArray) -> np.ndarray:

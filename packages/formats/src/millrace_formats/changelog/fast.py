@@ -83,7 +83,7 @@ class FastChangeReader:
             places = np.delete(places, list(refused))
         messages = [root.payload for root in roots] if self._dialect.has_payload else roots
         changes = self._dialect.layout.collect(messages)
-        owners = np.repeat(np.arange(len(messages), dtype=np.int32), changes.counts)
+        owners = np.repeat(np.arange(len(messages), dtype=np.int32), np.asarray(changes.counts))
         unfit = np.zeros(len(messages), bool)
         unfit[changes.left] = True
         arrays = [

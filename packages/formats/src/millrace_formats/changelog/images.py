@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from array import array
 from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any
@@ -55,7 +56,8 @@ class Images(Layout):
         images = chain.from_iterable([(message.before, message.after) for message in messages])
         looked_at = b"".join(map(self._looked_at.__getitem__, names))
         kinds = bytearray().join(map(self._kinds.__getitem__, names))
-        return Changes(list(compress(images, looked_at)), kinds, list(map(self._counts.__getitem__, names)))
+        counts = array("i", map(self._counts.__getitem__, names))
+        return Changes(list(compress(images, looked_at)), kinds, counts)
 
     def _lacks_row(self, message: Any) -> bool:
         images = (message.before, message.after)
