@@ -15,7 +15,7 @@ from support.kafka import consume
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/millrace-partitioner-example"
-PACKAGES = [*(ROOT / "packages" / name for name in ("core", "formats", "partitioners", "offsets", "filters")), EXAMPLE]
+PACKAGES = [*(each.parent for each in sorted(ROOT.glob("packages/*/pyproject.toml"))), EXAMPLE]
 
 WRITE = """
     import sys

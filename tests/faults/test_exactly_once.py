@@ -119,6 +119,8 @@ def test_a_worker_goes_on_when_the_broker_of_its_ledger_was_restarted(own, end):
         getattr(own, end)()
         own.start()
 
+    # A transaction is decided before readers are told, which a broker does when it is back
+    wait_until(lambda: len(consume(own.bootstrap_servers, "target")) == 2, "both transactions to be visible")
     assert sorted(message.value() for message in consume(own.bootstrap_servers, "target")) == [b"0", b"1"]
 
 

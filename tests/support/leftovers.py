@@ -20,7 +20,7 @@ class Running(NamedTuple):
     Attributes:
         processes: The ids of all processes below this one.
         threads: This process's threads in Python.
-        clients: How many threads of Kafka clients it has.
+        clients: How many Kafka clients it has.
     """
 
     processes: set[int]
@@ -33,7 +33,7 @@ def running() -> Running:
     # Clients end with their objects
     gc.collect()
     below = psutil.Process(os.getpid()).children(recursive=True)
-    return Running({each.pid for each in below if _is_of_a_test(each)}, set(threading.enumerate()), _client_threads())
+    return Running({each.pid for each in below if _is_of_a_test(each)}, set(threading.enumerate()), _clients())
 
 
 def wait_until_gone(before: Running) -> None:
@@ -43,7 +43,7 @@ def wait_until_gone(before: Running) -> None:
         AssertionError: Something goes on; the message tells what.
     """
     with suppress(AssertionError):
-        wait_until(lambda: not _left(before), "processes, threads and clients to end", 20)
+        wait_until(lambda: not _left(before), "processes, threads and clients to end", 60)
     left = _left(before)
     assert not left, f"left running by this test: {left}"
 
@@ -54,7 +54,7 @@ def _left(before: Running) -> list[str]:
     # Those of Spark's own gateway, and of pools that wait for work, come and go
     found += [each.name for each in now.threads - before.threads if each.name.startswith("millrace")]
     if now.clients > before.clients:
-        found.append(f"{now.clients - before.clients} threads of Kafka clients")
+        found.append(f"{now.clients - before.clients} Kafka clients")
     return [each for each in found if each]
 
 
@@ -72,9 +72,10 @@ def _is_of_a_test(process: psutil.Process) -> bool:
         return False
 
 
-def _client_threads() -> int:
+def _clients() -> int:
+    # Each has one such thread, and others for its brokers that come and go
     count = 0
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            count += (task / "comm").read_text().startswith("rdk:")
+            count += (task / "comm").read_text().startswith("rdk:main")
     return count
