@@ -21,10 +21,6 @@ from millrace_formats.two_paths import without
 _AT_ONCE = 5_000
 """Messages that are read by one call: more cost less while all can be read, and more when one cannot."""
 
-_WARY_AT_ONCE = 1_000
-_WARY_FOR = 20
-"""How many batches are read by smaller calls after one with a message that could not be read."""
-
 
 class Found(NamedTuple):
     """Rows, and for each the position of its message, int32."""
@@ -52,7 +48,6 @@ class FastReader:
         self._text = self._wire_text(plan)
         self._build = row_builder(self._rows)
         self._longest = longest_message(plan.writer)
-        self._wary_for = 0
 
     def read(self, items: Sequence[bytes | None]) -> Found | None:
         """The rows of all messages that can be read; None without any.
@@ -67,20 +62,13 @@ class FastReader:
             most = self._longest
             items, places = _but(items, places, [index for index, item in enumerate(items) if len(item or b"") > most])
         parts: list[Found] = []
-        read_all = [self._add(some, where, parts) for some, where in self._portions(items, places)]
-        self._wary_for = max(self._wary_for - 1, 0) if all(read_all) else _WARY_FOR
+        for some, where in _portions(items, places):
+            self._add(some, where, parts)
         if not parts:
             return None
         batch = parts[0].rows if len(parts) == 1 else pa.concat_batches([part.rows for part in parts])
         positions = parts[0].positions if len(parts) == 1 else np.concatenate([part.positions for part in parts])
         return self._found(batch, positions)
-
-    def _portions(self, items: Sequence[Any], places: np.ndarray) -> list[tuple[Sequence[Any], np.ndarray]]:
-        """Messages, and their places, as they are to be read at once."""
-        most = _WARY_AT_ONCE if self._wary_for else _AT_ONCE
-        if len(items) <= most:
-            return [(items, places)] if items else []
-        return [(items[at : at + most], places[at : at + most]) for at in range(0, len(items), most)]
 
     def _all_fit(self, items: Sequence[Any]) -> bool:
         return self._longest == sys.maxsize or max(map(len, items), default=0) <= self._longest
@@ -143,6 +131,13 @@ class FastReader:
 def _but(items: Sequence[Any], places: np.ndarray, left: list[int]) -> tuple[list[Any], np.ndarray]:
     """Messages and their places, without those at some positions."""
     return without(items, left), np.delete(places, left)
+
+
+def _portions(items: Sequence[Any], places: np.ndarray) -> list[tuple[Sequence[Any], np.ndarray]]:
+    """Messages, and their places, as they are to be read at once."""
+    if len(items) <= _AT_ONCE:
+        return [(items, places)] if items else []
+    return [(items[at : at + _AT_ONCE], places[at : at + _AT_ONCE]) for at in range(0, len(items), _AT_ONCE)]
 
 
 def _top(plan: Plan) -> tuple[Rows, bool]:
