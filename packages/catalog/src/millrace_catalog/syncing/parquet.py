@@ -52,7 +52,7 @@ class ParquetTarget(Target):
         # As parquet has them, which knows no lengths
         wanted = from_spark_schema(to_spark_schema(schema))
         after = wanted if held is None else widened(held, wanted, repr(self))
-        if held is None or not _has_columns_file(folder) or not _same(held, after):
+        if held is None or not _columns_files(folder) or not _same(held, after):
             self._change(spark, folder, held, after)
         self._schema = after
 
@@ -79,22 +79,19 @@ class ParquetTarget(Target):
         for name in names:
             if not folder.is_file(name):
                 raise SchemaError(f"{self!r} has a folder {name!r} in it, and a target's files have none: give another")
-        columns = [name for name in names if name.startswith(_COLUMNS)]
         if not names:
             return None
         reader = spark.read.option("mergeSchema", "true")
-        return from_spark_schema(reader.parquet(*map(folder.path, columns or names)).schema)
+        return from_spark_schema(reader.parquet(*map(folder.path, _columns_files(folder) or names)).schema)
 
     def _change(self, spark: SparkSession, folder: Folder, held: Schema | None, after: Schema) -> None:
-        names = folder.names()
-        columns = [name for name in names if name.startswith(_COLUMNS)]
         folder.delete(swap.NEW)
         if held is not None and _needs_rewriting(held, after):
             rows = spark.read.schema(to_spark_schema(held)).parquet(self._path)
             fitted(rows, after).write.mode("overwrite").parquet(folder.path(swap.NEW))
-            remove = names
+            remove = folder.names()
         else:
-            remove = columns
+            remove = _columns_files(folder)
         self._add_columns_file(spark, folder, after)
         swap.swap(folder, remove, folder.names(swap.NEW))
 
@@ -114,8 +111,8 @@ class ParquetTarget(Target):
         return {row[partition]: row["last"] for row in rows}
 
 
-def _has_columns_file(folder: Folder) -> bool:
-    return any(name.startswith(_COLUMNS) for name in folder.names())
+def _columns_files(folder: Folder) -> list[str]:
+    return [name for name in folder.names() if name.startswith(_COLUMNS)]
 
 
 def _same(before: Schema, after: Schema) -> bool:

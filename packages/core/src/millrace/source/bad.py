@@ -31,8 +31,7 @@ class Bad:
     @property
     def place(self) -> str:
         """Where it is, in words."""
-        message = self.message
-        return f"topic {message.topic()!r}, partition {message.partition()}, offset {message.offset()}"
+        return place_of(self.message)
 
     def __str__(self) -> str:
         """Where it is, what is wrong, and how it begins."""
@@ -46,6 +45,11 @@ class Bad:
         if self.lenient is None:
             return skip.format("such messages").capitalize()
         return f"To let such messages pass, set {self.lenient!r} to true; {skip.format('them')}"
+
+
+def place_of(message: Message) -> str:
+    """Where a message is, in words."""
+    return f"topic {message.topic()!r}, partition {message.partition()}, offset {message.offset()}"
 
 
 def _beginning(payload: bytes | None) -> str:

@@ -16,7 +16,7 @@ from millrace.errors import SchemaChangedError
 from millrace.options import options_of
 from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef
-from millrace.source.bad import Bad
+from millrace.source.bad import Bad, place_of
 from millrace.source.fetch import Messages
 from millrace.source.keys import Keys
 from millrace.source.metadata import metadata_columns
@@ -149,11 +149,8 @@ def _unfit(messages: Messages, what: str) -> Iterator[None]:
     try:
         yield
     except UnfitMessageError as error:
-        item = messages.items[error.index]
-        raise SchemaChangedError(
-            f"the {what} in topic {item.topic()!r}, partition {item.partition()}, offset {item.offset()} does not fit "
-            f"the columns: {error.reason}"
-        ) from None
+        place = place_of(messages.items[error.index])
+        raise SchemaChangedError(f"the {what} in {place} does not fit the columns: {error.reason}") from None
 
 
 def _without(batch: pa.RecordBatch, message_index: pa.Int32Array | None, bad: Mapping[int, Bad]) -> pa.RecordBatch:
