@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from millrace.errors import SchemaError
+from millrace.sampling import Sample
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.layout import Layout
 from millrace_catalog.evolution.tracker import SchemaTracker
@@ -20,28 +21,6 @@ from millrace_catalog.types.names import quoted
 
 _VERSION = 1
 _BYTES = with_nullability(BYTES, False)
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message of the topic.
-
-    Attributes:
-        partition: Its partition.
-        offset: Its offset.
-        key: Its key; None when it has none.
-        value: Its value; None for a tombstone.
-    """
-
-    partition: int
-    offset: int
-    key: bytes | None
-    value: bytes | None
-
-    @property
-    def position(self) -> Position:
-        """Where it is."""
-        return Position(self.partition, self.offset)
 
 
 class EvolvingTable:
@@ -127,7 +106,7 @@ class EvolvingTable:
         others = {*self.keys, *self._layout.metadata}
         return self._fields(self._layout.value_prefix, [name for name in self.schema.names if name not in others])
 
-    def take(self, messages: Iterable[Message]) -> tuple[SchemaChange, ...]:
+    def take(self, messages: Iterable[Sample]) -> tuple[SchemaChange, ...]:
         """Make the table hold messages.
 
         Keys that appear for the first time are JSON if all of these keys are.
@@ -148,7 +127,7 @@ class EvolvingTable:
             self.observe(each)
         return self.changes(before)
 
-    def observe(self, message: Message) -> bool:
+    def observe(self, message: Sample) -> bool:
         """Make the table hold a message; whether that took changes.
 
         Raises:
@@ -160,12 +139,12 @@ class EvolvingTable:
         check_key_names(self._layout.topic, new)
         values = self._new_or_own(self._of_value(message.value), self._value_columns(), message, new)
         observation = Observation(self._layout.topic, keys | values, self._primary_key(new))
-        self._tracker.observe(observation, message.position)
+        self._tracker.observe(observation, Position(message.partition, message.offset))
         if new:
             self.keys = (*self.keys, *(name for name in new if name in self.schema.types))
         return self.version > before
 
-    def matters(self, message: Message) -> bool:
+    def matters(self, message: Sample) -> bool:
         """Observe a message; whether the table might become another one without it.
 
         Where it takes no changes now, those that have been taken for earlier messages hold it, or nothing is needed.
@@ -227,7 +206,7 @@ class EvolvingTable:
         return {prefix + name: type_ for name, type_ in columns.items()} if prefix else dict(columns)
 
     def _new_or_own(
-        self, columns: dict[str, DataType], own: Iterable[str], message: Message, beside: Iterable[str] = ()
+        self, columns: dict[str, DataType], own: Iterable[str], message: Sample, beside: Iterable[str] = ()
     ) -> dict[str, DataType]:
         """The columns of a part that it has, and those that it needs; SchemaError if these are another part's."""
         known = set(own)
@@ -241,11 +220,11 @@ class EvolvingTable:
             needed[name] = type_
         return needed
 
-    def _check_name(self, name: str, others: set[str], message: Message) -> None:
+    def _check_name(self, name: str, others: set[str], message: Sample) -> None:
         # Spark tells no names apart that differ by case only, unless it is told to
         if name.lower() in others:
             raise SchemaError(
-                f"topic {self._layout.topic!r}, {message.position}: the new column {quoted(name)} would have the name "
+                f"topic {self._layout.topic!r}, {Position(message.partition, message.offset)}: the new column {quoted(name)} would have the name "
                 f"of one that is not of the same part of messages; give option 'value.fields-prefix', such as "
                 f"'value_', or another 'key.fields-prefix', and start anew"
             )

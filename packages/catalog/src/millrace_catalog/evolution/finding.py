@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from millrace_catalog.evolution.evolving_table import EvolvingTable, Message
+from millrace.sampling import Sample
+from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.evolution.layout import Layout
 from millrace_catalog.evolution.pending import Range
 
@@ -21,7 +22,7 @@ _ALSO = {"scan.header-filter", "scan.filter.language", "scan.fail-on-data-loss",
 
 def find_messages(
     spark: SparkSession, layout: Layout, state: str, ranges: Sequence[Range], options: Mapping[str, str]
-) -> list[Message]:
+) -> list[Sample]:
     """The messages that matter to a table's columns, by partition and offset.
 
     A message is left out when the columns that the table needs for those before it in its partition hold it as well,
@@ -49,11 +50,11 @@ def find_messages(
                 yield batch.take(pa.array(kept, pa.int64()))
 
     found = rows.mapInArrow(find, _COLUMNS).toArrow().to_pylist()
-    return sorted((Message(**row) for row in found), key=lambda each: (each.partition, each.offset))
+    return sorted((Sample(**row) for row in found), key=lambda each: (each.partition, each.offset))
 
 
-def _messages(batch: pa.RecordBatch) -> Iterator[Message]:
-    return map(Message, *(batch.column(name).to_pylist() for name in ("partition", "offset", "key", "value")))
+def _messages(batch: pa.RecordBatch) -> Iterator[Sample]:
+    return map(Sample, *(batch.column(name).to_pylist() for name in ("partition", "offset", "key", "value")))
 
 
 def _read_options(topic: str, ranges: Sequence[Range], options: Mapping[str, str]) -> dict[str, str]:
