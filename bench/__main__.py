@@ -14,7 +14,7 @@ from bench.measure import Bench
 from bench.session import start_session
 from bench.tls import make_tls
 from bench.topics import Topics
-from millrace.embedded import KafkaBroker, Listener
+from millrace_broker import KafkaBroker, Listener
 
 RECORDS = 2_000_000
 RUNS = 5

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pyspark
 
-from millrace.embedded.folders import cache_folder
-from millrace.embedded.java import find_java
+from millrace_broker.folders import cache_folder
+from millrace_broker.java import find_java
 
 KAFKA_CLIENTS = "3.9.2"
 """The Kafka client that Spark's own connector of PySpark 4.2 is published with."""

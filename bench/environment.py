@@ -13,10 +13,10 @@ import confluent_kafka
 import psutil
 
 from bench.connector_jars import KAFKA_CLIENTS, format_jars
-from millrace.embedded.java import find_java
+from millrace_broker.java import find_java
 
 if TYPE_CHECKING:
-    from millrace.embedded import KafkaBroker
+    from millrace_broker import KafkaBroker
 
 
 def environment(broker: KafkaBroker) -> dict[str, str]:

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from bench.data import totals_of
 from bench.formats.case import ROW_KIND, ByHand
 from bench.pool import TASKS
-from millrace.collector import no_garbage_collection
 from millrace.contracts import Decoder, Encoder, Payloads
+from millrace.gc_control import no_garbage_collection
 from millrace.plugins.manager import PluginRef
 
 _MESSAGES = 5_000

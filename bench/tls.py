@@ -6,8 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from millrace.embedded import Listener
-from millrace.embedded.java import find_java
+from millrace_broker import Listener
+from millrace_broker.java import find_java
 
 _PASSWORD = "not-a-secret"
 

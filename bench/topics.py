@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 from bench.data import json_record
 
 if TYPE_CHECKING:
-    from millrace.embedded import KafkaBroker
+    from millrace_broker import KafkaBroker
 
 _TIMEOUT_S = 30
 _RECORDS_BEFORE_POLL = 10_000

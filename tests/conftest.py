@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from millrace.embedded import KafkaBroker
+    from millrace_broker import KafkaBroker
     from support.registry import SchemaRegistry
 
 INTEGRATION = Path(__file__).with_name("integration")
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def broker() -> Iterator[KafkaBroker]:
     """A real Apache Kafka, for the whole session."""
-    from millrace.embedded import KafkaBroker
+    from millrace_broker import KafkaBroker
 
     with KafkaBroker() as running:
         yield running

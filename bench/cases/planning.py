@@ -6,7 +6,7 @@ import time
 
 from bench.measure import Bench, Result, Series
 from millrace.configuration.build import configure
-from millrace.source.planner import Planner
+from millrace.source.enumerator.planner import Planner
 
 PARTITIONS = 1_000
 LIMIT_MS = 1_000

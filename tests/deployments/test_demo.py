@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from millrace.demo.summary import SCRIPT_MARK
+from millrace_cli.demo.summary import SCRIPT_MARK
 
 MARKER = "MILLRACE_DEMO_TEST"
 SECONDS_TO_END = 10
@@ -32,7 +32,7 @@ class RunningDemo:
             [
                 sys.executable,
                 "-c",
-                "from millrace.cli import main; main()",
+                "from millrace_cli import main; main()",
                 "demo",
                 "--plain",
                 "--seconds",

@@ -60,7 +60,7 @@ def run(*command: object) -> str:
 
 
 def test_the_plugin_is_listed_with_its_package(python):
-    listed = run(python, "-m", "millrace.cli", "plugins", "--json")
+    listed = run(python, "-m", "millrace_cli", "plugins", "--json")
 
     assert '"by-region"' in listed
     assert "millrace-partitioner-example" in listed

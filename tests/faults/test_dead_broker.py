@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 from millrace.configuration.build import configure
-from millrace.embedded import KafkaBroker
 from millrace.errors import DeliveryError
 from millrace.kafka.producer import producer_for
-from millrace.sink.check import prepare
-from millrace.sink.pipeline import write
-from millrace.sink.task import WriteTask
+from millrace.sink.preflight import prepare
+from millrace.sink.write_task import WriteTask
+from millrace.sink.writer.pipeline import write
+from millrace_broker import KafkaBroker
 
 SCHEMA = pa.schema([("value", pa.binary())])
 ROWS = 1_000

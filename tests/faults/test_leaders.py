@@ -10,10 +10,10 @@ from confluent_kafka import ElectionType
 from confluent_kafka.admin import AdminClient
 
 from millrace.contracts import TopicPartition
-from millrace.embedded import KafkaCluster
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import consumer_for
 from millrace.options.secrets import Properties
+from millrace_broker import KafkaCluster
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until
@@ -29,7 +29,7 @@ def cluster() -> Iterator[KafkaCluster]:
     consumer_for.cache_clear()
 
 
-def check_groups(groups: list[Cluster], offset: int) -> None:
+def check_groups(groups: list[KafkaAdmin], offset: int) -> None:
     at = TopicPartition(TOPIC, 0)
     for group in groups:
         group.commit({at: offset}, "mine")
@@ -45,7 +45,7 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
     assert len(set(preferred)) == 2
     # As many groups as the embedded broker has partitions for them: some have moved, whichever broker ends
     named = [Properties({"bootstrap.servers": cluster.bootstrap_servers, "group.id": f"group-{n}"}) for n in range(4)]
-    groups = [Cluster(client) for client in named]
+    groups = [KafkaAdmin(client) for client in named]
     wait_for_batches_with_rows(query, 2)
     for offset, (node, end) in enumerate(zip(preferred, ["kill", "stop"], strict=True)):
         check_groups(groups, 2 * offset)

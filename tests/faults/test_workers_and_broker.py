@@ -85,7 +85,7 @@ def test_no_record_is_repeated_in_a_checkpointed_result_when_python_workers_are_
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_queries_go_on_when_the_broker_comes_back(spark, copy, copying, writing, tmp_path_factory, end):
-    from millrace.embedded import KafkaBroker
+    from millrace_broker import KafkaBroker
 
     # A folder of its own: temporary data would go when the broker is stopped
     with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka")) as own:

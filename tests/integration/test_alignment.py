@@ -7,8 +7,8 @@ from pyspark.sql.functions import window
 
 from millrace.configuration.build import configure
 from millrace.contracts import TopicPartition
-from millrace.kafka.cluster import Cluster
-from millrace.source.pace import Pace
+from millrace.kafka.admin import KafkaAdmin
+from millrace.source.enumerator.admission_control import AdmissionControl
 from support.clock import Clock
 from support.kafka import produce
 
@@ -74,8 +74,8 @@ def test_a_quiet_partition_holds_the_others_back_until_it_is_idle(broker, make_t
         produce(broker.bootstrap_servers, topic, records)
     options = {"scan.watermark.alignment.max-drift": "10 s", "scan.watermark.idle-timeout": "5 s"}
     config = configure({"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, **options}).source
-    cluster, quick, quiet = Cluster(config.client), TopicPartition(topic, 0), TopicPartition(topic, 1)
-    pace, available = Pace(config.options, config.client, cluster, clock), cluster.end([quick, quiet])
+    cluster, quick, quiet = KafkaAdmin(config.client), TopicPartition(topic, 0), TopicPartition(topic, 1)
+    pace, available = AdmissionControl(config.options, config.client, cluster, clock), cluster.end([quick, quiet])
 
     first = pace.end({quick: 0, quiet: 0}, available, draining=False)
     second = pace.end(first, available, draining=False)

@@ -13,14 +13,14 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from millrace.embedded import KafkaBroker, KafkaCluster, Listener
-from millrace.embedded.admin import wait_until
-from millrace.embedded.identity import identity
 from millrace.errors import ClientError, MachineError
+from millrace_broker import KafkaBroker, KafkaCluster, Listener
+from millrace_broker.admin import wait_until
+from millrace_broker.identity import identity
 
 PARENT = """
 import time
-from millrace.embedded import KafkaBroker
+from millrace_broker import KafkaBroker
 broker = KafkaBroker()
 broker.start()
 print(broker.pid, broker.guard_pid, broker.data_dir, flush=True)
@@ -166,7 +166,7 @@ def test_the_command_starts_shows_and_stops_a_broker_that_outlives_it(
     monkeypatch.setenv("MILLRACE_STATE", str(tmp_path))
 
     def millrace(*arguments: str) -> tuple[int, str]:
-        command = [sys.executable, "-c", "from millrace.cli import main; main()", "broker", *arguments]
+        command = [sys.executable, "-c", "from millrace_cli import main; main()", "broker", *arguments]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
         return ended.returncode, ended.stdout
 
@@ -187,7 +187,7 @@ def test_the_command_starts_shows_and_stops_a_broker_that_outlives_it(
 
 
 def test_the_command_in_the_foreground_ends_with_ctrl_c(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from millrace.cli import main; main()", "broker", "start", "--port", "0"]
+    command = [sys.executable, "-c", "from millrace_cli import main; main()", "broker", "start", "--port", "0"]
     with subprocess.Popen([*command, "--foreground"], stdout=subprocess.PIPE, text=True) as here:
         assert here.stdout
         address = here.stdout.readline().partition("bootstrap servers: ")[2].strip()

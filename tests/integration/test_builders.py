@@ -7,7 +7,7 @@ import json
 import pytest
 
 import millrace
-from millrace import DeliveryGuarantee, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, OffsetsInitializer
+from millrace import DeliveryGuarantee, KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource
 from millrace.errors import OptionsError
 from support.kafka import consume, produce
 
@@ -40,7 +40,7 @@ def test_a_batch_that_is_written_is_read_up_to_its_bounds(spark, source, sink, m
     sink(json_to(topic).set_partitioner("round-robin")).build().write(
         spark.range(10).coalesce(1).selectExpr("id", "concat('n', id) AS name")
     )
-    bounds = OffsetsInitializer.offsets({(topic, 0): 3, (topic, 1): "latest"})
+    bounds = KafkaOffsetsInitializer.offsets({(topic, 0): 3, (topic, 1): "latest"})
 
     built = source(topic).set_bounded(bounds).set_deserializer("json").set_option("metadata.columns", "partition")
     rows = built.build().load(spark, "id BIGINT, name STRING, partition INT")
@@ -54,7 +54,7 @@ def test_a_batch_that_is_written_is_read_up_to_its_bounds(spark, source, sink, m
 def test_a_stream_goes_from_topic_to_topic_and_stops_where_told(spark, broker, source, sink, make_topic, tmp_path):
     first, second = make_topic(), make_topic()
     produce(broker.bootstrap_servers, first, [{"key": b"k", "value": str(n).encode()} for n in range(100)])
-    built = source(first).set_unbounded(OffsetsInitializer.offsets({(first, 0): 60}))
+    built = source(first).set_unbounded(KafkaOffsetsInitializer.offsets({(first, 0): 60}))
     rows = built.build().load(spark, "key BINARY, value BINARY")
     target = sink(KafkaRecordSerializationSchema.builder().set_topic(second)).build()
 
@@ -95,7 +95,7 @@ def test_columns_choose_topics_and_headers(spark, broker, sink, make_topic, form
 def test_the_options_of_a_source_are_those_of_a_reader(spark, broker, source, make_topic):
     topic = make_topic()
     produce(broker.bootstrap_servers, topic, [{"value": b"v"}])
-    built = source(topic).set_bounded(OffsetsInitializer.latest()).build()
+    built = source(topic).set_bounded(KafkaOffsetsInitializer.latest()).build()
 
     rows = spark.read.format("millrace").options(**built.options).load()
 

@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from pyspark.errors import PySparkException
 from pyspark.sql.types import StructType
 
-from millrace.cli.root import root
 from millrace.errors import MessageError, SchemaError, UnknownTopicError
 from millrace.plugins.kinds import CATALOG
 from millrace.plugins.manager import plugin_manager
 from millrace.testing import CatalogSuite
 from millrace_catalog import KafkaJsonCatalog
 from millrace_catalog.types.spark import from_spark_schema
+from millrace_cli.root import root
 from support.kafka import produce
 
 EXAMPLE = b'{"id":101,"name":"VVP","properties":{"owner":"Alibaba Cloud","engine":"Flink"}}'

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from pyspark.errors import AnalysisException
 
-from millrace.kafka.target import Target
+from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from support.kafka import consume, delete_topics
 from support.waiting import wait_until
@@ -156,7 +156,7 @@ def test_copies_that_the_brokers_cannot_make_are_told_before_a_task_starts(spark
 
 def test_a_topic_that_somebody_else_creates_at_the_same_moment_is_used(broker, new_topics, monkeypatch):
     topic = new_topics[0]
-    target = Target(Properties({"bootstrap.servers": broker.bootstrap_servers}))
+    target = WriteAdmin(Properties({"bootstrap.servers": broker.bootstrap_servers}))
     look_up = target.topics
 
     def look_up_too_early(*args, **kwargs):

@@ -13,10 +13,10 @@ from pyspark.errors import AnalysisException, PySparkException, StreamingQueryEx
 import millrace
 from millrace.configuration.build import configure
 from millrace.errors import DeliveryError
-from millrace.source import pipeline
-from millrace.source.dirty import DirtyData
-from millrace.source.planner import Planner
-from millrace.source.tally import Tally
+from millrace.source.enumerator.planner import Planner
+from millrace.source.reader import pipeline
+from millrace.source.reader.error_policy import ErrorPolicy
+from millrace.source.reader.split_metrics import Tally
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -234,7 +234,7 @@ def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_to
     write(topic, {"value": os.urandom(1_000)}, {"value": b'{"id":1}'})
     config = configure({**connection, "topic": topic, **letters_to(small)}).source
     (split,), tally = Planner(config).batch_splits(), Tally()
-    rows = pipeline.read(config, pa.schema([("id", pa.int32())]), "UTC", split, tally, DirtyData(config, tally))
+    rows = pipeline.read(config, pa.schema([("id", pa.int32())]), "UTC", split, tally, ErrorPolicy(config, tally))
 
     with pytest.raises(DeliveryError) as raised:
         list(rows)

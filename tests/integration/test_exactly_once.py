@@ -16,13 +16,14 @@ from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure
 from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
-from millrace.kafka.producer import hear_all
-from millrace.kafka.transactional import note
-from millrace.sink import check, exactly_once
-from millrace.sink.check import prepare
-from millrace.sink.pipeline import write
-from millrace.sink.replay import check_first, check_tasks
-from millrace.sink.task import WriteTask, Written
+from millrace.kafka.producer import poll_all
+from millrace.kafka.transactional_producer import note
+from millrace.sink import preflight as check
+from millrace.sink.committer import exactly_once
+from millrace.sink.committer.orphaned_ledgers import check_first, check_tasks
+from millrace.sink.preflight import prepare
+from millrace.sink.write_task import WriteTask, Written
+from millrace.sink.writer.pipeline import write
 from support.families import Family
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -260,7 +261,7 @@ def test_a_producer_that_was_replaced_does_not_disturb_others(config, values, ot
     session.producer.begin()
     with pytest.raises(FencedError):
         session.producer.tell(session.group, note(config.options.topics[0], 1, "late"))
-    hear_all()
+    poll_all()
     assert values() == ["a", "b"]
 
 

@@ -7,7 +7,7 @@ from confluent_kafka import Consumer
 from pyspark.errors import PySparkException, StreamingQueryException
 
 from millrace.contracts import TopicPartition
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.admin import KafkaAdmin
 from millrace.options.secrets import Properties
 from support.kafka import produce
 from support.waiting import wait_until
@@ -77,7 +77,7 @@ def test_a_batch_does_not_start_while_its_group_has_live_members(spark, connecti
 
 def test_a_stream_does_not_start_while_another_one_uses_its_group(run, group, topic, broker):
     unchecked = run(**{"scan.startup.mode": "earliest-offset"})
-    cluster = Cluster(Properties({"bootstrap.servers": broker.bootstrap_servers, "group.id": group}))
+    cluster = KafkaAdmin(Properties({"bootstrap.servers": broker.bootstrap_servers, "group.id": group}))
     wait_until(lambda: cluster.committed([TopicPartition(topic, 0)]), "the stream's first commit")
     with pytest.raises(StreamingQueryException, match=f"consumer group '{group}' is used by another query of millrace"):
         run("another", **CHECKED).processAllAvailable()

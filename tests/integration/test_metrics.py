@@ -7,7 +7,7 @@ import time
 import pytest
 
 import millrace
-from millrace.monitoring.view import metrics_of
+from millrace.api.metrics import metrics_of
 from support.kafka import produce
 from support.waiting import wait_until
 

@@ -16,11 +16,11 @@ from confluent_kafka.admin import (
 from pyspark.errors import AnalysisException
 
 from millrace.configuration.build import configure
-from millrace.embedded import KafkaBroker, Listener
 from millrace.errors import ClientError
-from millrace.kafka.target import Target
+from millrace.kafka.write_admin import Target
 from millrace.options.secrets import Properties
-from millrace.source.check import check_dead_letters
+from millrace.source.enumerator.preflight import check_dead_letters
+from millrace_broker import KafkaBroker, Listener
 from support.kafka import consume
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

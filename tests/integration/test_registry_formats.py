@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from millrace.contracts import Format, Payloads, Side
+from millrace.contracts import Format, Payloads, SerializationContext
 from millrace.errors import MessageError, OptionsError, RegistryError, SchemaError
 from millrace.testing import ChangelogFormatSuite, FormatSuite
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
@@ -273,7 +273,7 @@ ROWS = pa.RecordBatch.from_pylist(
 def test_the_schema_is_registered_as_the_reference_derives_it(
     registry: Any, options: RegistryOptions, subject: str
 ) -> None:
-    side = Side(subject.removesuffix("-value"))
+    side = SerializationContext(subject.removesuffix("-value"))
     (message,) = AvroConfluentFormat(options).encoder_for(ROWS.schema, side).encode(ROWS).to_list()
     (schema,) = registry.schemas(subject)
     assert schema == {
@@ -296,7 +296,7 @@ def test_the_schema_is_registered_as_the_reference_derives_it(
 
 def test_keys_and_values_of_a_topic_have_subjects_of_their_own(registry: Any, options: RegistryOptions) -> None:
     for is_key, name in ((True, "two-sides-key"), (False, "two-sides-value")):
-        encoder = AvroConfluentFormat(options).encoder_for(ROWS.schema, Side("two-sides", is_key))
+        encoder = AvroConfluentFormat(options).encoder_for(ROWS.schema, SerializationContext("two-sides", is_key))
         encoder.encode(ROWS)
         assert len(registry.schemas(name)) == 1
 
@@ -306,7 +306,9 @@ def test_a_schema_that_is_not_compatible_is_refused_in_the_registrys_words(
 ) -> None:
     registry.register(subject, record({"name": "id", "type": "string"}, name="record"))
     registry.keep_compatible(subject)
-    encoder = AvroConfluentFormat(options).encoder_for(ROWS.schema, Side(subject.removesuffix("-value")))
+    encoder = AvroConfluentFormat(options).encoder_for(
+        ROWS.schema, SerializationContext(subject.removesuffix("-value"))
+    )
     with pytest.raises(RegistryError) as caught:
         encoder.encode(ROWS)
     assert f"does not accept the schema of the rows for subject '{subject}'" in str(caught.value)
@@ -502,7 +504,9 @@ def test_changes_are_written_as_the_reference_writes_them(
     format_ = DebeziumAvroConfluentFormat(options)
     rows = pa.RecordBatch.from_pylist([ROW] * 4, schema=COLUMNS)
     kinds = pa.array(["+I", "-U", "+U", "-D"])
-    messages = format_.encoder_for(COLUMNS, Side(subject.removesuffix("-value"))).encode(rows, kinds).to_list()
+    messages = (
+        format_.encoder_for(COLUMNS, SerializationContext(subject.removesuffix("-value"))).encode(rows, kinds).to_list()
+    )
     (schema,) = registry.schemas(subject)
     row = {
         "type": "record",

@@ -21,12 +21,12 @@ from millrace.configuration.build import configure
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
 from millrace.kafka import producer as producer_module
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.producer import WatchedProducer, producer_settings
-from millrace.sink.produce import Output
-from millrace.source import fetch as fetch_module
-from millrace.source.splits import OffsetRange, Split
-from millrace.source.tally import Tally
+from millrace.sink.writer.produce import Output
+from millrace.source.enumerator.splits import OffsetRange, Split
+from millrace.source.reader import fetch as fetch_module
+from millrace.source.reader.split_metrics import Tally
 from support.certificates import Identity, authority, issue, java_keystore, java_truststore
 
 TOPIC = "secured"
@@ -90,7 +90,7 @@ def write_files(folder: Path, root: Identity, client: Identity, stranger: Identi
 
 
 def listeners(folder: Path, server: Identity, other_host: Identity) -> list[Any]:
-    from millrace.embedded import Listener
+    from millrace_broker import Listener
 
     def keystore(identity: Identity) -> dict[str, str]:
         path = folder / f"{identity.certificate.serial_number}.pem"
@@ -125,7 +125,7 @@ def listeners(folder: Path, server: Identity, other_host: Identity) -> list[Any]
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    from millrace.embedded import KafkaBroker
+    from millrace_broker import KafkaBroker
 
     folder = tmp_path_factory.mktemp("security")
     root = authority("root")
@@ -429,7 +429,7 @@ def test_a_topic_that_a_refused_writer_looks_up_is_told_with_the_reason(secured)
 
 
 def test_secured_brokers_that_restart_are_waited_for(secured):
-    cluster = Cluster(configure(RIGHT["SCRAM-SHA-512 over TLS"](secured)).source.client)
+    cluster = KafkaAdmin(configure(RIGHT["SCRAM-SHA-512 over TLS"](secured)).source.client)
     assert cluster.topics([TOPIC])[TOPIC].partitions == 1
     secured.broker.kill()
     restart = threading.Thread(target=secured.broker.start)

@@ -31,10 +31,10 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from millrace.cli.root import root
-from millrace.embedded import KafkaBroker, KafkaCluster, Listener
-from millrace.kafka.transactions import OpenTransaction, open_transactions
 from millrace.options.secrets import Properties
+from millrace_broker import KafkaBroker, KafkaCluster, Listener
+from millrace_cli.root import root
+from millrace_cli.transactions.open_transactions import OpenTransaction, open_transactions
 from support.certificates import authority, issue, java_truststore
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -214,7 +214,7 @@ def test_without_a_terminal_it_must_be_told_yes(left, make_topic):
 def asked(left: Left) -> Iterator[Callable[[str], tuple[int, str]]]:
     """Run `abort` at a terminal up to its question; gives what answers it, and returns exit code and screen."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "millrace.cli", "transactions", "abort", "--prefix", left.prefix]
+    command = [sys.executable, "-m", "millrace_cli", "transactions", "abort", "--prefix", left.prefix]
     command += ["--bootstrap-servers", left.servers, "--older-than", "0s"]
     process = subprocess.Popen(
         command, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "COLUMNS": "200"}
@@ -306,7 +306,7 @@ def test_without_its_library_it_is_said_what_to_install(left, monkeypatch):
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert "kafka-python 3, which is not installed, or in an older version" in result.stderr
-    assert "pip install 'millrace-core[transactions]'" in result.stderr
+    assert "pip install 'millrace-cli[transactions]'" in result.stderr
 
 
 @pytest.fixture(scope="module")

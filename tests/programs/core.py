@@ -19,8 +19,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 import millrace
-from millrace import DeliveryGuarantee, KafkaRecordSerializationSchema, KafkaSink, KafkaSource, OffsetsInitializer
-from millrace.builders.source import KafkaSourceBuilder
+from millrace import DeliveryGuarantee, KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource
+from millrace.api.source import KafkaSourceBuilder
 
 given = json.loads(sys.argv[1])
 connection = {"properties.bootstrap.servers": given["servers"]}
@@ -101,7 +101,7 @@ def copied_exactly_once_by_builders() -> list[list[int]]:
     stream = source(given["copies"]).build().load(spark, "id BIGINT")
     checkpoint = str(Path(given["folder"]) / "built")
     assert sink.start(stream, checkpoint_location=checkpoint, trigger={"availableNow": True}).awaitTermination(120)
-    rows = source(given["built"]).set_bounded(OffsetsInitializer.latest()).build().load(spark, "id BIGINT")
+    rows = source(given["built"]).set_bounded(KafkaOffsetsInitializer.latest()).build().load(spark, "id BIGINT")
     return [list(row) for row in rows.selectExpr("count(*)", "count(DISTINCT id)").collect()]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.contracts import UnfitMessageError
+from millrace.contracts import SchemaMismatchError
 from millrace.errors import SchemaError
 from millrace.sampling import Sample
 from millrace_catalog.evolution import SchemaTracker
@@ -55,7 +55,7 @@ def test_what_does_not_fit_is_what_a_tracker_changes_its_columns_for(
 def _first_unfit(watch: Watch, messages: list[bytes]) -> int | None:
     try:
         watch.check(messages)
-    except UnfitMessageError as error:
+    except SchemaMismatchError as error:
         return error.index
     return None
 

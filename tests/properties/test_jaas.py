@@ -7,7 +7,7 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.kafka.jaas import JaasError, parse_jaas
+from millrace.kafka.security.jaas import JaasError, parse_jaas
 
 ESCAPES = {"\\": r"\\", "\n": r"\n", "\r": r"\r"}
 SPACES = st.text(" \t\r\n", min_size=1, max_size=3)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millrace.contracts import TopicPartition
-from millrace.source.limits import limit_rows
+from millrace.source.enumerator.read_limits import limit_rows
 
 Bounds = dict[TopicPartition, tuple[int, int]]
 

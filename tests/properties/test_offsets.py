@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millrace.contracts import TopicPartition
-from millrace.source.offsets import StreamOffset
+from millrace.source.enumerator.stream_offset import StreamOffset
 
 offsets = st.dictionaries(
     st.builds(TopicPartition, st.text("abz09._-", min_size=1, max_size=8), st.integers(0, 10**5)),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.options.spark_names import rewrite
+from millrace.configuration.spark_compat import rewrite
 from millrace.options.topics import parse_partitions, parse_topics
 from millrace_offsets.specific import parse_offsets
 from millrace_offsets.timestamp import parse_timestamps

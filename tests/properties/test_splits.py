@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millrace.contracts import TopicPartition
-from millrace.source.splits import LARGEST_SPLIT, SMALL_RANGE, OffsetRange, plan_splits
+from millrace.source.enumerator.splits import LARGEST_SPLIT, SMALL_RANGE, OffsetRange, plan_splits
 
 Bounds = dict[TopicPartition, tuple[int, int]]
 

@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import ElectionType
 from confluent_kafka.admin import AdminClient
 
-from millrace.embedded import KafkaCluster
-from millrace.kafka.target import Target
+from millrace.kafka.write_admin import Target
 from millrace.options.secrets import Properties
+from millrace_broker import KafkaCluster
 from support.copying import Copy
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows

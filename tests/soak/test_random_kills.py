@@ -10,7 +10,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from millrace.embedded import KafkaBroker
+from millrace_broker import KafkaBroker
 from support.copying import Copy
 from support.families import Family
 from support.writing import SteadyProducer

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
     pkcs12,
 )
 
-from millrace.embedded.java import find_java
+from millrace_broker.java import find_java
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from millrace.kafka.transactions import OpenTransaction, open_transactions
-from millrace.kafka.transactions_admin import TransactionsAdmin
 from millrace.options.secrets import Properties
+from millrace_cli.transactions.admin import TransactionsAdmin
+from millrace_cli.transactions.open_transactions import OpenTransaction, open_transactions
 from support.families import Family
 from support.kafka import consume
 

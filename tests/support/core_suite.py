@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from millrace.embedded import KafkaBroker
+from millrace_broker import KafkaBroker
 from support.families import Family
 from support.kafka import delete_topics, produce
 

@@ -11,7 +11,7 @@ from typing import Self
 
 import psutil
 
-from millrace.embedded.process import GuardedProcess
+from millrace_broker.process import GuardedProcess
 from support.waiting import wait_until
 
 

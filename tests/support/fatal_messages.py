@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from millrace.contracts import BadMessage, Decoded, Decoder, Encoder, Format, Payloads
+from millrace.contracts import Decoded, Decoder, Encoder, Format, MalformedMessage, Payloads
 
 
 class FatalMessages(Format):
@@ -42,5 +42,5 @@ class _FatalDecoder(Decoder):
         return Decoded(
             pa.RecordBatch.from_arrays([pa.array([texts[index] for index in good], pa.string())], schema=self._schema),
             pa.array(good, pa.int32()),
-            errors=tuple(BadMessage(index, "it is bad") for index, text in enumerate(texts) if text == "bad"),
+            errors=tuple(MalformedMessage(index, "it is bad") for index, text in enumerate(texts) if text == "bad"),
         )

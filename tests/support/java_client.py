@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from millrace.embedded.folders import cache_folder
-from millrace.embedded.install import DEFAULT_VERSION
+from millrace_broker.folders import cache_folder
+from millrace_broker.install import DEFAULT_VERSION
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from millrace.contracts import Partitioner, Payloads
-from millrace.kafka.transactional import TransactionalProducer
+from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options import option
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from confluent_kafka.admin import AdminClient, PartitionMetadata
 
-from millrace.embedded import KafkaCluster
+from millrace_broker import KafkaCluster
 
 TOPIC = "numbers"
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
-from millrace.kafka.cluster import Topic
+from millrace.kafka.admin import Topic
 
 Offsets = dict[TopicPartition, int]
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pyspark
 
-from millrace.embedded.folders import cache_folder, locked
-from millrace.embedded.java import find_java
-from millrace.embedded.ports import free_ports
-from millrace.embedded.process import GuardedProcess
+from millrace_broker.folders import cache_folder, locked
+from millrace_broker.java import find_java
+from millrace_broker.ports import free_ports
+from millrace_broker.process import GuardedProcess
 from support.waiting import wait_until
 
 VERSION = "2.6.13.Final"

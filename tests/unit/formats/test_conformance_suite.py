@@ -63,7 +63,7 @@ def shifted(decoded: Decoded, payloads: Payloads) -> Decoded:
 
 
 def silent(decoded: Decoded, payloads: Payloads) -> Decoded:
-    """Bad messages left out without a word."""
+    """MalformedRecord messages left out without a word."""
     return dataclasses.replace(decoded, errors=())
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from millrace_catalog.syncing.jdbc.target import JdbcTarget as JdbcTarget
     from millrace_catalog.syncing.parquet import ParquetTarget as ParquetTarget
     from millrace_catalog.syncing.query import sync as sync
-    from millrace_catalog.syncing.target import Target as Target
+    from millrace_catalog.syncing.target import TableSink as TableSink
     from millrace_catalog.syncing.target import TargetError as TargetError
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "JdbcTarget",
     "KafkaJsonCatalog",
     "ParquetTarget",
-    "Target",
+    "TableSink",
     "TargetError",
     "restart_on_schema_change",
     "sync",
@@ -30,7 +30,7 @@ _MODULES = {
     "KafkaJsonCatalog": "millrace_catalog.kafka_json.catalog",
     "JdbcTarget": "millrace_catalog.syncing.jdbc.target",
     "ParquetTarget": "millrace_catalog.syncing.parquet",
-    "Target": "millrace_catalog.syncing.target",
+    "TableSink": "millrace_catalog.syncing.target",
     "TargetError": "millrace_catalog.syncing.target",
     "restart_on_schema_change": "millrace_catalog.evolution.restart",
     "sync": "millrace_catalog.syncing.query",

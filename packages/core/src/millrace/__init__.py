@@ -8,28 +8,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from millrace.builders.offsets import OffsetResetStrategy as OffsetResetStrategy
-    from millrace.builders.offsets import OffsetsInitializer as OffsetsInitializer
-    from millrace.builders.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
-    from millrace.builders.sink import DeliveryGuarantee as DeliveryGuarantee
-    from millrace.builders.sink import KafkaSink as KafkaSink
-    from millrace.builders.source import KafkaSource as KafkaSource
+    from millrace.api.bounded import await_end as await_end
+    from millrace.api.explain import explain_decode as explain_decode
+    from millrace.api.metrics import metrics as metrics
+    from millrace.api.metrics_listener import MetricsListener as MetricsListener
+    from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
+    from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
+    from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
+    from millrace.api.session import local_session as local_session
+    from millrace.api.sink import DeliveryGuarantee as DeliveryGuarantee
+    from millrace.api.sink import KafkaSink as KafkaSink
+    from millrace.api.sink_metrics import SinkMetrics as SinkMetrics
+    from millrace.api.source import KafkaSource as KafkaSource
     from millrace.contracts.offsets import TopicPartition as TopicPartition
-    from millrace.monitoring.sink_metrics import SinkMetrics as SinkMetrics
-    from millrace.monitoring.view import metrics as metrics
-    from millrace.spark.bounded import await_end as await_end
-    from millrace.spark.explain import explain_decode as explain_decode
-    from millrace.spark.metrics_listener import MetricsListener as MetricsListener
-    from millrace.spark.session import local_session as local_session
 
 __all__ = [
     "DeliveryGuarantee",
+    "KafkaOffsetResetStrategy",
+    "KafkaOffsetsInitializer",
     "KafkaRecordSerializationSchema",
     "KafkaSink",
     "KafkaSource",
     "MetricsListener",
-    "OffsetResetStrategy",
-    "OffsetsInitializer",
     "SinkMetrics",
     "TopicPartition",
     "__version__",
@@ -40,19 +40,19 @@ __all__ = [
 ]
 
 _MODULES = {
-    "DeliveryGuarantee": "millrace.builders.sink",
-    "KafkaRecordSerializationSchema": "millrace.builders.record_serializer",
-    "KafkaSink": "millrace.builders.sink",
-    "KafkaSource": "millrace.builders.source",
-    "MetricsListener": "millrace.spark.metrics_listener",
-    "OffsetResetStrategy": "millrace.builders.offsets",
-    "OffsetsInitializer": "millrace.builders.offsets",
-    "SinkMetrics": "millrace.monitoring.sink_metrics",
+    "DeliveryGuarantee": "millrace.api.sink",
+    "KafkaRecordSerializationSchema": "millrace.api.record_serializer",
+    "KafkaSink": "millrace.api.sink",
+    "KafkaSource": "millrace.api.source",
+    "MetricsListener": "millrace.api.metrics_listener",
+    "KafkaOffsetResetStrategy": "millrace.api.offsets",
+    "KafkaOffsetsInitializer": "millrace.api.offsets",
+    "SinkMetrics": "millrace.api.sink_metrics",
     "TopicPartition": "millrace.contracts.offsets",
-    "await_end": "millrace.spark.bounded",
-    "explain_decode": "millrace.spark.explain",
-    "local_session": "millrace.spark.session",
-    "metrics": "millrace.monitoring.view",
+    "await_end": "millrace.api.bounded",
+    "explain_decode": "millrace.api.explain",
+    "local_session": "millrace.api.session",
+    "metrics": "millrace.api.metrics",
 }
 
 

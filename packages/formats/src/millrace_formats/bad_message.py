@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class BadMessageError(Exception):
+class MalformedMessageError(Exception):
     """A message that cannot be decoded, with the path of the field to blame."""
 
     def __init__(self, reason: str, path: str = "") -> None:
@@ -11,7 +11,7 @@ class BadMessageError(Exception):
         self.reason = reason
         self.path = path
 
-    def within(self, step: str) -> BadMessageError:
+    def within(self, step: str) -> MalformedMessageError:
         """The same, seen from one level further out."""
         joint = "." if step and self.path and not self.path.startswith("[") else ""
         self.path = f"{step}{joint}{self.path}"
@@ -21,7 +21,7 @@ class BadMessageError(Exception):
         return f"field {self.path}: {self.reason}" if self.path else self.reason
 
 
-class MissingValueError(BadMessageError):
+class MissingValueError(MalformedMessageError):
     """A NULL in a NOT NULL column, which ignoring parse errors cannot cure."""
 
     def __init__(self, path: str) -> None:

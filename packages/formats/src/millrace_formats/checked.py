@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 
 
 def checked(convert: Callable[[Any], Any], name: str, *, ignore: bool, nullable: bool) -> Callable[[Any], Any]:
     """A conversion that keeps the rules of a field.
 
     Args:
-        convert: Converts a value that is there; raises BadMessageError.
+        convert: Converts a value that is there; raises MalformedMessageError.
         name: The field, added to the path of errors.
         ignore: Whether a value that cannot be converted becomes NULL.
         nullable: Whether the field may be NULL; if not, that is an error even when others are ignored.
@@ -23,7 +23,7 @@ def checked(convert: Callable[[Any], Any], name: str, *, ignore: bool, nullable:
             result = None if value is None else convert(value)
         except MissingValueError as error:
             raise error.within(name) from None
-        except BadMessageError as error:
+        except MalformedMessageError as error:
             if not ignore:
                 raise error.within(name) from None
             result = None

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import BadMessage, Decoded, Decoder, Encoder, Format, Payloads
+from millrace.contracts import Decoded, Decoder, Encoder, Format, MalformedMessage, Payloads
 from millrace.errors import SchemaError
 from millrace.options import option
 from millrace_formats.rows_only import check_rows
@@ -123,7 +123,7 @@ class _RawDecoder(Decoder):
         return Decoded(
             pa.RecordBatch.from_arrays([column.filter(pa.array(kept))], schema=self._schema),
             pa.array(np.flatnonzero(kept).astype(np.int32)),
-            errors=tuple(BadMessage(index, bad[index]) for index in sorted(bad)),
+            errors=tuple(MalformedMessage(index, bad[index]) for index in sorted(bad)),
         )
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
-from millrace_formats.bad_message import BadMessageError
+from millrace.contracts import Decoded, Decoder, MalformedMessage, Payloads
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.interleave import interleave
 
 Items = Sequence[bytes | None]
@@ -48,7 +48,7 @@ class ExactReader(Protocol):
         """The values of a message's columns, ready for ``pa.array``, or None when it gives no row.
 
         Raises:
-            BadMessageError: The message cannot be decoded.
+            MalformedMessageError: The message cannot be decoded.
         """
 
 
@@ -105,11 +105,11 @@ class TwoPathDecoder(Decoder):
 
 def read_exactly(
     read: Callable[[bytes | None], list[tuple[Any, ...]]], items: Items, places: list[int]
-) -> tuple[list[tuple[Any, ...]], list[int], list[BadMessage]]:
+) -> tuple[list[tuple[Any, ...]], list[int], list[MalformedMessage]]:
     """Read some messages of a batch one by one.
 
     Args:
-        read: The rows of a message; raises BadMessageError.
+        read: The rows of a message; raises MalformedMessageError.
         items: The batch.
         places: The indexes of the messages.
 
@@ -120,8 +120,8 @@ def read_exactly(
     for index in places:
         try:
             found = read(items[index])
-        except BadMessageError as error:
-            errors.append(BadMessage(index, str(error)))
+        except MalformedMessageError as error:
+            errors.append(MalformedMessage(index, str(error)))
             continue
         rows += found
         indexes += [index] * len(found)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from millrace.contracts import Payloads, UnfitMessageError
+from millrace.contracts import Payloads, SchemaMismatchError
 from millrace.errors import OptionsError, SchemaError
 from millrace.options.parse import OptionParser
 from millrace_catalog.evolving_json.fast_fit import FastFit
@@ -82,7 +82,7 @@ def test_malformed_messages_are_left_to_json() -> None:
     ids=str,
 )
 def test_a_message_that_does_not_fit_ends_the_read(message: dict[str, Any], reason: str) -> None:
-    with pytest.raises(UnfitMessageError) as caught:
+    with pytest.raises(SchemaMismatchError) as caught:
         decode(options(), FITTING, b"{", message, FITTING)
     assert caught.value.index == 2
     assert reason in caught.value.reason
@@ -97,7 +97,7 @@ def test_fixed_types_never_change() -> None:
 def test_a_first_key_is_waited_for() -> None:
     assert decode(options(""), None, b"", {}, {"a": None}).rows.column("k").null_count == 4
     for key, reason in ({"a": 1}, "a BIGINT is new"), (b"null", "no message had a key"), (b"\xff", "is no JSON object"):
-        with pytest.raises(UnfitMessageError) as caught:
+        with pytest.raises(SchemaMismatchError) as caught:
             decode(options(""), None, key)
         assert (caught.value.index, reason in caught.value.reason) == (1, True)
 
@@ -125,5 +125,5 @@ def test_a_fixed_column_that_no_message_had_so_far_is_new_whatever_it_holds() ->
     watch = Watch(parse_schema("`a.b` BIGINT"), fixed.parsed.inference)
     watch.check([b'{"a.b": 1}'])
     for message in (b'{"a": []}', b'{"a": null}', b'{"a": {"b": 1}}'):
-        with pytest.raises(UnfitMessageError, match=r"a DECIMAL\(5, 2\) is new"):
+        with pytest.raises(SchemaMismatchError, match=r"a DECIMAL\(5, 2\) is new"):
             watch.check([message])

@@ -6,7 +6,7 @@ import pytest
 
 from millrace.configuration.build import configure as configure_source
 from millrace.errors import OptionsError
-from millrace.source.pipeline import rows_for
+from millrace.source.reader.pipeline import rows_for
 from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.kafka_json.evolving_read import evolving_read, layout_of
 from millrace_catalog.types import Column, Schema

@@ -7,7 +7,7 @@ import pytest
 from millrace.configuration.build import configure as configure_source
 from millrace.contracts import SampledPayload
 from millrace.errors import SchemaError
-from millrace.source.pipeline import rows_for
+from millrace.source.reader.pipeline import rows_for
 from millrace_catalog.inference import KeyInference, Position
 from millrace_catalog.inference.sampled import all_options, infer_table
 from millrace_catalog.kafka_json.options import configure

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Consumer, Producer
 
+from millrace.kafka.client_log import ClientLog
 from millrace.kafka.consumer import _FIXED
 from millrace.kafka.properties import translate
-from millrace.kafka.watch import Watch
 
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_set_is_refused_with_what_to_do(name: str, reason: str) -
 
 
 # The planner reads auto.offset.reset and never hands it to a client
-OVERRIDDEN = {*_FIXED, *Watch().settings(), "on_delivery", "delivery.report.only.error"} - {"auto.offset.reset"}
+OVERRIDDEN = {*_FIXED, *ClientLog().settings(), "on_delivery", "delivery.report.only.error"} - {"auto.offset.reset"}
 
 
 @pytest.mark.parametrize("name", sorted(OVERRIDDEN))

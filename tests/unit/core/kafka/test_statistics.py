@@ -6,7 +6,7 @@ import gc
 import weakref
 from typing import Any
 
-from millrace.kafka.producer import WatchedProducer, hear_all
+from millrace.kafka.producer import WatchedProducer, poll_all
 from support.waiting import wait_until
 
 SETTINGS: dict[str, Any] = {"bootstrap.servers": "127.0.0.1:1", "statistics.interval.ms": "20", "client.id": "me"}
@@ -16,7 +16,7 @@ def test_producers_with_one_client_id_have_names_of_their_own() -> None:
     both = [WatchedProducer(SETTINGS), WatchedProducer(SETTINGS)]
 
     def names() -> set[str]:
-        hear_all()
+        poll_all()
         return {each.statistics.newest()[0] for each in both} - {""}
 
     wait_until(lambda: len(names()) == 2, "statistics of both")
@@ -28,7 +28,7 @@ def test_a_producer_tells_what_it_has_sent_and_what_waits() -> None:
     one.client.produce("orders", b"12345")
 
     def said() -> dict[str, int]:
-        hear_all()
+        poll_all()
         return one.statistics.newest()[1]
 
     wait_until(lambda: said().get("msg_cnt") == 1, "statistics with the record")
@@ -37,14 +37,14 @@ def test_a_producer_tells_what_it_has_sent_and_what_waits() -> None:
 
 def test_a_producer_without_statistics_says_nothing() -> None:
     silent = WatchedProducer({"bootstrap.servers": "127.0.0.1:1"})
-    hear_all()
+    poll_all()
     assert silent.statistics.newest() == ("", {})
 
 
 def test_a_producer_that_is_dropped_is_not_kept_to_be_heard() -> None:
     made = WatchedProducer({"bootstrap.servers": "127.0.0.1:1"})
     known = weakref.ref(made)
-    hear_all()
+    poll_all()
     del made
     gc.collect()
     assert known() is None

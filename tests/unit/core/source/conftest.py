@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Message
 
 from millrace.contracts import TopicPartition
-from millrace.source.fetch import Messages
+from millrace.records.messages import Messages
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from millrace.contracts import BadMessage, Decoded
+from millrace.contracts import Decoded, MalformedMessage
 from millrace.errors import PluginError
-from millrace.source.decode import checked
+from millrace.source.reader.decode import checked
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -61,18 +61,18 @@ def test_metadata_that_was_not_asked_for_so_is_refused(told: pa.RecordBatch | No
 
 @pytest.mark.parametrize("index", [-1, 2])
 def test_errors_of_unknown_messages_are_refused(index: int) -> None:
-    decoded = Decoded(rows(1), pa.array([0], pa.int32()), errors=(BadMessage(index, "bad"),))
+    decoded = Decoded(rows(1), pa.array([0], pa.int32()), errors=(MalformedMessage(index, "bad"),))
     with pytest.raises(PluginError, match=r"^format 'acme' told errors of messages that it was not given$"):
         checked(decoded, SCHEMA, 2, "acme", None)
 
 
 @pytest.mark.parametrize("message_index", [None, pa.array([0, 1], pa.int32())])
 def test_rows_of_malformed_messages_are_refused(message_index: pa.Int32Array | None) -> None:
-    decoded = Decoded(rows(1, 2), message_index, errors=(BadMessage(1, "bad"),))
+    decoded = Decoded(rows(1, 2), message_index, errors=(MalformedMessage(1, "bad"),))
     with pytest.raises(PluginError, match=r"^format 'acme' gave rows for messages that it calls malformed$"):
         checked(decoded, SCHEMA, 2, "acme", None)
 
 
 def test_malformed_messages_between_others_pass() -> None:
-    decoded = Decoded(rows(1, 3), pa.array([0, 2], pa.int32()), errors=(BadMessage(1, "bad"),))
+    decoded = Decoded(rows(1, 3), pa.array([0, 2], pa.int32()), errors=(MalformedMessage(1, "bad"),))
     assert checked(decoded, SCHEMA, 3, "acme", None) is decoded

@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 from millrace.configuration import SourceConfig
 from millrace.configuration.build import configure
 from millrace.errors import SchemaError
-from millrace.source.pipeline import rows_for
+from millrace.source.reader.pipeline import rows_for
 from millrace.spark.schema import arrow_schema, default_schema
 from millrace_formats.changelog.canal_json import CanalJsonFormat
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from millrace.monitoring.sink_report import SinkReport
-from millrace.sink.task import Written
+from millrace.sink.write_task import Written
 from millrace.spark.write_report import report_of
 from millrace.spark.writing import TaskMessage
 

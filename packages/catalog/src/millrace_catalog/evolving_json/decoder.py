@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from millrace.contracts import Decoded, Decoder, Payloads, UnfitMessageError
+from millrace.contracts import Decoded, Decoder, Payloads, SchemaMismatchError
 from millrace_catalog.evolving_json.watch import Watch
 
 
@@ -25,7 +25,7 @@ class EvolvingDecoder(Decoder):
         return f"{self._inner.explain()}; each is looked at once more for what does not fit the columns"
 
     def decode(self, payloads: Payloads) -> Decoded:
-        """Decode a batch; raises UnfitMessageError for a message that does not fit."""
+        """Decode a batch; raises SchemaMismatchError for a message that does not fit."""
         self._watch.check(payloads.to_list())
         return self._inner.decode(payloads)
 
@@ -43,11 +43,11 @@ class FirstKeyDecoder(Decoder):
         self._watch = watch
 
     def decode(self, payloads: Payloads) -> Decoded:
-        """Give NULLs; raises UnfitMessageError for a key that has fields, or is no JSON object."""
+        """Give NULLs; raises SchemaMismatchError for a key that has fields, or is no JSON object."""
         keys = payloads.to_list()
         self._watch.check(keys)
         for index, key in enumerate(keys):
             if key and not self._watch.is_object(key):
-                raise UnfitMessageError(index, "no message had a key so far, and this one is no JSON object")
+                raise SchemaMismatchError(index, "no message had a key so far, and this one is no JSON object")
         nulls = [pa.nulls(len(keys), field.type) for field in self._schema]
         return Decoded(pa.RecordBatch.from_arrays(nulls, schema=self._schema))

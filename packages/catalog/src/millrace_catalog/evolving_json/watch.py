@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from millrace.contracts import UnfitMessageError
+from millrace.contracts import SchemaMismatchError
 from millrace_catalog.evolution.needs import Needs
 from millrace_catalog.evolving_json.fast_fit import FastFit
 from millrace_catalog.inference.json_reader import JsonReader
@@ -36,7 +36,7 @@ class Watch:
         """Return when all messages fit; malformed ones do, since there is nothing in them that columns could hold.
 
         Raises:
-            UnfitMessageError: One does not.
+            SchemaMismatchError: One does not.
         """
         before = len(self._nulls)
         for index in self._fast.doubtful(items):
@@ -60,7 +60,7 @@ class Watch:
             return
         needed = self._needs.of(said.columns)
         if needed is not None:
-            raise UnfitMessageError(index, str(needed))
+            raise SchemaMismatchError(index, str(needed))
         if len(self._nulls) < _MOST_NULLS:
             # A field that is always null must not put all messages in doubt
             self._nulls |= {name for name, type_ in said.columns.items() if type_ == NULL} - self._columns.keys()

@@ -13,7 +13,7 @@ from millrace_catalog.syncing import swap
 from millrace_catalog.syncing.casting import same
 from millrace_catalog.syncing.columns import fitted, no_rows, widened
 from millrace_catalog.syncing.missing import Keys, MissingRows
-from millrace_catalog.syncing.target import KEY, Target
+from millrace_catalog.syncing.target import KEY, TableSink
 from millrace_catalog.types import Array, DataType, Map, Row, Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_schema
 
@@ -27,7 +27,7 @@ _APPENDED = f"{swap.HIDDEN}/appended"
 _MADE = f"{swap.HIDDEN}/columns"
 
 
-class ParquetTarget(Target):
+class ParquetTarget(TableSink):
     """A folder of parquet files, which anyone reads with ``spark.read.parquet(path)``.
 
     A file without rows, whose name comes first, has all columns, so that a plain read finds those that older files
@@ -44,7 +44,7 @@ class ParquetTarget(Target):
         self._missing = MissingRows(Keys(self._keys, self._ends))
 
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
-        """Make the folder hold these columns: see `Target.prepare`."""
+        """Make the folder hold these columns: see `TableSink.prepare`."""
         folder = Folder(spark, self._path)
         swap.finish(folder)
         self._missing.forget()
@@ -57,7 +57,7 @@ class ParquetTarget(Target):
         self._schema = after
 
     def append(self, rows: DataFrame) -> None:
-        """Add the rows that the folder does not have: see `Target.append`."""
+        """Add the rows that the folder does not have: see `TableSink.append`."""
         if self._schema is None:
             raise SchemaError(f"{self!r} must be prepared before rows are appended")
         self._missing.add(fitted(rows, self._schema), self._write)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
     from millrace_catalog.kafka_json.table import KafkaJsonTable
-    from millrace_catalog.syncing.target import Target
+    from millrace_catalog.syncing.target import TableSink
     from millrace_catalog.types import Schema
 
 _ALL_ROWS = {"scan.startup.mode": "earliest-offset"}
@@ -21,7 +21,7 @@ _ALL_ROWS = {"scan.startup.mode": "earliest-offset"}
 
 def sync(
     table: KafkaJsonTable,
-    target: Target,
+    target: TableSink,
     *,
     spark: SparkSession,
     checkpoint_location: str,

@@ -21,7 +21,7 @@ class TargetError(MillraceError):
     """A target could not be reached, or refused what was asked of it."""
 
 
-class Target(ABC):
+class TableSink(ABC):
     """Where `sync` puts a table's rows. One query at a time writes into it.
 
     Both methods run on the driver, and are called again whenever a query starts anew: after a change of the table's

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from millrace.options.closest import closest
+from millrace.options.suggestions import closest
 from millrace_catalog.types import model
 from millrace_catalog.types.model import Array, Column, DataType, Map, Row, Scalar
 from millrace_catalog.types.schema import Schema

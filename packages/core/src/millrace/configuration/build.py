@@ -10,20 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from millrace.configuration.changes import problems_of_changes
-from millrace.configuration.dirty_data import problems_of_dirty_data
+from millrace.configuration.changelog_validation import problems_of_changes
+from millrace.configuration.error_tolerance_validation import problems_of_dirty_data
+from millrace.configuration.key_value_validation import problems_of_parts
 from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
-from millrace.configuration.part_problems import problems_of_parts
+from millrace.configuration.spark_compat import NAMES, rewrite
+from millrace.configuration.unknown_option_hints import NOT_OPTIONS, hint_for
 from millrace.errors import OptionsError, PluginError
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
 from millrace.kafka.statistics import INTERVAL_MS, OFF, STATISTICS
 from millrace.options.connector import SinkOptions, SourceOptions
-from millrace.options.elsewhere import NOT_OPTIONS, hint_for
 from millrace.options.field import options_of
 from millrace.options.parse import OptionParser
 from millrace.options.secrets import Properties
-from millrace.options.spark_names import NAMES, rewrite
 from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, SCHEMA_INFERENCE, Kind
 from millrace.plugins.manager import PluginRef, plugin_manager
 

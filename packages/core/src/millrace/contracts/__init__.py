@@ -3,14 +3,14 @@
 from millrace.contracts.catalog import Catalog, CatalogColumn, CatalogTable
 from millrace.contracts.format import (
     ROW_KINDS,
-    BadMessage,
     ChangelogFormat,
     Decoded,
     Decoder,
     Encoder,
     Format,
-    Side,
-    UnfitMessageError,
+    MalformedMessage,
+    SchemaMismatchError,
+    SerializationContext,
 )
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, is_headers
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
@@ -22,7 +22,6 @@ from millrace.contracts.schema_inference import SampledPayload, SchemaInference
 __all__ = [
     "HEADERS",
     "ROW_KINDS",
-    "BadMessage",
     "Catalog",
     "CatalogColumn",
     "CatalogTable",
@@ -32,6 +31,7 @@ __all__ = [
     "Encoder",
     "Format",
     "HeaderFilter",
+    "MalformedMessage",
     "NoOptions",
     "OffsetInitializer",
     "OffsetLookup",
@@ -41,8 +41,8 @@ __all__ = [
     "RecordPartitioner",
     "SampledPayload",
     "SchemaInference",
-    "Side",
+    "SchemaMismatchError",
+    "SerializationContext",
     "TopicPartition",
-    "UnfitMessageError",
     "is_headers",
 ]

@@ -16,14 +16,14 @@ ROW_KINDS = ("+I", "-U", "+U", "-D")
 
 
 @dataclass(frozen=True, slots=True)
-class BadMessage:
+class MalformedMessage:
     """A message that could not be decoded: its index in the batch, and why, in words for a person."""
 
     index: int
     reason: str
 
 
-class UnfitMessageError(Exception):
+class SchemaMismatchError(Exception):
     """Ends a read, whatever is tolerated: a message is well-formed, but the columns must change before it is read.
 
     Only a decoder raises it that follows the schema of its messages.
@@ -55,7 +55,7 @@ class Decoded:
     rows: pa.RecordBatch
     message_index: pa.Int32Array | None = None
     row_kinds: pa.StringArray | None = None
-    errors: tuple[BadMessage, ...] = ()
+    errors: tuple[MalformedMessage, ...] = ()
     metadata: pa.RecordBatch | None = None
 
 
@@ -67,7 +67,7 @@ class Decoder(ABC):
         """Decode a batch of messages.
 
         A message may give no row (a tombstone, a blank payload), one or many. A bad message becomes an entry of
-        ``errors`` and never shifts another's row; nothing that the bytes hold may raise, except `UnfitMessageError`.
+        ``errors`` and never shifts another's row; nothing that the bytes hold may raise, except `SchemaMismatchError`.
         """
 
     def explain(self) -> str:
@@ -93,7 +93,7 @@ class Encoder(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class SerializationContext:
     """What an encoder's payloads become: the keys or the values of the records of a topic."""
 
     topic: str
@@ -134,7 +134,7 @@ class Format(Plugin, ABC):
         """Whether rows give other payloads in another topic, or as keys; then `encoder_for` makes their encoders."""
         return False
 
-    def encoder_for(self, schema: pa.Schema, side: Side) -> Encoder:
+    def encoder_for(self, schema: pa.Schema, side: SerializationContext) -> Encoder:
         """An encoder of rows of ``schema`` for one topic, made when the first row goes there.
 
         A format whose payloads are the same everywhere need not know of this.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from millrace.errors import OptionsError
 from millrace.kafka.files import find_file
-from millrace.kafka.stores import KeyPasswordError, Store, StoreError, StorePasswordError, read_store
+from millrace.kafka.security.stores import KeyPasswordError, Store, StoreError, StorePasswordError, read_store
 from millrace.options.secrets import Properties
 
 STORE_OPTIONS = frozenset(

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from millrace.kafka.client_log import ClientLog
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import configuration_errors
 from millrace.kafka.statistics import INTERVAL_MS, Statistics
-from millrace.kafka.watch import Watch
 from millrace.options.secrets import Properties
 
 _DEFAULTS = {
@@ -70,7 +70,7 @@ class WatchedConsumer:
     """
 
     consumer: Consumer
-    watch: Watch
+    watch: ClientLog
     statistics: Statistics = field(default_factory=Statistics)
     user: object = None
 
@@ -92,7 +92,7 @@ def new_consumer(client: Properties) -> WatchedConsumer:
         OptionsError: The client does not accept its properties.
     """
     settings = client_settings(client)
-    watch, statistics = Watch(settings), Statistics()
+    watch, statistics = ClientLog(settings), Statistics()
     with configuration_errors():
         consumer = Consumer({**_DEFAULTS, **settings, **_FIXED, **watch.settings(), **statistics.settings()})
     return WatchedConsumer(consumer, watch, statistics)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import ClientError, OptionsError, UnknownTopicError
-from millrace.kafka.advice import explain_configuration
+from millrace.kafka.error_hints import explain_configuration
 
 NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
@@ -37,7 +37,7 @@ _MAY_PASS = {
 }
 
 
-def may_pass(error: KafkaError) -> bool:
+def is_transient(error: KafkaError) -> bool:
     """Whether a failure is one of a broker that is starting, stopping or handing over its partitions."""
     return error.retriable() or error.code() in _MAY_PASS
 

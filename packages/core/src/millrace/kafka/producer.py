@@ -11,11 +11,11 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from millrace.errors import ClientError
+from millrace.kafka.admin import PATIENCE_S, REQUEST_TIMEOUT_S, RETRY_PAUSE_S
+from millrace.kafka.client_log import REFUSED_S, ClientLog
 from millrace.kafka.client_settings import client_settings
-from millrace.kafka.cluster import PATIENCE_S, REQUEST_TIMEOUT_S, RETRY_PAUSE_S
-from millrace.kafka.errors import client_errors, configuration_errors, kafka_error, may_pass
+from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
 from millrace.kafka.statistics import Statistics
-from millrace.kafka.watch import REFUSED_S, Watch
 from millrace.options.secrets import Properties
 
 _DEFAULTS: dict[str, Any] = {
@@ -53,7 +53,7 @@ class WatchedProducer:
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        self.watch = Watch(settings)
+        self.watch = ClientLog(settings)
         self.statistics = Statistics()
         self._failed = 0
         self._first: tuple[str, KafkaError] | None = None
@@ -89,11 +89,11 @@ class WatchedProducer:
                 found = self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
             except KafkaException as error:
                 # Records wait in the queue, and the count has held so far
-                if known and may_pass(kafka_error(error)):
+                if known and is_transient(kafka_error(error)):
                     return known
                 self.client.poll(0)
                 self._check_not_refused(0)
-                if not may_pass(kafka_error(error)) or time.monotonic() > deadline:
+                if not is_transient(kafka_error(error)) or time.monotonic() > deadline:
                     raise
                 time.sleep(RETRY_PAUSE_S)
             else:
@@ -128,7 +128,7 @@ class WatchedProducer:
             self._first = f"{message.topic()}-{partition}" if chosen else f"topic {message.topic()}", error
 
 
-def hear_all() -> None:
+def poll_all() -> None:
     """Let all producers of this process hand out their statistics, which would pile up in those that are not used."""
     for producer in list(_all):
         # A transactional one that was replaced raises, which is not this task's concern

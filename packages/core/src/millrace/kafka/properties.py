@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from millrace.kafka.sasl import LOGIN_OPTIONS, MECHANISMS, PROTOCOLS, handler_properties, jaas_properties
-from millrace.options.closest import closest
+from millrace.kafka.security.sasl import LOGIN_OPTIONS, MECHANISMS, PROTOCOLS, handler_properties, jaas_properties
+from millrace.options.suggestions import closest
 
 _STORE_TYPES = ("JKS", "PKCS12", "PEM")
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from millrace.errors import OptionsError
-from millrace.options.closest import closest
 from millrace.options.field import OptionInfo, options_of
 from millrace.options.secrets import is_secret
+from millrace.options.suggestions import closest
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from millrace.errors import DuplicatePluginError, PluginLoadError, PluginVersionError, UnknownPluginError
-from millrace.options.closest import closest
+from millrace.options.suggestions import closest
 from millrace.plugins.discovery import Discovery, PluginEntry, discover
 from millrace.plugins.kinds import KINDS, Kind
 

@@ -12,9 +12,9 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import new_consumer
-from millrace.kafka.errors import client_errors, may_pass
+from millrace.kafka.errors import client_errors, is_transient
 from millrace.options.secrets import Properties
 
 WAIT_S = 0.05
@@ -49,7 +49,7 @@ class _Looking:
 
 
 def newest_messages(
-    client: Properties, cluster: Cluster, partitions: Collection[TopicPartition], count: int
+    client: Properties, cluster: KafkaAdmin, partitions: Collection[TopicPartition], count: int
 ) -> dict[TopicPartition, list[Message]]:
     """The newest visible messages of each partition, by offset.
 
@@ -124,7 +124,7 @@ def _arriving(consumer: Consumer) -> Iterator[tuple[TopicPartition, Message | No
             at = TopicPartition(message.topic(), message.partition())
             if error is None or _is_end(error):
                 yield at, None if error else message
-            elif not may_pass(error):
+            elif not is_transient(error):
                 raise KafkaException(error)
     raise ClientError(f"{DOING}: none came within {PATIENCE_S:.0f} s")
 

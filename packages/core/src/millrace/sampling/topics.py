@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from millrace.contracts import TopicPartition
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.admin import KafkaAdmin
 from millrace.options.secrets import Properties
 from millrace.options.topics import INTERNAL
 from millrace.sampling.newest import newest_messages
@@ -38,7 +38,7 @@ class Topics:
 
     def __init__(self, client: Properties) -> None:
         self._client = client
-        self._made: Cluster | None = None
+        self._made: KafkaAdmin | None = None
 
     def names(self) -> list[str]:
         """The names of all topics that this client may see, Kafka's own left out, sorted.
@@ -76,7 +76,7 @@ class Topics:
         return samples
 
     @property
-    def _cluster(self) -> Cluster:
+    def _cluster(self) -> KafkaAdmin:
         if self._made is None:
-            self._made = Cluster(self._client)
+            self._made = KafkaAdmin(self._client)
         return self._made

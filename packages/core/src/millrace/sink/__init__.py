@@ -1,1 +1,1 @@
-"""Writing: checked on the driver by `check` and `encode`, done on executors by `pipeline`."""
+"""Write to Kafka: done by `writer` on executors, made exactly-once by `committer`."""

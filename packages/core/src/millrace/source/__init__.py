@@ -1,1 +1,1 @@
-"""Reading: planned on the driver by `planner`, done on executors by `pipeline`."""
+"""Read from Kafka: planned by `enumerator` on the driver, done by `reader` on executors."""

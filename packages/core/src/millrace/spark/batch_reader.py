@@ -13,8 +13,8 @@ class BatchReader(Reading, DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Called once, on the driver: a partition for each split."""
-        from millrace.source.check import check_dead_letters
-        from millrace.source.planner import Planner
+        from millrace.source.enumerator.planner import Planner
+        from millrace.source.enumerator.preflight import check_dead_letters
 
         with user_errors():
             check_dead_letters(self._config)

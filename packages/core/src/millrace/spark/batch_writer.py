@@ -10,7 +10,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
-from millrace.sink.task import WriteTask
+from millrace.sink.write_task import WriteTask
 from millrace.spark.errors import user_errors
 from millrace.spark.writing import TASKS_UNKNOWN, Writing
 

@@ -9,12 +9,12 @@ import pyarrow as pa
 from millrace.configuration import SourceConfig
 from millrace.contracts import SampledPayload, SchemaInference
 from millrace.errors import SchemaError
-from millrace.kafka.cluster import Cluster
+from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.manager import PluginRef
+from millrace.records.messages import Messages
 from millrace.sampling.newest import newest_messages
-from millrace.source.fetch import Messages
-from millrace.source.header_filter import keep
-from millrace.source.selection import selection_of
+from millrace.source.enumerator.subscriber import selection_of
+from millrace.source.reader.header_filter import keep
 
 
 def inferred_columns(config: SourceConfig, inference: PluginRef) -> pa.Schema:
@@ -38,7 +38,7 @@ def inferred_columns(config: SourceConfig, inference: PluginRef) -> pa.Schema:
 
 def _sampled(config: SourceConfig) -> dict[str, list[SampledPayload]]:
     """By topic, the newest messages of each of its partitions that would be read."""
-    cluster = Cluster(config.client)
+    cluster = KafkaAdmin(config.client)
     partitions = selection_of(config.options).find(cluster, ()).partitions
     header_filter = None if config.header_filter is None else config.header_filter.create()
     sampled: dict[str, list[SampledPayload]] = {}

@@ -9,17 +9,17 @@ from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
 from millrace.monitoring.report import Address, Report
-from millrace.source.splits import Split
-from millrace.spark.collector import exempt_what_is_loaded
+from millrace.source.enumerator.splits import Split
 from millrace.spark.errors import user_errors
+from millrace.spark.gc_control import exempt_what_is_loaded
 from millrace.spark.schema import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
-    from millrace.source.dirty import DirtyData
-    from millrace.source.tally import Tally
+    from millrace.source.reader.error_policy import ErrorPolicy
+    from millrace.source.reader.split_metrics import SplitMetrics
 
 
 class Reading:
@@ -31,7 +31,7 @@ class Reading:
     """
 
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
-        from millrace.source.pipeline import rows_for
+        from millrace.source.reader.pipeline import rows_for
 
         with user_errors():
             self._config = config
@@ -40,22 +40,22 @@ class Reading:
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Called on an executor for each partition."""
-        from millrace.source.dirty import DirtyData
-        from millrace.source.pipeline import read
-        from millrace.source.tally import Tally
+        from millrace.source.reader.error_policy import ErrorPolicy
+        from millrace.source.reader.pipeline import read
+        from millrace.source.reader.split_metrics import SplitMetrics
         from millrace.spark.time_zone import session_time_zone
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.split if isinstance(partition, SplitPartition) else Split(())
-        tally = Tally()
-        dirty = DirtyData(self._config, tally)
+        tally = SplitMetrics()
+        dirty = ErrorPolicy(self._config, tally)
         with user_errors():
             yield from read(self._config, self._schema, session_time_zone(), split, tally, dirty)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
                 self._report(partition.report_to, tally, dirty)
         exempt_what_is_loaded()
 
-    def _report(self, to: ReportTo, tally: Tally, dirty: DirtyData) -> None:
+    def _report(self, to: ReportTo, tally: SplitMetrics, dirty: ErrorPolicy) -> None:
         from millrace.kafka.consumer import consumer_for
         from millrace.monitoring.sender import send
 

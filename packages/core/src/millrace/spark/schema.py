@@ -14,8 +14,8 @@ from pyspark.sql.types import StructField, StructType
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Format
 from millrace.errors import SchemaError
-from millrace.source.kafka_columns import kafka_schema
-from millrace.source.metadata import metadata_fields
+from millrace.source.reader.kafka_columns import kafka_schema
+from millrace.source.reader.metadata_columns import metadata_fields
 
 
 def default_schema(config: SourceConfig) -> StructType:

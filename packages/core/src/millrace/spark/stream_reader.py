@@ -16,16 +16,16 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from millrace.configuration import SourceConfig
-from millrace.source.offsets import Offsets, StreamOffset
-from millrace.spark.ending import Ending
+from millrace.source.enumerator.stream_offset import Offsets, StreamOffset
 from millrace.spark.errors import user_errors
 from millrace.spark.reading import Reading, ReportTo, SplitPartition
+from millrace.spark.shutdown import Ending
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from millrace.source.monitor import Monitor
-    from millrace.source.planner import Planner
+    from millrace.source.enumerator.metrics_server import Monitor
+    from millrace.source.enumerator.planner import Planner
 
 
 class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -92,7 +92,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """A partition for each split of a micro-batch."""
-        from millrace.source.planner import plan_micro_batch
+        from millrace.source.enumerator.planner import plan_micro_batch
 
         with user_errors():
             # A micro-batch that is done again comes before `latestOffset`
@@ -119,7 +119,7 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _check(self) -> None:
         """Refuse what would fail in the middle of the query; looked up when it starts."""
-        from millrace.source.check import check_dead_letters
+        from millrace.source.enumerator.preflight import check_dead_letters
 
         if not self._is_checked:
             check_dead_letters(self._config)
@@ -150,14 +150,14 @@ class StreamReader(Reading, DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _planner(self) -> Planner:
         # Made on the driver only, and not before it is needed: executors get this object without one
-        from millrace.source.planner import Planner
+        from millrace.source.enumerator.planner import Planner
 
         if self._planner_ is None:
             self._planner_ = Planner(self._config)
         return self._planner_
 
     def _monitor(self) -> Monitor:
-        from millrace.source.monitor import Monitor
+        from millrace.source.enumerator.metrics_server import Monitor
 
         if self._monitor_ is None:
             self._monitor_ = Monitor(self._config.options.metrics_address)

@@ -8,7 +8,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 
 from millrace.configuration import SinkConfig
-from millrace.sink.task import WriteTask
+from millrace.sink.write_task import WriteTask
 from millrace.spark.errors import user_errors
 from millrace.spark.writing import TASKS_UNKNOWN, TaskMessage, Writing
 
@@ -41,8 +41,8 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
         told = [message for message in messages if isinstance(message, TaskMessage)]
         if not (self._config.options.is_exactly_once and told):
             return
-        from millrace.sink.known import make_known
-        from millrace.sink.replay import check_first
+        from millrace.sink.committer.orphaned_ledgers import check_first
+        from millrace.sink.committer.query_registration import make_known
 
         query, run = told[0].query, told[0].run
         with user_errors():

@@ -10,9 +10,9 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
-from millrace.sink.task import WriteTask, Written
-from millrace.spark.collector import exempt_what_is_loaded
+from millrace.sink.write_task import WriteTask, Written
 from millrace.spark.errors import user_errors
+from millrace.spark.gc_control import exempt_what_is_loaded
 from millrace.spark.schema import arrow_schema
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class Writing:
     def __init__(
         self, config: SinkConfig, schema: StructType, *, check: bool = True, patience_s: float | None = None
     ) -> None:
-        from millrace.sink.check import prepare
-        from millrace.sink.encode import encode_for
+        from millrace.sink.preflight import prepare
+        from millrace.sink.writer.encode import encode_for
 
         with user_errors():
             self._config = config
@@ -67,7 +67,7 @@ class Writing:
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskMessage:
         """Called on an executor for each task."""
-        from millrace.sink.pipeline import write
+        from millrace.sink.writer.pipeline import write
 
         context = TaskContext.get()
         task = self._task(context)

@@ -15,7 +15,7 @@ from millrace_formats.avro.expansion import BUDGET, width
 from millrace_formats.avro.model import Array, AvroType, Enum, Fixed, Map, Record, Scalar, Union
 from millrace_formats.avro.number_values import INT_HIGH, INT_LOW
 from millrace_formats.avro.plan import Choice, Items, Null, Pairs, Plan, Rows, Skip, Texts, Unreadable, Value
-from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 
 MOST_EMPTY_ITEMS = 1_000_000
 """How many items that take no bytes a message may have, which its size does not bound."""
@@ -51,9 +51,9 @@ class Cursor:
                     break
                 shift += 7
                 if shift >= 7 * _LONGEST_NUMBER:
-                    raise BadMessageError("a number of more than 64 bits")
+                    raise MalformedMessageError("a number of more than 64 bits")
         except IndexError:
-            raise BadMessageError("the message ends within a number") from None
+            raise MalformedMessageError("the message ends within a number") from None
         self.at = at
         bits &= _MASK
         return (bits >> 1) ^ -(bits & 1)
@@ -63,7 +63,7 @@ class Cursor:
         at = self.at
         left = len(self.data) - at
         if not 0 <= count <= left:
-            raise BadMessageError(f"{what} of {count} bytes, but the message has {left} more")
+            raise MalformedMessageError(f"{what} of {count} bytes, but the message has {left} more")
         self.at = at + count
         return self.data[at : self.at]
 
@@ -75,7 +75,7 @@ class Cursor:
         """The next index of one of ``count`` choices."""
         index = self.number()
         if not 0 <= index < count:
-            raise BadMessageError(f"{what} {index}, but there are {count}")
+            raise MalformedMessageError(f"{what} {index}, but there are {count}")
         return index
 
     def block(self, is_empty: bool, width: int = 0) -> int:
@@ -96,26 +96,28 @@ class Cursor:
         if is_empty:
             self.empty_items += count
             if self.empty_items > MOST_EMPTY_ITEMS:
-                raise BadMessageError(f"a block of {count} items that take no bytes; at most {MOST_EMPTY_ITEMS} may")
+                raise MalformedMessageError(
+                    f"a block of {count} items that take no bytes; at most {MOST_EMPTY_ITEMS} may"
+                )
         elif count > left:
-            raise BadMessageError(f"a block of {count} items, but the message has {left} bytes more")
+            raise MalformedMessageError(f"a block of {count} items, but the message has {left} bytes more")
         self.spent += count * width
         if self.spent > BUDGET:
-            raise BadMessageError(f"its lists would take more than {BUDGET >> 20} MiB as columns")
+            raise MalformedMessageError(f"its lists would take more than {BUDGET >> 20} MiB as columns")
         return count
 
 
 def binary_reader(plan: Plan) -> Read:
     """A reader of the values that a plan gives: what ``pa.array`` takes, a row as a dict by column.
 
-    It raises BadMessageError, or RecursionError for what is nested too deeply.
+    It raises MalformedMessageError, or RecursionError for what is nested too deeply.
     """
     return _READERS[type(plan)](plan)
 
 
 def _refuser(plan: Unreadable) -> Read:
     def refuse(_: Cursor) -> Any:
-        raise BadMessageError(plan.reason)
+        raise MalformedMessageError(plan.reason)
 
     return refuse
 
@@ -137,7 +139,7 @@ def _rows(plan: Rows) -> Read:
         for (part, column), label in zip(parts, labels, strict=True):
             try:
                 value = part(cursor)
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(label) from None
             if column is not None:
                 if value is None and needed[column]:
@@ -161,7 +163,7 @@ def _items(plan: Items) -> Read:
                     if value is None and needed:
                         raise MissingValueError("")
                     items.append(value)
-        except BadMessageError as error:
+        except MalformedMessageError as error:
             raise error.within(f"[{len(items)}]") from None
         return items
 
@@ -181,7 +183,7 @@ def _pairs(plan: Pairs) -> Read:
                     value = value_of(cursor)
                     if value is None and needed:
                         raise MissingValueError("")
-                except BadMessageError as error:
+                except MalformedMessageError as error:
                     raise error.within(f'["{key}"]') from None
                 pairs[key] = value
         return list(pairs.items())
@@ -200,7 +202,7 @@ def _texts(plan: Texts) -> Read:
         for name, part in parts:
             try:
                 value = part(cursor)
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(name) from None
             if name in wanted:
                 pairs.append((name, value))
@@ -222,7 +224,7 @@ def _text(octets: bytes) -> str:
     try:
         return octets.decode()
     except UnicodeDecodeError:
-        raise BadMessageError("a key that is not UTF-8") from None
+        raise MalformedMessageError("a key that is not UTF-8") from None
 
 
 def _skipper(writer: AvroType, known: dict[int, Read]) -> Read:
@@ -281,14 +283,14 @@ def _raw_number(_: Scalar) -> Read:
 def _int(cursor: Cursor) -> int:
     number = cursor.number()
     if not INT_LOW <= number <= INT_HIGH:
-        raise BadMessageError(f"{number} is not an int: beyond 32 bits")
+        raise MalformedMessageError(f"{number} is not an int: beyond 32 bits")
     return number
 
 
 def _boolean(cursor: Cursor) -> bool:
     byte = cursor.take(1, "a boolean")[0]
     if byte > 1:
-        raise BadMessageError(f"{byte:#04x} is not a boolean: neither 0 nor 1")
+        raise MalformedMessageError(f"{byte:#04x} is not a boolean: neither 0 nor 1")
     return byte == 1
 
 

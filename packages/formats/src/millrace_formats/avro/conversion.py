@@ -24,7 +24,7 @@ class Conversion:
     """From raw values to values of a column.
 
     Attributes:
-        one: Converts a raw value to one that ``pa.array`` takes; raises BadMessageError.
+        one: Converts a raw value to one that ``pa.array`` takes; raises MalformedMessageError.
         column: Converts an array of them, in which any may be null. What `one` would not convert is rejected and null.
     """
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace.contracts import ROW_KINDS, BadMessage
+from millrace.contracts import ROW_KINDS, MalformedMessage
 from millrace.errors import MessageError
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 
 _INSERTED, _OLD, _NEW, _DELETED = range(len(ROW_KINDS))
 _CREATE, _READ, _UPDATE, _DELETE = _OPERATIONS = ("c", "r", "u", "d")
@@ -31,7 +31,7 @@ class Changes(NamedTuple):
     rows: pa.RecordBatch
     kinds: pa.StringArray
     of: np.ndarray
-    errors: list[BadMessage]
+    errors: list[MalformedMessage]
 
 
 def envelope_fields(schema: pa.Schema) -> list[pa.Field]:
@@ -97,22 +97,24 @@ def _gone(count: int, row_kinds: pa.StringArray | None) -> pa.BooleanArray:
     return pc.is_in(row_kinds, pa.array([ROW_KINDS[_OLD], ROW_KINDS[_DELETED]]))
 
 
-def _error(position: int, envelopes: pa.RecordBatch) -> BadMessage:
+def _error(position: int, envelopes: pa.RecordBatch) -> MalformedMessage:
     operation = envelopes.column("op")[position].as_py()
     if operation not in _WORDS:
         what = "null" if operation is None else repr(operation)
-        error = BadMessageError(f"expected one of {', '.join(_OPERATIONS)}, found {what}", "op")
+        error = MalformedMessageError(f"expected one of {', '.join(_OPERATIONS)}, found {what}", "op")
     elif operation in (_UPDATE, _DELETE) and not envelopes.column("before")[position].is_valid:
-        error = BadMessageError(
+        error = MalformedMessageError(
             f"it is null, though the operation is {operation!r}, {_WORDS[operation]}: the database does not tell the "
             f"old row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL",
             "before",
         )
     else:
-        error = BadMessageError(f"it is null, though the operation is {operation!r}, {_WORDS[operation]}", "after")
-    return BadMessage(position, str(error))
+        error = MalformedMessageError(
+            f"it is null, though the operation is {operation!r}, {_WORDS[operation]}", "after"
+        )
+    return MalformedMessage(position, str(error))
 
 
-def merged(errors: Sequence[BadMessage], more: Sequence[BadMessage]) -> tuple[BadMessage, ...]:
+def merged(errors: Sequence[MalformedMessage], more: Sequence[MalformedMessage]) -> tuple[MalformedMessage, ...]:
     """Errors of both, by their messages."""
     return tuple(sorted([*errors, *more], key=lambda error: error.index))

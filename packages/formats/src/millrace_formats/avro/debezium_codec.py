@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import BadMessage, Decoded, Decoder, Encoder, Payloads
+from millrace.contracts import Decoded, Decoder, Encoder, MalformedMessage, Payloads
 from millrace_formats.avro.debezium_changes import changes_of, envelopes_of, merged
 from millrace_formats.avro.debezium_metadata import metadata_of
 from millrace_formats.avro.encoder import RowWriter
@@ -39,7 +39,7 @@ class DebeziumDecoder(Decoder):
         index = decoded.message_index
         messages = np.arange(decoded.rows.num_rows, dtype=np.int32) if index is None else index.to_numpy()
         told = metadata_of(decoded.rows, self._metadata).take(pa.array(changes.of)) if self._metadata else None
-        errors = [BadMessage(int(messages[error.index]), error.reason) for error in changes.errors]
+        errors = [MalformedMessage(int(messages[error.index]), error.reason) for error in changes.errors]
         of = messages[changes.of]
         each = len(of) == len(payloads) and not errors and bool(np.all(of[1:] > of[:-1]))
         return Decoded(

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace_formats.avro.conversion import Conversion, Reject, reject_where
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.java_text import fit_decimal
 from millrace_formats.sql_types import sql_name
 from millrace_formats.time_columns import cast_where_possible
@@ -33,12 +33,12 @@ def decimal_conversion(type_: pa.Decimal128Type, scale: int) -> Conversion:
 
     def one(value: bytes) -> Decimal:
         if not 0 < len(value) <= _LONGEST:
-            raise BadMessageError(f"{len(value)} bytes are not a {name}")
+            raise MalformedMessageError(f"{len(value)} bytes are not a {name}")
         number = Decimal(f"{int.from_bytes(value, signed=True)}E-{scale}")
         try:
             return fit_decimal(number, type_.precision, type_.scale)
         except ValueError as error:
-            raise BadMessageError(f"{number} is not a {name}: {error}") from None
+            raise MalformedMessageError(f"{number} is not a {name}: {error}") from None
 
     def column(values: pa.BinaryArray, reject: Reject) -> pa.Decimal128Array:
         if scale > _DIGITS_128:

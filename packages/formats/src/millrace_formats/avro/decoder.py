@@ -12,7 +12,7 @@ from millrace_formats.avro.fast_reader import FastReader
 from millrace_formats.avro.json_reader import json_reader, parse_json
 from millrace_formats.avro.plan import Plan
 from millrace_formats.avro.wire import NotFastError
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.two_paths import Items, Read, TwoPathDecoder
 
 
@@ -102,14 +102,14 @@ class BinaryExactReader:
             at: Where its value begins.
 
         Raises:
-            BadMessageError: It cannot be decoded.
+            MalformedMessageError: It cannot be decoded.
         """
         if payload is None:
             return None
         try:
             return row_of(self._read(Cursor(payload, at)))
         except RecursionError:
-            raise BadMessageError("nested too deeply") from None
+            raise MalformedMessageError("nested too deeply") from None
 
 
 class _JsonExactReader:
@@ -123,11 +123,11 @@ class _JsonExactReader:
         try:
             return row_of(self._read(parse_json(payload)))
         except RecursionError:
-            raise BadMessageError("nested too deeply") from None
+            raise MalformedMessageError("nested too deeply") from None
 
 
 def row_of(value: dict[str, Any] | None) -> tuple[Any, ...]:
-    """The values of a row; BadMessageError when there is none."""
+    """The values of a row; MalformedMessageError when there is none."""
     if value is None:
-        raise BadMessageError("it is null, where a record was expected")
+        raise MalformedMessageError("it is null, where a record was expected")
     return tuple(value.values())

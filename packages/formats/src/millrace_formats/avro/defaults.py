@@ -7,7 +7,7 @@ from typing import Any
 from millrace.errors import SchemaError
 from millrace_formats.avro.json_reader import json_reader
 from millrace_formats.avro.plan import Plan
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 
 
 def default_value(plan: Plan, default: Any) -> Any:
@@ -22,5 +22,5 @@ def default_value(plan: Plan, default: Any) -> Any:
     """
     try:
         return json_reader(plan, tagged=False)(default)
-    except BadMessageError as error:
+    except MalformedMessageError as error:
         raise SchemaError(f"option 'schema' has a default that cannot be read: {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 
 MAGIC = b"\0"
 SIZE = 5
@@ -14,9 +14,9 @@ def frame_of(schema_id: int) -> bytes:
 
 
 def schema_id_of(payload: bytes) -> int:
-    """The id of a message's schema; BadMessageError when the message has no frame."""
+    """The id of a message's schema; MalformedMessageError when the message has no frame."""
     if len(payload) < SIZE or payload[:1] != MAGIC:
-        raise BadMessageError(
+        raise MalformedMessageError(
             f"it has no frame of a schema registry, a zero byte and four bytes of a schema's id, but begins with "
             f"{payload[:SIZE].hex(' ') or 'nothing'}"
         )

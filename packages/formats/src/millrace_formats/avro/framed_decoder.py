@@ -16,7 +16,7 @@ from millrace_formats.avro.frame import SIZE, schema_id_of
 from millrace_formats.avro.model import AvroType
 from millrace_formats.avro.plan import Plan, Unreadable
 from millrace_formats.avro.registry import NoSchemaError, Registry
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.two_paths import Items, Read, TwoPathDecoder
 
 
@@ -79,7 +79,7 @@ class _Schemas:
         """The readers for messages with a frame.
 
         Raises:
-            BadMessageError: It is none, or its schema cannot be read by.
+            MalformedMessageError: It is none, or its schema cannot be read by.
             RegistryError: The registry could not be asked.
         """
         if frame not in self._readers:
@@ -88,16 +88,16 @@ class _Schemas:
 
     def _made(self, frame: bytes) -> _Readers:
         if frame in self._missing:
-            raise BadMessageError(self._missing[frame])
+            raise MalformedMessageError(self._missing[frame])
         schema_id = schema_id_of(frame)
         try:
             plan = self._plan(self._registry().schema(schema_id))
         except NoSchemaError as error:
             self._missing[frame] = str(error)
-            raise BadMessageError(str(error)) from None
+            raise MalformedMessageError(str(error)) from None
         if isinstance(plan, Unreadable):
             self._missing[frame] = f"schema {schema_id}: {plan.reason}"
-            raise BadMessageError(self._missing[frame])
+            raise MalformedMessageError(self._missing[frame])
         return _Readers(fast_reader(plan, self._schema, frame), BinaryExactReader(plan))
 
 
@@ -138,7 +138,7 @@ class _FramedReader:
     def _read(self, frame: bytes, items: Items) -> Found | None:
         try:
             reader = self._schemas.readers(frame).fast
-        except BadMessageError:
+        except MalformedMessageError:
             return None
         return None if reader is None else reader.read(items)
 

@@ -10,7 +10,7 @@ from typing import Any
 from millrace_formats.avro.model import NULL, Enum, Fixed, Scalar, branch_name
 from millrace_formats.avro.number_values import INT_HIGH, INT_LOW
 from millrace_formats.avro.plan import Choice, Items, Null, Pairs, Plan, Rows, Skip, Unreadable, Value
-from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 
 Read = Callable[[Any], Any]
 
@@ -20,19 +20,19 @@ _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def parse_json(payload: bytes) -> Any:
-    """The value that a message holds; BadMessageError when it is not one JSON document."""
+    """The value that a message holds; MalformedMessageError when it is not one JSON document."""
     try:
         return _PARSER.decode(payload.decode())
     except UnicodeDecodeError as error:
-        raise BadMessageError(f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}") from None
+        raise MalformedMessageError(f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}") from None
     except json.JSONDecodeError as error:
-        raise BadMessageError(f"not JSON: {error.msg} at character {error.pos}") from None
+        raise MalformedMessageError(f"not JSON: {error.msg} at character {error.pos}") from None
     except ValueError:
-        raise BadMessageError("a number of too many digits") from None
+        raise MalformedMessageError("a number of too many digits") from None
 
 
 def _no_constant(text: str) -> Any:
-    raise BadMessageError(f"not JSON: {text} is not a JSON number")
+    raise MalformedMessageError(f"not JSON: {text} is not a JSON number")
 
 
 _PARSER = json.JSONDecoder(parse_constant=_no_constant)
@@ -51,14 +51,14 @@ def json_reader(plan: Plan, *, tagged: bool = True) -> Read:
 
 def _refuser(plan: Unreadable, _: bool) -> Read:
     def refuse(_: Any) -> Any:
-        raise BadMessageError(plan.reason)
+        raise MalformedMessageError(plan.reason)
 
     return refuse
 
 
 def _null(value: Any) -> None:
     if value is not None:
-        raise BadMessageError(f"{_shown(value)} is not null")
+        raise MalformedMessageError(f"{_shown(value)} is not null")
 
 
 def _value(plan: Value, _: bool) -> Read:
@@ -77,14 +77,14 @@ def _rows(plan: Rows, tagged: bool) -> Read:
 
     def read(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise BadMessageError(f"{_shown(value)} is not an object")
+            raise MalformedMessageError(f"{_shown(value)} is not an object")
         values = [plan.defaults.get(column) for column in range(len(fields))]
         for label, part, column in wanted:
             if label not in value:
-                raise BadMessageError("the field is missing", label)
+                raise MalformedMessageError("the field is missing", label)
             try:
                 found = part(value[label])
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(label) from None
             if found is None and not fields[column].nullable:
                 raise MissingValueError(fields[column].name)
@@ -99,7 +99,7 @@ def _items(plan: Items, tagged: bool) -> Read:
 
     def read(value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise BadMessageError(f"{_shown(value)} is not an array")
+            raise MalformedMessageError(f"{_shown(value)} is not an array")
         return [_part(item, one, f"[{index}]", needed) for index, one in enumerate(value)]
 
     return read
@@ -110,7 +110,7 @@ def _pairs(plan: Pairs, tagged: bool) -> Read:
 
     def read(value: Any) -> list[tuple[str, Any]]:
         if not isinstance(value, dict):
-            raise BadMessageError(f"{_shown(value)} is not an object")
+            raise MalformedMessageError(f"{_shown(value)} is not an object")
         return [(_text(key), _part(value_of, one, f'["{key}"]', needed)) for key, one in value.items()]
 
     return read
@@ -121,7 +121,7 @@ def _part(read: Read, value: Any, step: str, needed: bool) -> Any:
         found = read(value)
         if found is None and needed:
             raise MissingValueError("")
-    except BadMessageError as error:
+    except MalformedMessageError as error:
         raise error.within(step) from None
     return found
 
@@ -142,10 +142,12 @@ def _tagged_choice(plan: Choice) -> Read:
         if value is None and may_be_null:
             return None
         if not isinstance(value, dict) or len(value) != 1:
-            raise BadMessageError(f"{_shown(value)} is not an object of one field named after a branch of the union")
+            raise MalformedMessageError(
+                f"{_shown(value)} is not an object of one field named after a branch of the union"
+            )
         ((name, inner),) = value.items()
         if name not in branches:
-            raise BadMessageError(f"the union has no branch {_shown(name)}; it has {', '.join(branches)}")
+            raise MalformedMessageError(f"the union has no branch {_shown(name)}; it has {', '.join(branches)}")
         return branches[name](inner)
 
     return read
@@ -158,9 +160,9 @@ def _plain_choice(plan: Choice) -> Read:
         for branch in branches:
             try:
                 return branch(value)
-            except BadMessageError:
+            except MalformedMessageError:
                 continue
-        raise BadMessageError(f"{_shown(value)} is of no branch of the union")
+        raise MalformedMessageError(f"{_shown(value)} is of no branch of the union")
 
     return read
 
@@ -180,20 +182,22 @@ def _octets(value: Any, size: int | None = None) -> bytes:
         octets = None
     if octets is None or size not in (None, len(octets)):
         what = "bytes" if size is None else f"{size} bytes"
-        raise BadMessageError(f"{_shown(value)} is not a string of {what}, a character from U+0000 to U+00FF for each")
+        raise MalformedMessageError(
+            f"{_shown(value)} is not a string of {what}, a character from U+0000 to U+00FF for each"
+        )
     return octets
 
 
 def _symbol(value: Any, symbols: tuple[str, ...]) -> str:
     if value not in symbols:
-        raise BadMessageError(f"{_shown(value)} is none of the symbols")
+        raise MalformedMessageError(f"{_shown(value)} is none of the symbols")
     return str(value)
 
 
 def _whole(low: int, high: int, what: str) -> Read:
     def read(value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise BadMessageError(f"{_shown(value)} is not {what}")
+            raise MalformedMessageError(f"{_shown(value)} is not {what}")
         return value
 
     return read
@@ -203,7 +207,7 @@ def _float(value: Any) -> float:
     if isinstance(value, str) and value in _NOT_FINITE:
         return _NOT_FINITE[value]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadMessageError(f"{_shown(value)} is not a number")
+        raise MalformedMessageError(f"{_shown(value)} is not a number")
     try:
         return float(value)
     except OverflowError:
@@ -212,13 +216,13 @@ def _float(value: Any) -> float:
 
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise BadMessageError(f"{_shown(value)} is not a boolean")
+        raise MalformedMessageError(f"{_shown(value)} is not a boolean")
     return value
 
 
 def _string(value: Any) -> bytes:
     if not isinstance(value, str):
-        raise BadMessageError(f"{_shown(value)} is not a string")
+        raise MalformedMessageError(f"{_shown(value)} is not a string")
     return _text(value).encode()
 
 
@@ -226,7 +230,7 @@ def _text(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise BadMessageError(f"{_shown(value)} has half of a surrogate pair") from None
+        raise MalformedMessageError(f"{_shown(value)} has half of a surrogate pair") from None
     return value
 
 

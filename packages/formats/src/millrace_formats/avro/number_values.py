@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from millrace_formats.avro.conversion import Conversion, Reject, reject_outside
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.sql_types import INTEGER_BITS, sql_name
 
 INT_LOW, INT_HIGH = -(1 << 31), (1 << 31) - 1
@@ -39,7 +39,7 @@ def whole_numbers(type_: pa.DataType) -> Conversion:
 
     def one(value: int) -> int:
         if not low <= value <= high:
-            raise BadMessageError(f"{value} is not a {name}: beyond {bits} bits")
+            raise MalformedMessageError(f"{value} is not a {name}: beyond {bits} bits")
         return value
 
     def column(values: pa.Int64Array, reject: Reject) -> pa.Array:

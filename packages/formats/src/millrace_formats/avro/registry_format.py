@@ -6,7 +6,7 @@ import functools
 
 import pyarrow as pa
 
-from millrace.contracts import Decoder, Encoder, Format, Side
+from millrace.contracts import Decoder, Encoder, Format, SerializationContext
 from millrace_formats.avro.derive import check_columns, derive_record
 from millrace_formats.avro.framed_decoder import FramedDecoder
 from millrace_formats.avro.framed_encoder import FramedRows, registration
@@ -100,7 +100,7 @@ class RegistryFormat(Format):
         """An encoder of rows of ``schema`` under the subject of the options; SchemaError when it cannot write them."""
         return self._encoder(schema, None)
 
-    def encoder_for(self, schema: pa.Schema, side: Side) -> Encoder:
+    def encoder_for(self, schema: pa.Schema, side: SerializationContext) -> Encoder:
         """An encoder of rows of ``schema`` under the subject of the options or that of the topic."""
         return self._encoder(schema, side.subject)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from millrace.errors import OptionsError
-from millrace.kafka.stores import Store, StoreError, read_store
+from millrace.kafka.security.stores import Store, StoreError, read_store
 from millrace.options.files import find_file
 
 

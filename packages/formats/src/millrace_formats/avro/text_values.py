@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from millrace_formats.avro.conversion import Conversion, Reject, reject_where
 from millrace_formats.avro.model import Enum, Scalar
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.time_columns import cast_where_possible
 
 
@@ -20,7 +20,9 @@ def text_conversion() -> Conversion:
         try:
             return value.decode()
         except UnicodeDecodeError as error:
-            raise BadMessageError(f"not UTF-8: byte {value[error.start]:#04x} at position {error.start}") from None
+            raise MalformedMessageError(
+                f"not UTF-8: byte {value[error.start]:#04x} at position {error.start}"
+            ) from None
 
     def column(values: pa.BinaryArray, reject: Reject) -> pa.StringArray:
         return cast_where_possible(values, pa.string(), reject)
@@ -40,7 +42,9 @@ def symbol_conversion(known: frozenset[str], default: str | None) -> Conversion:
         if not known or value in known:
             return value
         if default is None:
-            raise BadMessageError(f"{value!r} is no symbol of the schema of option 'schema', which has no default")
+            raise MalformedMessageError(
+                f"{value!r} is no symbol of the schema of option 'schema', which has no default"
+            )
         return default
 
     def column(values: pa.StringArray, reject: Reject) -> pa.StringArray:

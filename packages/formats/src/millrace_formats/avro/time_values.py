@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from millrace_formats.avro.conversion import Conversion, Reject, reject_outside
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
 from millrace_formats.sql_types import sql_name
 
@@ -55,7 +55,7 @@ def _numbers(type_: pa.DataType, low: int, high: int, scale: Callable[[int], int
 
     def one(value: int) -> int:
         if not low <= value <= high:
-            raise BadMessageError(f"{value} is not a {name}: outside {bounds}")
+            raise MalformedMessageError(f"{value} is not a {name}: outside {bounds}")
         return scale(value)
 
     def column(values: pa.Int64Array, reject: Reject) -> pa.Array:

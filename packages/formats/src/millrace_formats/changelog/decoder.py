@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import BadMessage, Decoded, Decoder, Payloads
+from millrace.contracts import Decoded, Decoder, MalformedMessage, Payloads
 from millrace_formats.changelog.changes import kind_names
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact import ExactChangeReader
@@ -76,7 +76,9 @@ class ChangeDecoder(Decoder):
         nothing = np.empty(0, np.int32)
         return Read(empty(self._all), nothing, nothing, list(range(count)))
 
-    def _decoded(self, rows: pa.RecordBatch, messages: np.ndarray, count: int, errors: list[BadMessage]) -> Decoded:
+    def _decoded(
+        self, rows: pa.RecordBatch, messages: np.ndarray, count: int, errors: list[MalformedMessage]
+    ) -> Decoded:
         columns, own = rows.columns, len(self._schema)
         told = pa.RecordBatch.from_arrays(columns[own:-1], schema=self._told) if len(self._told) else None
         one_each = len(messages) == count and (messages == np.arange(count)).all()

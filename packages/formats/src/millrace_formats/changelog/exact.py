@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact_rows import ExactRows
 from millrace_formats.changelog.metadata import MetadataKey
@@ -41,7 +41,7 @@ class ExactChangeReader:
         """The rows of a message, ready for ``pa.array``: the columns, the metadata, and the kind as a number.
 
         Raises:
-            BadMessageError: The message cannot be decoded.
+            MalformedMessageError: The message cannot be decoded.
         """
         if payload is None or not payload.strip(_BLANKS):
             return []
@@ -49,8 +49,8 @@ class ExactChangeReader:
             return self._changes(parse(payload))
         except RecursionError:
             if not self._ignore:
-                raise BadMessageError("nested too deeply") from None
-        except BadMessageError as error:
+                raise MalformedMessageError("nested too deeply") from None
+        except MalformedMessageError as error:
             if not self._ignore or isinstance(error, MissingValueError):
                 raise
         return []
@@ -59,7 +59,7 @@ class ExactChangeReader:
         if root is None:
             return []
         if not isinstance(root, dict):
-            raise BadMessageError(f"expected a JSON object, found {shown(root)}")
+            raise MalformedMessageError(f"expected a JSON object, found {shown(root)}")
         if self._dialect.names is not None and not self._dialect.names.keeps(root):
             return []
         message = self._payload(root)
@@ -70,11 +70,11 @@ class ExactChangeReader:
     def _payload(self, root: dict[str, Any]) -> dict[str, Any]:
         if not self._dialect.has_payload:
             if self._dialect.has_payload is False and "payload" in root and self._dialect.layout.field not in root:
-                raise BadMessageError("the change is in the field payload: set the option schema-include to true")
+                raise MalformedMessageError("the change is in the field payload: set the option schema-include to true")
             return root
         if "payload" not in root:
-            raise BadMessageError("there is no field payload: set the option schema-include to false")
+            raise MalformedMessageError("there is no field payload: set the option schema-include to false")
         payload = root["payload"]
         if not isinstance(payload, dict):
-            raise BadMessageError(f"expected an object, found {shown(payload)}", "payload")
+            raise MalformedMessageError(f"expected an object, found {shown(payload)}", "payload")
         return payload

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.json.exact import field_converter, scalar_conversion, shown
 from millrace_formats.json.options import JsonOptions
 
@@ -36,13 +36,13 @@ class ExactRows:
             path: Where it stands in the message.
 
         Raises:
-            BadMessageError: It is something else, or a field cannot be converted.
+            MalformedMessageError: It is something else, or a field cannot be converted.
         """
         if not self._is_row(value, path):
             return None
         try:
             return tuple(convert(value.get(name)) for name, convert in self._fields)
-        except BadMessageError as error:
+        except MalformedMessageError as error:
             raise error.within(path) from None
 
     def overlaid(self, value: Any, row: Row, path: str) -> Row | None:
@@ -54,10 +54,10 @@ class ExactRows:
                 convert(value[name]) if name in value else same
                 for (name, convert), same in zip(self._fields, row, strict=True)
             )
-        except BadMessageError as error:
+        except MalformedMessageError as error:
             raise error.within(path) from None
 
     def _is_row(self, value: Any, path: str) -> bool:
         if value is not None and not isinstance(value, dict) and not self._ignore:
-            raise BadMessageError(f"expected an object, found {shown(value)}", path)
+            raise MalformedMessageError(f"expected an object, found {shown(value)}", path)
         return isinstance(value, dict)

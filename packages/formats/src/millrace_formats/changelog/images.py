@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.layout import Layout
@@ -84,7 +84,7 @@ class Images(Layout):
             return [(INSERT, self._after(message, rows, operation, name))]
         before = rows.whole(message.get("before"), "before")
         if before is None:
-            raise BadMessageError(
+            raise MalformedMessageError(
                 f"it is null, though the operation is {name!r}, {operation.value}: the database does not tell the old "
                 f"row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL",
                 "before",
@@ -103,5 +103,5 @@ class Images(Layout):
     def _after(self, message: Mapping[str, Any], rows: ExactRows, operation: Operation, name: str) -> Row:
         after = rows.whole(message.get("after"), "after")
         if after is None:
-            raise BadMessageError(f"it is null, though the operation is {name!r}, {operation.value}", "after")
+            raise MalformedMessageError(f"it is null, though the operation is {name!r}, {operation.value}", "after")
         return after

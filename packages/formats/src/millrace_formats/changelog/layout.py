@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.changes import Changes, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row, to_text
 
@@ -52,7 +52,7 @@ class Layout(ABC):
         """The rows of a message that the exact reader has parsed, each with its kind.
 
         Raises:
-            BadMessageError: It is not a change.
+            MalformedMessageError: It is not a change.
         """
 
     @abstractmethod
@@ -73,13 +73,13 @@ class Layout(ABC):
         """What a parsed message says was done, and how it says so.
 
         Raises:
-            BadMessageError: It does not say, or nothing that is known.
+            MalformedMessageError: It does not say, or nothing that is known.
         """
         value = message.get(self.field)
         if value is None:
-            raise BadMessageError("the message does not say what was done", self.field)
+            raise MalformedMessageError("the message does not say what was done", self.field)
         name = to_text(value)
         known = self.operations.get(name)
         if known is None:
-            raise BadMessageError(f"expected one of {', '.join(self.operations)}, found {name!r}", self.field)
+            raise MalformedMessageError(f"expected one of {', '.join(self.operations)}, found {name!r}", self.field)
         return known, name

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.row_shape import value_column, value_shape
 from millrace_formats.checked import checked
 from millrace_formats.json.columns import Build, Reject
@@ -38,7 +38,7 @@ class Reading:
         type: The metadata's type.
         shape: What to ask msgspec for.
         column: Makes a column of what msgspec read.
-        convert: Converts a value that the exact reader has parsed; raises BadMessageError.
+        convert: Converts a value that the exact reader has parsed; raises MalformedMessageError.
     """
 
     type: pa.DataType
@@ -77,7 +77,7 @@ class MetadataKey:
             return value.get(self.inner)
         if options.ignore_parse_errors:
             return None
-        raise BadMessageError(f"expected an object, found {shown(value)}", self.field)
+        raise MalformedMessageError(f"expected an object, found {shown(value)}", self.field)
 
 
 def plain(type_: pa.DataType) -> Reading:
@@ -148,14 +148,14 @@ def _checked_range(number: int | None, unit_us: int) -> int | None:
     try:
         return None if number is None else check_range(number * unit_us)
     except ValueError as error:
-        raise BadMessageError(f"{number} is not a time: {error}") from None
+        raise MalformedMessageError(f"{number} is not a time: {error}") from None
 
 
 def _instant(text: str | None) -> int | None:
     try:
         return None if text is None else parse_instant(text, text[_DATE_LENGTH : _DATE_LENGTH + 1] in ("T", "t"), "UTC")
     except ValueError as error:
-        raise BadMessageError(f"{shown(text)} is not a time: {error}") from None
+        raise MalformedMessageError(f"{shown(text)} is not a time: {error}") from None
 
 
 def _documents(values: list[Any], reject: Reject) -> pa.Array:
@@ -167,7 +167,7 @@ def _documents(values: list[Any], reject: Reject) -> pa.Array:
             try:
                 tree = parse(raw)
                 known[raw] = None if tree is None else to_text(tree)
-            except (BadMessageError, RecursionError):
+            except (MalformedMessageError, RecursionError):
                 texts.append(None)
                 reject(np.array([position]))
                 continue

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from millrace.options.java_pattern import java_pattern
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.exact_rows import to_text
 from millrace_formats.json.decode_each import decode_each
 from millrace_formats.two_paths import Items, others
@@ -33,11 +33,11 @@ class NameFilter:
         """Whether a message is read that the exact reader has parsed.
 
         Raises:
-            BadMessageError: It lacks a field.
+            MalformedMessageError: It lacks a field.
         """
         for field in self._fields:
             if field not in message:
-                raise BadMessageError("the field is missing, by which messages are chosen", field)
+                raise MalformedMessageError("the field is missing, by which messages are chosen", field)
         names = [message[field] for field in self._fields]
         return None not in names and self._known[tuple(map(to_text, names))]
 

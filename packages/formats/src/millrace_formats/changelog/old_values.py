@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.layout import Layout
@@ -52,7 +52,7 @@ class OldValues(Layout):
             return []
         data = rows.whole(message.get("data"), "data")
         if data is None:
-            raise BadMessageError(f"it is null, though {self.field} is {name!r}", "data")
+            raise MalformedMessageError(f"it is null, though {self.field} is {name!r}", "data")
         if operation is not Operation.UPDATE:
             return [(INSERT if operation is Operation.INSERT else DELETE, data)]
         return _both(data, rows.overlaid(message.get("old"), data, "old"), "old")
@@ -104,7 +104,7 @@ class ManyOldValues(OldValues):
             return [(kind, row) for row in data]
         old = list(_items(message, "old"))
         if len(old) < len(data):
-            raise BadMessageError(f"it has {len(old)} rows, but data has {len(data)}", "old")
+            raise MalformedMessageError(f"it has {len(old)} rows, but data has {len(data)}", "old")
         pairs = zip(data, old, strict=False)
         return [change for row, (path, one) in pairs for change in _both(row, rows.overlaid(one, row, path), path)]
 
@@ -123,12 +123,12 @@ def _both(after: Row, before: Row | None, path: str) -> list[tuple[int, Row]]:
 
 def _there(row: Row | None, path: str) -> Row:
     if row is None:
-        raise BadMessageError("there is no row", path)
+        raise MalformedMessageError("there is no row", path)
     return row
 
 
 def _items(message: Mapping[str, Any], field: str) -> Iterable[tuple[str, Any]]:
     value = message.get(field)
     if not isinstance(value, list):
-        raise BadMessageError(f"expected an array, found {shown(value)}", field)
+        raise MalformedMessageError(f"expected an array, found {shown(value)}", field)
     return ((f"{field}[{index}]", item) for index, item in enumerate(value))

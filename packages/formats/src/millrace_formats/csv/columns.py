@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.csv.exact import field_conversion
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.decimal_columns import parse_decimals
@@ -64,7 +64,7 @@ def _one_by_one(field: pa.Field, options: CsvOptions) -> TextColumn:
         for position, text in enumerate(texts.to_pylist()):
             try:
                 values.append(convert(text))
-            except BadMessageError:
+            except MalformedMessageError:
                 values.append(None)
                 wrong.append(position)
         if wrong:

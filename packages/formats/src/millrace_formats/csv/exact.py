@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from millrace_formats import java_text, sql_times
-from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 from millrace_formats.checked import checked
 from millrace_formats.csv.line import LineSplitter
 from millrace_formats.csv.options import CsvOptions
@@ -58,13 +58,13 @@ class CsvExactReader:
         """The values of a message's columns, or None when it gives no row.
 
         Raises:
-            BadMessageError: The message cannot be decoded.
+            MalformedMessageError: The message cannot be decoded.
         """
         if not payload:
             return None
         try:
             return self._row(payload)
-        except BadMessageError as error:
+        except MalformedMessageError as error:
             if not self._ignore or isinstance(error, MissingValueError):
                 raise
         return None
@@ -74,22 +74,22 @@ class CsvExactReader:
             texts: list[str | None] | None = self._split(payload.decode("utf-8-sig"))  # type: ignore[assignment]
         except UnicodeDecodeError as error:
             reason = f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}"
-            raise BadMessageError(reason) from None
+            raise MalformedMessageError(reason) from None
         except ValueError as error:
-            raise BadMessageError(f"not CSV of {len(self._fields)} columns: {error}") from None
+            raise MalformedMessageError(f"not CSV of {len(self._fields)} columns: {error}") from None
         if texts is None:
             return None
         wanted = len(self._fields)
         if len(texts) == wanted + 1 and not texts[-1]:
             texts.pop()
         if len(texts) > wanted or (len(texts) < wanted and not self._ignore):
-            raise BadMessageError(f"{len(texts)} values for {wanted} columns")
+            raise MalformedMessageError(f"{len(texts)} values for {wanted} columns")
         texts += [None] * (wanted - len(texts))
         return tuple(field(text) for field, text in zip(self._fields, texts, strict=True))
 
 
 def field_conversion(field: pa.Field, options: CsvOptions) -> Callable[[str | None], Any]:
-    """The conversion of a column's text, None when it is absent; it raises BadMessageError naming the column."""
+    """The conversion of a column's text, None when it is absent; it raises MalformedMessageError naming the column."""
     convert, ignore, nullable, name = _conversion(field.type, options), options.ignore_parse_errors, *_of(field)
 
     return checked(convert, name, ignore=ignore, nullable=nullable)
@@ -117,7 +117,7 @@ def _scalar(type_: pa.DataType, options: CsvOptions) -> Convert:
             return convert(text)
         except ValueError as error:
             shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-            raise BadMessageError(f'"{shown}" is not a {name}: {error}') from None
+            raise MalformedMessageError(f'"{shown}" is not a {name}: {error}') from None
 
     return checked
 
@@ -130,7 +130,7 @@ def _array(field: pa.Field, options: CsvOptions) -> Convert:
         for index, part in enumerate(text.split(delimiter) if text else ()):
             try:
                 result.append(element(part))
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(f"[{index}]") from None
         return result
 
@@ -146,7 +146,7 @@ def _struct(fields: list[pa.Field], options: CsvOptions) -> Convert:
             return None
         texts: list[str | None] = list(text.split(delimiter))
         if len(texts) != len(parts) and not ignore:
-            raise BadMessageError(f"{len(texts)} values for {len(parts)} fields")
+            raise MalformedMessageError(f"{len(texts)} values for {len(parts)} fields")
         texts += [None] * (len(parts) - len(texts))
         return {name: part(text) for (name, part), text in zip(parts, texts, strict=False)}
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from millrace_formats import java_text, sql_times
-from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 from millrace_formats.checked import checked
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.sql_types import INTEGER_BITS, sql_name
@@ -62,7 +62,7 @@ class JsonExactReader:
         pairs.
 
         Raises:
-            BadMessageError: The message cannot be decoded.
+            MalformedMessageError: The message cannot be decoded.
         """
         if payload is None or not payload.strip(_BLANKS):
             return None
@@ -70,8 +70,8 @@ class JsonExactReader:
             return self._row(parse(payload))
         except RecursionError:
             if not self._ignore:
-                raise BadMessageError("nested too deeply") from None
-        except BadMessageError as error:
+                raise MalformedMessageError("nested too deeply") from None
+        except MalformedMessageError as error:
             if not self._ignore or isinstance(error, MissingValueError):
                 raise
         return None
@@ -80,18 +80,18 @@ class JsonExactReader:
         if tree is None:
             return None
         if not isinstance(tree, dict):
-            raise BadMessageError(f"expected a JSON object, found {shown(tree)}")
+            raise MalformedMessageError(f"expected a JSON object, found {shown(tree)}")
         return tuple(self._convert(tree).values())
 
 
 def parse(payload: bytes) -> Any:
-    """A message as dicts, lists, str, `Number`, bool and None; BadMessageError when it is not one JSON document."""
+    """A message as dicts, lists, str, `Number`, bool and None; MalformedMessageError when it is not one JSON document."""
     try:
         return _PARSER.decode(payload.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise BadMessageError(f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}") from None
+        raise MalformedMessageError(f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}") from None
     except json.JSONDecodeError as error:
-        raise BadMessageError(f"not JSON: {error.msg} at character {error.pos}") from None
+        raise MalformedMessageError(f"not JSON: {error.msg} at character {error.pos}") from None
 
 
 def shown(value: Any) -> str:
@@ -115,7 +115,7 @@ _quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _no_constant(text: str) -> Any:
-    raise BadMessageError(f"not JSON: {text} is not a JSON number")
+    raise MalformedMessageError(f"not JSON: {text} is not a JSON number")
 
 
 _PARSER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_no_constant, strict=False)
@@ -139,7 +139,7 @@ def _scalar_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
         try:
             return convert(value)
         except ValueError as error:
-            raise BadMessageError(f"{shown(value)} is not a {name}: {error}") from None
+            raise MalformedMessageError(f"{shown(value)} is not a {name}: {error}") from None
 
     return checked
 
@@ -160,7 +160,7 @@ def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:
         if all_needed:
             for name, _ in converters:
                 if name not in value:
-                    raise BadMessageError("the field is missing", name)
+                    raise MalformedMessageError("the field is missing", name)
         get = value.get
         return {name: field(get(name)) for name, field in converters}
 
@@ -170,7 +170,7 @@ def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:
 def _object_only(convert: Convert) -> Convert:
     def checked(value: Any) -> Any:
         if not isinstance(value, dict):
-            raise BadMessageError(f"expected an object, found {shown(value)}")
+            raise MalformedMessageError(f"expected an object, found {shown(value)}")
         return convert(value)
 
     return checked
@@ -184,7 +184,7 @@ def _map_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
         for name, inner in value.items():
             try:
                 entries[key(name)] = item(inner)
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(f"[{shown(name)}]") from None
         return list(entries.items())
 
@@ -196,12 +196,12 @@ def _list_converter(field: pa.Field, options: JsonOptions) -> Convert:
 
     def convert(value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise BadMessageError(f"expected an array, found {shown(value)}")
+            raise MalformedMessageError(f"expected an array, found {shown(value)}")
         result = []
         for index, inner in enumerate(value):
             try:
                 result.append(element(inner))
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(f"[{index}]") from None
         return result
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from millrace.contracts import Decoded, Decoder, Payloads
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.json.exact import json_text, parse
 
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -68,7 +68,7 @@ class FlatDecoder(Decoder):
             found: dict[str, Any] = {}
             self._fill_from_tree(found, tree, "")
             return json_text(found).encode("utf-8", "replace")
-        except (BadMessageError, RecursionError):
+        except (MalformedMessageError, RecursionError):
             return payload
 
     def _fill_from_tree(self, found: dict[str, Any], tree: dict[str, Any], outer: str) -> None:

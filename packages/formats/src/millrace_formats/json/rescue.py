@@ -11,7 +11,7 @@ import pyarrow.types as pt
 
 from millrace.contracts import Decoded, Decoder, Payloads
 from millrace.errors import SchemaError
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.json.exact import json_text, parse
 from millrace_formats.sql_types import sql_name
 
@@ -73,7 +73,7 @@ class RescueDecoder(Decoder):
             if isinstance(tree, dict):
                 _find_in_tree(left, tree, self._known, "")
             return json_text(left).encode("utf-8", "replace").decode() if left else None
-        except (BadMessageError, RecursionError):
+        except (MalformedMessageError, RecursionError):
             return None  # whatever the other columns made of it
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.bad_message import BadMessageError, MissingValueError
+from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 from millrace_formats.protobuf.enum_names import UNRECOGNIZED, names_by_number
 from millrace_formats.protobuf.instants import microseconds
 from millrace_formats.protobuf.message_methods import has_field
@@ -54,7 +54,7 @@ class ProtobufExactReader:
             return tuple([read(message) for read in self._fields])
         except MissingValueError:
             raise
-        except BadMessageError:
+        except MalformedMessageError:
             if self._ignore_errors:
                 return None
             raise
@@ -70,7 +70,7 @@ def _field_reader(field: Field) -> Read:
             return None
         try:
             return convert(getattr(message, name))
-        except BadMessageError as error:
+        except MalformedMessageError as error:
             raise error.within(name) from None
 
     return read
@@ -118,7 +118,7 @@ def _array_reader(element: Read) -> Read:
         for index, value in enumerate(values):
             try:
                 result.append(element(value))
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(f"[{index}]") from None
         return result
 
@@ -130,12 +130,12 @@ def _map_reader(key: Read, item: Read) -> Read:
         try:
             entries = sorted(((key(name), value) for name, value in values.items()), key=itemgetter(0))
         except UnicodeDecodeError:
-            raise BadMessageError("a key is not UTF-8") from None
+            raise MalformedMessageError("a key is not UTF-8") from None
         result = []
         for name, value in entries:
             try:
                 result.append((name, item(value)))
-            except BadMessageError as error:
+            except MalformedMessageError as error:
                 raise error.within(f"[{name!r}]") from None
         return result
 
@@ -165,4 +165,4 @@ def _instant(timestamp: Any) -> int:
     try:
         return microseconds(timestamp.seconds, timestamp.nanos)
     except ValueError as error:
-        raise BadMessageError(f"a timestamp {error}") from None
+        raise MalformedMessageError(f"a timestamp {error}") from None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from millrace.options.closest import closest
 from millrace.options.files import find_file
+from millrace.options.suggestions import closest
 from millrace_formats.protobuf.descriptor_set import DescriptorSet, descriptor_set_of
 from millrace_formats.protobuf.library import check_library
 

@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError
 
-from millrace_formats.bad_message import BadMessageError
+from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.protobuf.message_methods import is_initialized, missing_fields, parse_from
 from millrace_formats.protobuf.odd_entries import odd_entries_finder
 from millrace_formats.protobuf.weight import HEAVIEST, LARGE, weigher
@@ -37,17 +37,19 @@ class MessageParser:
         self._weigh = weigher(message_class.DESCRIPTOR)
 
     def parse(self, payload: bytes) -> Any:
-        """The message that a payload is; BadMessageError when it is none, or too heavy."""
+        """The message that a payload is; MalformedMessageError when it is none, or too heavy."""
         if self._is_heavy(payload):
-            raise BadMessageError(f"it holds so many nested messages that reading it may take {HEAVIEST >> 30} GiB")
+            raise MalformedMessageError(
+                f"it holds so many nested messages that reading it may take {HEAVIEST >> 30} GiB"
+            )
         try:
             message = self._class.FromString(payload)
         except _ERRORS as error:
-            raise BadMessageError(str(error) or "too large or too deep") from None
+            raise MalformedMessageError(str(error) or "too large or too deep") from None
         if self._has_required_fields and not is_initialized(message):
-            raise BadMessageError(f"required fields are missing: {', '.join(missing_fields(message))}")
+            raise MalformedMessageError(f"required fields are missing: {', '.join(missing_fields(message))}")
         if self._has_odd_entries is not None and self._has_odd_entries(message):
-            raise BadMessageError("an entry of a map holds a field that is neither key nor value")
+            raise MalformedMessageError("an entry of a map holds a field that is neither key nor value")
         return message
 
     def unreadable(self, items: Items) -> set[int]:
@@ -69,7 +71,7 @@ class MessageParser:
             try:
                 # a deque of no length takes all of them, and drops them, without a step of Python's
                 deque(map(check, pending), maxlen=0)
-            except (*_ERRORS, BadMessageError, TypeError):
+            except (*_ERRORS, MalformedMessageError, TypeError):
                 found.add(start + len(items) - pending.__length_hint__() - 1)
             else:
                 return found
@@ -84,9 +86,9 @@ class MessageParser:
         def check(payload: bytes) -> None:
             parse(payload)
             if self._has_required_fields and not is_initialized(message):
-                raise BadMessageError("required fields are missing")
+                raise MalformedMessageError("required fields are missing")
             if has_odd_entries is not None and has_odd_entries(message):
-                raise BadMessageError("odd entries")
+                raise MalformedMessageError("odd entries")
 
         return check
 

@@ -14,7 +14,7 @@ import pyarrow.types as pt
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from millrace.errors import SchemaError
-from millrace.options.closest import closest
+from millrace.options.suggestions import closest
 from millrace_formats.sql_types import check_schema, is_instant, sql_name
 
 UNSIGNED_64 = pa.decimal128(20, 0)

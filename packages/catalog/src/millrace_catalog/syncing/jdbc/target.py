@@ -12,7 +12,7 @@ from millrace_catalog.syncing.jdbc.driver import Connection, Database
 from millrace_catalog.syncing.jdbc.postgresql import PostgreSQL
 from millrace_catalog.syncing.jdbc.sqlite import SQLite
 from millrace_catalog.syncing.missing import Keys, MissingRows
-from millrace_catalog.syncing.target import KEY, Target
+from millrace_catalog.syncing.target import KEY, TableSink
 from millrace_catalog.types import STRING, Column, Schema, with_nullability
 from millrace_catalog.types.names import quoted
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DIALECTS: dict[str, type[Dialect]] = {"jdbc:sqlite:": SQLite, "jdbc:postgresql:": PostgreSQL}
 
 
-class JdbcTarget(Target):
+class JdbcTarget(TableSink):
     """A table of SQLite or PostgreSQL, with the primary key (partition, offset) where it is made here.
 
     Arrays, maps and structs are JSON text. The session must have the database's driver, as by
@@ -51,7 +51,7 @@ class JdbcTarget(Target):
         return self._dialect.driver
 
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
-        """Make the table hold these columns, in one transaction: see `Target.prepare`."""
+        """Make the table hold these columns, in one transaction: see `TableSink.prepare`."""
         self._missing.forget()
         wanted = self._dialect.stored_schema(schema)
         check_case(wanted.names, repr(self))
@@ -69,7 +69,7 @@ class JdbcTarget(Target):
             connection.commit()
 
     def append(self, rows: DataFrame) -> None:
-        """Add the rows that the table does not have: see `Target.append`."""
+        """Add the rows that the table does not have: see `TableSink.append`."""
         if self._schema is None:
             raise SchemaError(f"{self!r} must be prepared before rows are appended")
         with self._database.explained(f"write table {self._name}"):
@@ -137,6 +137,6 @@ def _dialect(url: str) -> Dialect:
         "target",
         (
             f"{kind} is no database that is known here: expected an URL that begins with {' or '.join(_DIALECTS)}; "
-            f"write a Target of your own for another one",
+            f"write a TableSink of your own for another one",
         ),
     )

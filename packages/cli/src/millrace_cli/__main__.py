@@ -1,0 +1,5 @@
+"""Runs the command as ``python -m millrace_cli``."""
+
+from millrace_cli import main
+
+main()

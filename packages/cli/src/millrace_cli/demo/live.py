@@ -1,0 +1,90 @@
+"""The demo on a terminal, renewed in place."""
+
+from __future__ import annotations
+
+from typing import Self, TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from millrace_cli.demo.display import Snapshot, rate_text, window_text
+
+_BAR_CELLS = 10
+_BAR_ROWS = 5_000
+"""Lag of a partition at which its bar is full."""
+
+
+class LiveDisplay:
+    """Draws the numbers in place, below the lines that stay.
+
+    Args:
+        stream: The terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._console = Console(file=stream)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._live.stop()
+
+    def say(self, text: str) -> None:
+        """Write a line above the numbers, or after them once they are gone."""
+        # Lines are never broken: they may be somebody's next program
+        self._console.print(Text(text), soft_wrap=True)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Draw the numbers."""
+        self._live.update(picture(snapshot), refresh=True)
+
+
+def picture(snapshot: Snapshot) -> RenderableType:
+    """The numbers as tables, in the width of a usual terminal."""
+    sides = Table.grid(padding=(0, 4))
+    sides.add_row(Group(_flow(snapshot), "", _lag(snapshot)), _results(snapshot))
+    return Group("", Text(_headline(snapshot), "bold"), "", sides)
+
+
+def _headline(snapshot: Snapshot) -> str:
+    if snapshot.seconds is None:
+        return "orders (JSON) -> Spark -> revenue (JSON): waiting for the first result; Ctrl-C stops"
+    left = max(0.0, snapshot.of_seconds - snapshot.seconds)
+    return f"orders (JSON) -> Spark -> revenue (JSON): {left:.0f} s left; Ctrl-C stops"
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _flow(snapshot: Snapshot) -> Table:
+    table = _table("records", "now", "so far")
+    table.add_row("sent", "", f"{snapshot.sent:,}")
+    table.add_row("in", Text(rate_text(snapshot.rows_in_rate), "green"), f"{snapshot.rows_in:,}")
+    table.add_row("out", Text(rate_text(snapshot.rows_out_rate), "green"), f"{snapshot.rows_out:,}")
+    table.add_row("batches", f"{snapshot.batch_ms:,} ms", f"{snapshot.batches:,}")
+    return table
+
+
+def _lag(snapshot: Snapshot) -> Table:
+    table = _table("partition", "lag", "")
+    for (topic, partition), rows in sorted(snapshot.lag.items()):
+        cells = min(_BAR_CELLS, -(-rows * _BAR_CELLS // _BAR_ROWS))
+        bar = Text("█" * cells + "·" * (_BAR_CELLS - cells), "yellow" if cells else "dim")
+        table.add_row(f"{topic}-{partition}", f"{rows:,}", bar)
+    return table
+
+
+def _results(snapshot: Snapshot) -> Table:
+    table = _table("newest results (UTC)", "country", "orders", "revenue")
+    for result in snapshot.newest:
+        table.add_row(window_text(result), result.country, f"{result.orders:,}", f"{result.revenue:,.2f}")
+    return table

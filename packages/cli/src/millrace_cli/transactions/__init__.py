@@ -1,0 +1,1 @@
+"""`millrace transactions`: list and abort transactions that a dead query left open."""

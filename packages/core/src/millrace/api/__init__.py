@@ -1,0 +1,1 @@
+"""Sources, sinks, sessions and metrics: what users import from `millrace`."""

@@ -1,0 +1,61 @@
+"""The end of a bounded stream: Spark lets no source end its query, so that somebody has to stop it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from millrace.api.metrics import our_offset
+from millrace.errors import OptionsError
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import StreamingQuery
+
+PAUSE_S = 0.1
+
+
+def await_end(query: StreamingQuery, timeout_s: float | None = None) -> bool:
+    """Wait until a query has read its sources up to where ``scan.bounded.mode`` says, and stop it.
+
+    With the trigger ``availableNow`` a query ends there by itself; this is for all others.
+
+    Args:
+        query: A query of a classic or a Connect session, all sources of which are millrace's and bounded.
+        timeout_s: How long to wait; for ever by default.
+
+    Returns:
+        Whether the query has ended.
+
+    Raises:
+        OptionsError: A source of the query is not bounded.
+        StreamingQueryException: The query failed.
+    """
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    while query.isActive:
+        if _is_at_end(query):
+            query.stop()
+            return True
+        if deadline is not None and time.monotonic() >= deadline:
+            return False
+        time.sleep(PAUSE_S)
+    # Raises what ended the query, if anything did
+    return query.awaitTermination(0) is not False
+
+
+def _is_at_end(query: StreamingQuery) -> bool:
+    progress = query.lastProgress
+    if progress is None:
+        return False
+    # A query that has found nothing to read has no end offset
+    offsets = [our_offset(source.endOffset) or our_offset(source.latestOffset) for source in progress.sources]
+    return all(offset is not None and _has_stopped(offset) for offset in offsets)
+
+
+def _has_stopped(offset: dict[str, Any]) -> bool:
+    if "stop" not in offset:
+        raise OptionsError("source", ("the stream is not bounded: give the option 'scan.bounded.mode'",))
+    return all(
+        at >= offset["stop"].get(topic, {}).get(partition, 0)
+        for topic, partitions in offset["topics"].items()
+        for partition, at in partitions.items()
+    )

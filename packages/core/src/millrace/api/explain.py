@@ -1,0 +1,30 @@
+"""How the messages of a read become rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql.types import StructType
+
+from millrace.configuration.build import configure
+from millrace.source.reader.pipeline import explain
+from millrace.spark.schema import arrow_schema
+
+
+def explain_decode(options: Mapping[str, str], schema: StructType | str) -> str:
+    """Which path the messages of a read take, many at once or one after the other, and why; it reads nothing.
+
+    Args:
+        options: Those of the data source.
+        schema: The columns: a schema of Spark's, or its text such as ``id BIGINT, name STRING``, which takes a session.
+
+    Returns:
+        A line for the values and, with a format of keys, one for the keys.
+
+    Raises:
+        OptionsError: The options are wrong; names all that is.
+        SchemaError: A format cannot give one of the columns.
+    """
+    columns = StructType.fromDDL(schema) if isinstance(schema, str) else schema
+    found = explain(configure(options).source, arrow_schema(columns))
+    return "\n".join(f"{part}: {text}" for part, text in found.items())

@@ -1,0 +1,154 @@
+"""What rows become, and which topic and partition they go to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from millrace.api.builder_options import Settings
+from millrace.api.plugin_options import plugin_options
+from millrace.options.secrets import Properties
+from millrace.plugins.kinds import FORMAT, PARTITIONER
+
+if TYPE_CHECKING:
+    from millrace.contracts import Partitioner
+
+
+@dataclass(frozen=True)
+class KafkaRecordSerializationSchema:
+    """What rows become, for `KafkaSinkBuilder.set_record_serializer`; made by its own builder.
+
+    Attributes:
+        options: The options of the data source that it stands for; their text shows no secret.
+    """
+
+    options: Properties
+
+    @staticmethod
+    def builder() -> KafkaRecordSerializationSchemaBuilder:
+        """A builder without any option."""
+        return KafkaRecordSerializationSchemaBuilder()
+
+
+class KafkaRecordSerializationSchemaBuilder:
+    """Builds a `KafkaRecordSerializationSchema`; each thing is set once.
+
+    What a row says of its record stands in columns of the row, which become metadata and no part of the value.
+    """
+
+    def __init__(self) -> None:
+        self._settings = Settings()
+        self._columns: dict[str, str] = {}
+
+    def set_topic(self, topic: str) -> Self:
+        """Write all rows to one topic."""
+        return self._set("set_topic", {"topic": topic})
+
+    def set_topic_selector(self, column: str) -> Self:
+        """Write each row to the topic that it names.
+
+        Args:
+            column: The name of a STRING column.
+        """
+        return self._set_column("set_topic_selector", "topic", column)
+
+    def set_header_provider(self, column: str, *, as_list: bool = False) -> Self:
+        """Give each record the headers that its row names.
+
+        Args:
+            column: The name of a column MAP<STRING, BINARY>.
+            as_list: Whether it is ARRAY<STRUCT<key: STRING, value: BINARY>> instead: in order, with repeats.
+        """
+        return self._set_column("set_header_provider", "header-list" if as_list else "headers", column)
+
+    def set_value_serialization_schema(self, format_name: str, /, **options: object) -> Self:
+        """Encode rows by a format; without it their columns are those of Spark's own Kafka connector.
+
+        Args:
+            format_name: The name of a format, such as ``json``.
+            **options: Its options with ``_`` in place of ``-`` and ``.``, as ``encode_ignore_null_fields=True``.
+        """
+        named = plugin_options(FORMAT, "format", format_name, f"{format_name}.", options)
+        return self._set("set_value_serialization_schema", named)
+
+    def set_key_serialization_schema(
+        self, format_name: str, fields: str | Iterable[str], /, *, prefix: str = "", **options: object
+    ) -> Self:
+        """Make keys of columns by a format, beside a format of values.
+
+        Args:
+            format_name: The name of a format, such as ``json``.
+            fields: The columns of the key, in the order in which the key has them.
+            prefix: What their names begin with that the key does not have; they are then no part of the value.
+            **options: The format's options with ``_`` in place of ``-`` and ``.``.
+        """
+        named = plugin_options(FORMAT, "key.format", format_name, f"key.{format_name}.", options)
+        named["key.fields"] = fields if isinstance(fields, str) else ";".join(fields)
+        if prefix:
+            named |= {"key.fields-prefix": prefix, "value.fields-include": "EXCEPT_KEY"}
+        return self._set("set_key_serialization_schema", named)
+
+    def set_partitioner(self, partitioner: str | type[Partitioner], /, **options: object) -> Self:
+        """Say which partition of its topic a record goes to.
+
+        Args:
+            partitioner: The name of a partitioner, or a class that executors can import, itself or as ``module:Class``.
+            **options: Its options with ``_`` in place of ``-`` and ``.``.
+        """
+        try:
+            name = _import_string(partitioner) if isinstance(partitioner, type) else partitioner
+        except ValueError as error:
+            self._settings.report(f"set_partitioner: {error}")
+            return self
+        named = plugin_options(PARTITIONER, "sink.partitioner", name, "sink.partitioner.", options)
+        return self._set("set_partitioner", named)
+
+    def build(self) -> KafkaRecordSerializationSchema:
+        """The schema. What its options say is checked when the sink is built.
+
+        Raises:
+            OptionsError: Something is missing or contradictory; every problem is in the one message.
+        """
+        self._settings.refuse("KafkaRecordSerializationSchema", self._problems())
+        return KafkaRecordSerializationSchema(self._options())
+
+    def _options(self) -> Properties:
+        listed = ", ".join(f"{key} AS {column}" for key, column in self._columns.items())
+        return Properties({**self._settings.options, **({"metadata.columns": listed} if listed else {})})
+
+    def _problems(self) -> Iterator[str]:
+        has_topic, has_selector = self._settings.has("topic"), "topic" in self._columns
+        if has_topic and has_selector:
+            yield "set_topic and set_topic_selector exclude each other: call one of them"
+        if not has_topic and not has_selector:
+            yield "there is nowhere to write: call set_topic or set_topic_selector"
+        if {"headers", "header-list"} <= self._columns.keys():
+            yield "set_header_provider: the headers are a map or a list, not both; call it once"
+
+    def _set(self, method: str, options: dict[str, object]) -> Self:
+        self._settings.set(method, options)
+        return self
+
+    def _set_column(self, method: str, key: str, column: object) -> Self:
+        if not isinstance(column, str):
+            self._settings.report(
+                f"{method}: expected the name of a column, such as {key!r}; got {type(column).__name__}. Rows are "
+                f"columns here: make one by df.withColumn(...)"
+            )
+            column = type(column).__name__
+        if self._columns.setdefault(key, column) != column:
+            self._settings.report(f"{method}: it is {self._columns[key]!r} and {column!r}; call it once")
+        return self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._options()})"
+
+
+def _import_string(cls: type) -> str:
+    if cls.__module__ == "__main__" or "." in cls.__qualname__:
+        raise ValueError(
+            f"executors cannot import {cls.__module__}.{cls.__qualname__}; define the class at the top level of a "
+            f"module that is installed where they run"
+        )
+    return f"{cls.__module__}:{cls.__qualname__}"

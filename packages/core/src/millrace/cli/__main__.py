@@ -1,5 +1,0 @@
-"""Runs the command as ``python -m millrace.cli``."""
-
-from millrace.cli import main
-
-main()

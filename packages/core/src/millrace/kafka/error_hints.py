@@ -1,0 +1,130 @@
+"""From what librdkafka says of security to what a person can do: the one table of its texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from millrace.kafka.security.certificate_check import certificate_problem
+
+_NO_SASL = (
+    "The listener expects no SASL: set 'properties.security.protocol' to PLAINTEXT or SSL, or connect to the port of "
+    "the listener with SASL"
+)
+_NO_TLS = (
+    "The listener does not speak TLS: set 'properties.security.protocol' to PLAINTEXT or SASL_PLAINTEXT, or connect to "
+    "the port of the listener with TLS"
+)
+_CLIENT_CERTIFICATE = (
+    "The broker wants a client certificate of an authority that it trusts: give it by "
+    "'properties.ssl.keystore.location' and 'properties.ssl.keystore.password'"
+)
+_MECHANISM = "Set 'properties.sasl.mechanism' to one that this listener supports"
+_LOGIN_ENDPOINT = (
+    "Check 'properties.sasl.oauthbearer.token.endpoint.url', and clientId, clientSecret and scope in "
+    "'properties.sasl.jaas.config'"
+)
+_CREDENTIALS = {
+    "OAUTHBEARER": "The broker does not accept the token: check its claims, in 'properties.sasl.jaas.config', against "
+    "what the broker expects",
+    "GSSAPI": "Check 'properties.sasl.kerberos.service.name', and principal and keyTab in "
+    "'properties.sasl.jaas.config'",
+}
+
+# What does not pass by itself; the first that is found in a text holds
+_REFUSALS = (
+    ("connecting to a PLAINTEXT broker listener", _NO_TLS),
+    ("wrong version number", _NO_TLS),
+    ("alert bad certificate", _CLIENT_CERTIFICATE),
+    ("alert certificate required", _CLIENT_CERTIFICATE),
+    ("alert certificate unknown", _CLIENT_CERTIFICATE),
+    ("alert handshake failure", _CLIENT_CERTIFICATE),
+    ("alert unknown ca", _CLIENT_CERTIFICATE),
+    ("not valid in current SASL state", _NO_SASL),
+    ("Unsupported SASL mechanism", _MECHANISM),
+    ("Failed to acquire SASL OAUTHBEARER token", _LOGIN_ENDPOINT),
+)
+_UNTRUSTED = "certificate verify failed"
+_UNAUTHENTICATED = re.compile("SASL authentication error|SASL .*(handshake|negotiation) failed|Authentication failed")
+
+_CLOSED_AT_ONCE = re.compile(r"Disconnected.*in state APIVERSION_QUERY")
+_CLOSED_LATER = re.compile(r"Disconnected.*in state UP")
+
+_CONFIGURATION = (
+    (
+        "No provider for SASL mechanism GSSAPI",
+        "the installed Kafka client has no Kerberos: the wheels of confluent-kafka are built without it. Install "
+        "librdkafka's headers built with libsasl2 (Confluent's packages librdkafka-dev or librdkafka-devel), the "
+        "GSSAPI module of Cyrus SASL (libsasl2-modules-gssapi-mit or cyrus-sasl-gssapi) and the Kerberos programs "
+        "(krb5-user or krb5-workstation), then build the client on them, for the driver and all executors: "
+        "pip install --force-reinstall --no-binary confluent-kafka confluent-kafka. If you do not want Kerberos, set "
+        "'properties.sasl.mechanism'; without it, it is GSSAPI",
+    ),
+    ("bad password read", "'properties.ssl.key.password' is missing: the private key is encrypted"),
+    ("maybe wrong password", "'properties.ssl.key.password' is wrong"),
+    ("bad decrypt", "'properties.ssl.key.password' is wrong"),
+    ("key values mismatch", "the private key is not the one of the certificate: both must be of one pair"),
+    (
+        "sasl.username and sasl.password must be set",
+        "give 'properties.sasl.jaas.config', or 'properties.sasl.username' and 'properties.sasl.password'",
+    ),
+)
+
+
+def is_refusal(text: str) -> bool:
+    """Whether what a client reports is a matter of security, which trying again does not change."""
+    return _UNTRUSTED in text or _UNAUTHENTICATED.search(text) is not None or any(part in text for part, _ in _REFUSALS)
+
+
+def explain_refusal(text: str, client: Mapping[str, str]) -> str:
+    """A refusal, with what to do about it.
+
+    Args:
+        text: What the client reported.
+        client: The properties that the client was made with.
+    """
+    if _UNTRUSTED in text:
+        return certificate_problem(text, client)
+    mechanism = client.get("sasl.mechanism", "GSSAPI")
+    credentials = _CREDENTIALS.get(
+        mechanism,
+        "Check 'properties.sasl.username' and 'properties.sasl.password', or both in 'properties.sasl.jaas.config', "
+        f"and that the broker knows this user for mechanism {mechanism}",
+    )
+    advice = next((advice for part, advice in _REFUSALS if part in text), credentials)
+    return f"{shown(text)}. {advice}"
+
+
+def hint_for_silence(logged: str, client: Mapping[str, str]) -> str | None:
+    """What may be wrong when brokers close connections without a word; None when nothing points to security.
+
+    Args:
+        logged: What the client wrote into its log.
+        client: The properties that the client was made with.
+    """
+    protocol = client.get("security.protocol", "PLAINTEXT")
+    if _CLOSED_AT_ONCE.search(logged) and not protocol.endswith("SSL"):
+        with_tls = "SSL" if protocol == "PLAINTEXT" else "SASL_SSL"
+        return (
+            f"The broker closes connections at their first bytes, as a listener with TLS does: set "
+            f"'properties.security.protocol' to {with_tls}, with {protocol} there is no TLS"
+        )
+    if _CLOSED_LATER.search(logged) and not protocol.startswith("SASL"):
+        return (
+            f"The broker closes connections at the first request, as a listener with SASL does: set "
+            f"'properties.security.protocol' to {'SASL_SSL' if protocol == 'SSL' else 'SASL_PLAINTEXT'}, and "
+            f"'properties.sasl.mechanism'; with {protocol} there is no login"
+        )
+    return None
+
+
+def explain_configuration(text: str) -> str:
+    """What making a client has failed with, with what to do about it where that is known."""
+    advice = next((advice for part, advice in _CONFIGURATION if part in text), None)
+    return f"{advice} (the client says: {shown(text)})" if advice else shown(text)
+
+
+def shown(text: str) -> str:
+    """A text of the client's without its timing, and without options that it quotes."""
+    without_time = re.sub(r" ?\(after \d+ms in state \w+[^)]*\)", "", text)
+    return re.sub(r" beginning at: .*", "", without_time, flags=re.DOTALL).strip().removesuffix(":").strip()

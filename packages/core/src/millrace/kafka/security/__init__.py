@@ -1,0 +1,1 @@
+"""TLS and SASL: Java clients' settings translated to librdkafka's."""

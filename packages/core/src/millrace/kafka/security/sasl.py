@@ -1,0 +1,96 @@
+"""SASL and its login modules: from Kafka's Java properties to librdkafka's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace.kafka.security.jaas import JaasError, LoginModule, parse_jaas
+from millrace.kafka.security.oauth import oauth_properties
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
+DEFAULT_MECHANISM = "GSSAPI"
+
+LOGIN_OPTIONS = {"sasl.jaas.config", "sasl.login.callback.handler.class"}
+"""What `handler_properties` and `jaas_properties` translate to other names."""
+
+_MECHANISMS_OF = {
+    "PlainLoginModule": ("PLAIN",),
+    "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512"),
+    "OAuthBearerLoginModule": ("OAUTHBEARER",),
+    "Krb5LoginModule": ("GSSAPI",),
+}
+_KRB5_OPTIONS = {
+    "keyTab": "sasl.kerberos.keytab",
+    "principal": "sasl.kerberos.principal",
+    "serviceName": "sasl.kerberos.service.name",
+}
+_OIDC_HANDLER = "OAuthBearerLoginCallbackHandler"
+_UNSECURED_HANDLER = "OAuthBearerUnsecuredLoginCallbackHandler"
+
+
+def jaas_properties(java: Mapping[str, str]) -> dict[str, str]:
+    """How a client logs in by `sasl.jaas.config`, as librdkafka's properties.
+
+    Args:
+        java: All properties as the user gave them.
+
+    Raises:
+        ValueError: It cannot be read or does not fit to the others; the message shows nothing of it.
+    """
+    if "sasl.jaas.config" not in java:
+        return {}
+    try:
+        module = parse_jaas(java["sasl.jaas.config"])
+        _check_mechanism(module, java.get("sasl.mechanism", java.get("sasl.mechanisms")))
+        return _module_properties(module, java)
+    except JaasError as error:
+        # Without its cause, which has the text at hand
+        raise ValueError(f"option 'properties.sasl.jaas.config' (not shown): {error}") from None
+
+
+def handler_properties(java: Mapping[str, str]) -> dict[str, str]:
+    """What `sasl.login.callback.handler.class` means to librdkafka.
+
+    Args:
+        java: All properties as the user gave them.
+
+    Raises:
+        ValueError: The class is none of Kafka's own.
+    """
+    simple = java.get("sasl.login.callback.handler.class", "").strip().rpartition(".")[2]
+    if simple == _OIDC_HANDLER:
+        return {"sasl.oauthbearer.method": "oidc"}
+    if simple in ("", _UNSECURED_HANDLER):
+        return {}
+    raise ValueError(
+        "option 'properties.sasl.login.callback.handler.class' cannot be set: Java classes cannot be used; of Kafka's "
+        f"own, {_OIDC_HANDLER} and {_UNSECURED_HANDLER} are known"
+    )
+
+
+def _check_mechanism(module: LoginModule, given: str | None) -> None:
+    wanted = _MECHANISMS_OF.get(module.name)
+    if wanted is None:
+        raise JaasError(f"expected the class of a login module, in any package: {', '.join(_MECHANISMS_OF)}")
+    mechanism = (given or DEFAULT_MECHANISM).strip().upper()
+    # A mechanism that does not exist is told already
+    if mechanism in MECHANISMS and mechanism not in wanted:
+        how = "is" if given else "is not given, which means"
+        raise JaasError(
+            f"{module.name} is for mechanism {' or '.join(wanted)}, but 'properties.sasl.mechanism' {how} {mechanism}; "
+            f"make the two fit"
+        )
+
+
+def _module_properties(module: LoginModule, java: Mapping[str, str]) -> dict[str, str]:
+    if module.name == "Krb5LoginModule":
+        return {_KRB5_OPTIONS[name]: value for name, value in module.options.items() if name in _KRB5_OPTIONS}
+    if module.name == "OAuthBearerLoginModule":
+        return oauth_properties(module.options, has_endpoint="sasl.oauthbearer.token.endpoint.url" in java)
+    missing = [name for name in ("username", "password") if not module.options.get(name)]
+    if missing:
+        raise JaasError(f'{module.name} needs {" and ".join(missing)}, as username="..." password="..."')
+    if module.options.get("tokenauth", "false").lower() == "true":
+        raise JaasError("delegation tokens (tokenauth) are not supported by the Kafka client; use a user's password")
+    return {"sasl.username": module.options["username"], "sasl.password": module.options["password"]}

@@ -1,0 +1,1 @@
+"""Records on their way between Kafka and Arrow: messages, key and value columns, metadata columns, row kinds."""

@@ -1,0 +1,107 @@
+"""What a message has beside its decoded value, as Arrow columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
+
+from millrace.contracts import HEADERS, is_headers
+from millrace.records.messages import Messages
+from millrace.source.reader.header_filter import headers_of
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+HEADER_MAP = pa.map_(pa.string(), pa.binary())
+
+_TYPE_NUMBERS = {TIMESTAMP_NOT_AVAILABLE: -1, TIMESTAMP_CREATE_TIME: 0, TIMESTAMP_LOG_APPEND_TIME: 1}
+_TYPE_NAMES = {
+    TIMESTAMP_NOT_AVAILABLE: "NoTimestampType",
+    TIMESTAMP_CREATE_TIME: "CreateTime",
+    TIMESTAMP_LOG_APPEND_TIME: "LogAppendTime",
+}
+
+
+@dataclass(frozen=True)
+class MessageColumn:
+    """A column that is made from messages as they are.
+
+    Attributes:
+        type: Its Arrow type.
+        sql_type: The same as Spark SQL writes it.
+        make: Makes it from some messages.
+    """
+
+    type: pa.DataType
+    sql_type: str
+    make: Callable[[Messages], pa.Array]
+
+    def accepts(self, kind: pa.DataType) -> bool:
+        """Whether a column of the query may have this type, which may differ in what can be null inside."""
+        return kind == self.type or (self.type == HEADERS and is_headers(kind))
+
+    def column(self, messages: Messages, field: pa.Field) -> pa.Array:
+        """The column for a field of the query's schema; NULL, whatever that allows, where a message has none."""
+        return self.make(messages).cast(field.type)
+
+
+def payload(get: Callable[[Message], bytes | None]) -> MessageColumn:
+    """The column of keys or values as they are."""
+    return MessageColumn(pa.binary(), "BINARY", lambda messages: pa.array(list(map(get, messages.items)), pa.binary()))
+
+
+def _topic(messages: Messages) -> pa.Array:
+    return pa.repeat(pa.scalar(messages.partition.topic, pa.string()), len(messages.items))
+
+
+def _partition(messages: Messages) -> pa.Array:
+    return pa.repeat(pa.scalar(messages.partition.partition, pa.int32()), len(messages.items))
+
+
+def _offset(messages: Messages) -> pa.Array:
+    return pa.array(np.fromiter(map(Message.offset, messages.items), np.int64, len(messages.items)))
+
+
+def _timestamp(messages: Messages) -> pa.Array:
+    millis = np.array([message.timestamp()[1] for message in messages.items], np.int64)
+    return pa.array(millis * 1000, TIMESTAMP, mask=millis < 0)
+
+
+def _timestamp_number(messages: Messages) -> pa.Array:
+    return pa.array([_TYPE_NUMBERS[message.timestamp()[0]] for message in messages.items], pa.int32())
+
+
+def _timestamp_name(messages: Messages) -> pa.Array:
+    return pa.array([_TYPE_NAMES[message.timestamp()[0]] for message in messages.items], pa.string())
+
+
+def _header_map(messages: Messages) -> pa.Array:
+    # Of a header that is repeated the last one stays, as in any map that is filled in order
+    return pa.array([list(dict(message.headers() or ()).items()) for message in messages.items], HEADER_MAP)
+
+
+def _headers_or_null(messages: Messages) -> pa.Array:
+    found = headers_of(messages)
+    return pc.if_else(pc.greater(pc.list_value_length(found), 0), found, pa.scalar(None, found.type))
+
+
+def _leader_epoch(messages: Messages) -> pa.Array:
+    epochs = [message.leader_epoch() for message in messages.items]
+    return pa.array([None if epoch is None or epoch < 0 else epoch for epoch in epochs], pa.int32())
+
+
+KEY = payload(Message.key)
+VALUE = payload(Message.value)
+TOPIC = MessageColumn(pa.string(), "STRING", _topic)
+PARTITION = MessageColumn(pa.int32(), "INT", _partition)
+OFFSET = MessageColumn(pa.int64(), "BIGINT", _offset)
+RECORD_TIMESTAMP = MessageColumn(TIMESTAMP, "TIMESTAMP", _timestamp)
+TIMESTAMP_NUMBER = MessageColumn(pa.int32(), "INT", _timestamp_number)
+TIMESTAMP_NAME = MessageColumn(pa.string(), "STRING", _timestamp_name)
+HEADER_LIST = MessageColumn(HEADERS, "ARRAY<STRUCT<key: STRING, value: BINARY>>", headers_of)
+HEADER_LIST_OR_NULL = MessageColumn(HEADERS, HEADER_LIST.sql_type, _headers_or_null)
+HEADERS_AS_MAP = MessageColumn(HEADER_MAP, "MAP<STRING, BINARY>", _header_map)
+LEADER_EPOCH = MessageColumn(pa.int32(), "INT", _leader_epoch)

@@ -1,0 +1,1 @@
+"""Exactly-once: transactions, and the ledger of what each task has written."""

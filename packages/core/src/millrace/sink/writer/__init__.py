@@ -1,0 +1,1 @@
+"""Write tasks, on executors: build records, choose partitions, produce."""

@@ -1,0 +1,1 @@
+"""Plan reads, on the driver: partitions, offsets, limits, splits."""

@@ -1,0 +1,1 @@
+"""Read splits, on executors: fetch, filter, decode, build record batches."""

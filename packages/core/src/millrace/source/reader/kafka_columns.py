@@ -1,0 +1,51 @@
+"""The columns of Spark's own Kafka connector, for reads without a format."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from millrace.contracts import Decoded
+from millrace.errors import SchemaError
+from millrace.records import message_columns as columns
+from millrace.records.messages import Messages
+
+_COLUMNS = {
+    "key": columns.KEY,
+    "value": columns.VALUE,
+    "topic": columns.TOPIC,
+    "partition": columns.PARTITION,
+    "offset": columns.OFFSET,
+    "timestamp": columns.RECORD_TIMESTAMP,
+    "timestampType": columns.TIMESTAMP_NUMBER,
+    "headers": columns.HEADER_LIST_OR_NULL,
+}
+
+
+def kafka_schema(*, include_headers: bool) -> pa.Schema:
+    """The columns key, value, topic, partition, offset, timestamp, timestampType and, when asked for, headers."""
+    return pa.schema([(name, column.type) for name, column in _COLUMNS.items() if include_headers or name != "headers"])
+
+
+def check_kafka_schema(schema: pa.Schema) -> None:
+    """Refuse a schema with other columns than Spark's own connector has; any choice of them is welcome.
+
+    Raises:
+        SchemaError: A column is unknown or of another type.
+    """
+    for field in schema:
+        column = _COLUMNS.get(field.name)
+        if column is None:
+            raise SchemaError(
+                f"column {field.name!r}: without the option 'format' the columns are {', '.join(_COLUMNS)}. Choose "
+                f"from these, or give a format, such as 'json'"
+            )
+        if not column.accepts(field.type):
+            raise SchemaError(
+                f"column {field.name!r} is {column.sql_type} without the option 'format', not {field.type}"
+            )
+
+
+def kafka_columns(schema: pa.Schema, messages: Messages) -> Decoded:
+    """Those columns of the messages that a schema asks for, one row a message."""
+    made = [_COLUMNS[field.name].column(messages, field) for field in schema]
+    return Decoded(pa.RecordBatch.from_arrays(made, schema=schema))

@@ -1,0 +1,47 @@
+"""What a task has read, counted by partition."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+
+from confluent_kafka import Message
+
+from millrace.contracts import TopicPartition
+from millrace.monitoring.report import Count
+
+
+class SplitMetrics:
+    """Counts by partition; a batch of records costs one call."""
+
+    def __init__(self) -> None:
+        self.counts: dict[TopicPartition, Count] = defaultdict(Count)
+
+    def fetched(self, partition: TopicPartition, records: list[Message], value_bytes: int) -> None:
+        """Count records that were fetched."""
+        count = self.counts[partition]
+        count.records += len(records)
+        count.bytes += value_bytes
+        count.fetch_lag_ms = _age_ms(records[-1])
+
+    def emitted(self, partition: TopicPartition, last: Message) -> None:
+        """Note that the rows of fetched records were made, up to that of ``last``."""
+        self.counts[partition].emit_lag_ms = _age_ms(last)
+
+    def malformed(self, partition: TopicPartition, messages: int) -> None:
+        """Count messages that give no rows because something is wrong with them."""
+        self.counts[partition].errors += messages
+
+    @property
+    def errors(self) -> int:
+        """How many of those there are in all partitions."""
+        return sum(count.errors for count in self.counts.values())
+
+    def skipped(self, partition: TopicPartition, offsets: int) -> None:
+        """Count offsets that are gone."""
+        self.counts[partition].skipped += offsets
+
+
+def _age_ms(record: Message) -> int | None:
+    timestamp = record.timestamp()[1]
+    return int(time.time() * 1000) - timestamp if timestamp >= 0 else None

@@ -1,0 +1,138 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def install(folder, name, hooks, modules=None, entry_point=None):
+    """Put a distribution into a folder as pip would: its metadata, its entry point, its modules."""
+    module = name.replace("-", "_")
+    info = folder / f"{module}-1.2.3.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2.3\n")
+    (info / "entry_points.txt").write_text(f"[millrace]\n{name} = {entry_point or module}\n")
+    (folder / f"{module}.py").write_text(hooks)
+    for file, text in (modules or {}).items():
+        (folder / file).write_text(text)
+
+
+def hooks(answer):
+    return f"from millrace.plugins import hookimpl\n\n@hookimpl\ndef millrace_partitioners():\n    return {answer!r}\n"
+
+
+PARTITIONER = """
+import pyarrow as pa
+from millrace.contracts import Partitioner
+
+class Zero(Partitioner):
+    def partition(self, topic, keys, values, partition_count):
+        return pa.array([0] * len(values), pa.int32())
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(*arguments):
+        program = "import sys; sys.argv[0] = 'millrace'; from millrace_cli import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", program, "plugins", *arguments],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+
+    return call
+
+
+def entry(report, name):
+    return next(plugin for plugin in report["plugins"] if plugin["name"] == name)
+
+
+def test_a_strangers_plugin_is_listed_with_all_there_is_to_know(run, tmp_path):
+    install(tmp_path, "acme-zero", hooks({"zero": "acme_zero_part:Zero"}), {"acme_zero_part.py": PARTITIONER})
+    assert entry(json.loads(run("--json").stdout), "zero") == {
+        "kind": "partitioner",
+        "name": "zero",
+        "class": "acme_zero_part:Zero",
+        "distribution": "acme-zero",
+        "version": "1.2.3",
+        "error": None,
+    }
+
+
+def test_the_standard_plugins_are_listed_beside_it(run):
+    report = json.loads(run("--json").stdout)
+    kinds = {plugin["kind"] for plugin in report["plugins"]}
+    assert {"format", "partitioner", "offset initializer", "header filter"} <= kinds
+    assert entry(report, "json")["distribution"] == "millrace-formats"
+
+
+def test_a_table_in_a_pipe_has_one_plain_line_for_each_plugin(run, tmp_path):
+    install(tmp_path, "acme-zero", hooks({"zero": "acme_zero_part:Zero"}), {"acme_zero_part.py": PARTITIONER})
+    lines = [line.split() for line in run().stdout.splitlines()]
+    assert lines[0] == ["kind", "name", "class", "distribution", "version", "state"]
+    assert ["partitioner", "zero", "acme_zero_part:Zero", "acme-zero", "1.2.3", "ok"] in lines
+
+
+def test_a_package_that_cannot_be_imported_is_told_with_its_cause(run, tmp_path):
+    install(tmp_path, "acme-broken", "import a_library_that_is_not_there\n")
+    done = run("--json")
+    assert done.returncode == 1
+    report = json.loads(done.stdout)
+    assert report["failures"] == [
+        {
+            "entry_point": "acme_broken",
+            "distribution": "acme-broken",
+            "version": "1.2.3",
+            "error": "ModuleNotFoundError: No module named 'a_library_that_is_not_there'",
+        }
+    ]
+    assert entry(report, "json")  # the others are listed all the same
+
+
+def test_a_broken_package_is_told_below_the_table(run, tmp_path):
+    install(tmp_path, "acme-broken", "import a_library_that_is_not_there\n")
+    done = run()
+    assert done.returncode == 1
+    assert (
+        "millrace: plugin package acme-broken 1.2.3 (acme_broken) cannot be loaded: "
+        "ModuleNotFoundError: No module named 'a_library_that_is_not_there'\n"
+    ) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_hook_that_millrace_does_not_know_is_told(run, tmp_path):
+    install(tmp_path, "acme-typo", hooks({}).replace("millrace_partitioners", "millrace_partitionerz"))
+    (failure,) = json.loads(run("--json").stdout)["failures"]
+    assert "millrace_partitionerz" in failure["error"]
+
+
+def test_a_class_that_cannot_be_imported_is_told_beside_its_plugin(run, tmp_path):
+    install(tmp_path, "acme-zero", hooks({"zero": "acme_zero_part:Nought"}), {"acme_zero_part.py": PARTITIONER})
+    done = run("--json")
+    assert done.returncode == 1
+    error = entry(json.loads(done.stdout), "zero")["error"]
+    assert error.startswith("partitioner 'zero' of acme-zero 1.2.3 cannot be loaded from 'acme_zero_part:Nought'")
+    assert "has no attribute 'Nought'" in error
+    plain = run()
+    assert error in plain.stderr
+    assert "cannot be used" in plain.stdout
+
+
+def test_a_name_given_twice_is_told_with_both_packages(run, tmp_path):
+    for name in ("acme-one", "acme-two"):
+        install(tmp_path, name, hooks({"zero": "acme_zero_part:Zero"}), {"acme_zero_part.py": PARTITIONER})
+    done = run("--json")
+    assert done.returncode == 1
+    errors = [plugin["error"] for plugin in json.loads(done.stdout)["plugins"] if plugin["name"] == "zero"]
+    assert len(errors) == 2
+    assert "acme-one 1.2.3" in errors[0]
+    assert "acme-two 1.2.3" in errors[0]
+
+
+def test_the_help_documents_the_shape_and_the_exit_code(run):
+    text = run("--help").stdout
+    assert "{kind, name, class, distribution, version, error}" in text
+    assert "Exit code 0 when all of them can be used, 1 when one cannot." in text

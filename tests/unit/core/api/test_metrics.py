@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from millrace.api.metrics import PartitionMetrics, metrics, metrics_of
+
+TOLD = {
+    "partitions": {"a": {"0": [10, 100, 0, 5, 9, 4], "1": [2, 20, 3, 7, None, 1]}},
+    "records_per_second": 12.5,
+    "bytes_per_second": 125.0,
+    "idle_ms": 40,
+    "missing": 1,
+    "clients": {"reader": {"rx": 7}},
+    "skipped": 4,
+    "committed": {"a": {"0": 6}},
+    "commits_succeeded": 2,
+    "commits_failed": 1,
+}
+
+
+def offset(metrics_: Any = None, **topics: Any) -> str:
+    return json.dumps({"v": 1, "topics": topics, **({"metrics": metrics_} if metrics_ else {})})
+
+
+def progress(*sources: tuple[str | None, str | None], watermark: str | None = None) -> Any:
+    return SimpleNamespace(
+        sources=[SimpleNamespace(latestOffset=latest, endOffset=end) for latest, end in sources],
+        eventTime={"watermark": watermark} if watermark else {},
+        timestamp="2026-01-01T00:01:00.500Z",
+    )
+
+
+def test_partitions_have_offsets_lag_and_counts() -> None:
+    (found,) = metrics_of(progress((offset(TOLD, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5}))))
+    assert found.partitions == (
+        PartitionMetrics("a", 0, 10, 6, 2, 10, 100, 0, 5, 9, 4),
+        PartitionMetrics("a", 1, 5, None, 0, 2, 20, 3, 7, None, 1),
+    )
+
+
+def test_a_source_has_what_its_partitions_have_together() -> None:
+    (found,) = metrics_of(
+        progress((offset(TOLD, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5})), watermark="2026-01-01T00:00:00.000Z")
+    )
+    shown = found.to_dict()
+    del shown["partitions"]
+    assert shown == {
+        "pendingRecords": 2,
+        "numRecordsIn": 12,
+        "numRecordsInPerSecond": 12.5,
+        "numBytesIn": 120,
+        "numBytesInPerSecond": 125.0,
+        "numRecordsInErrors": 5,
+        "recordsSkipped": 7,
+        "commitsSucceeded": 2,
+        "commitsFailed": 1,
+        "currentFetchEventTimeLag": 7,
+        "currentEmitEventTimeLag": 9,
+        "watermarkLag": 60_500,
+        "sourceIdleTime": 40,
+        "missingReports": 1,
+        "consumers": {"reader": {"rx": 7}},
+    }
+    assert found.to_dict()["partitions"][0]["committedOffset"] == 6
+
+
+def test_without_a_watermark_there_is_no_lag_of_it() -> None:
+    source = offset(TOLD, a={"0": 1}), offset(a={"0": 1})
+    assert metrics_of(progress(source))[0].watermark_lag is None
+    assert metrics_of(progress(source, watermark="1970-01-01T00:00:00.000Z"))[0].watermark_lag is None
+
+
+def test_other_sources_are_left_out() -> None:
+    sparks = json.dumps({"a": {"0": 3}})
+    assert metrics_of(progress((None, None), ("7", "7"), (sparks, sparks))) == ()
+
+
+def test_a_query_without_progress_has_no_metrics() -> None:
+    query: Any = SimpleNamespace(lastProgress=None)
+    assert metrics(query) == ()

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from millrace.api.session import REDACTION_REGEX
+from millrace.options.secrets import is_secret
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sasl.jaas.config",
+        "sasl.password",
+        "sasl.oauthbearer.assertion.private.key.passphrase",
+        "sasl.oauthbearer.assertion.private.key.pem",
+        "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.config",
+        "sasl.oauthbearer.extensions",
+        "schema.registry.basic.auth.user.info",
+        "schema.registry.bearer.auth.credentials.source",
+        "ssl.key.password",
+        "ssl.key.pem",
+        "ssl.keystore.key",
+        "ssl.keystore.password",
+        "ssl.truststore.password",
+    ],
+)
+def test_spark_hides_what_millrace_hides(name: str) -> None:
+    assert is_secret(f"properties.{name}")
+    assert re.search(REDACTION_REGEX, f"properties.{name}")
+
+
+@pytest.mark.parametrize(
+    "name", ["topic", "properties.bootstrap.servers", "properties.security.protocol", "key.format"]
+)
+def test_spark_shows_what_a_person_needs_to_see(name: str) -> None:
+    assert not re.search(REDACTION_REGEX, name)
+
+
+def test_a_local_session_has_the_setting(spark) -> None:
+    assert spark.conf.get("spark.redaction.regex") == REDACTION_REGEX

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+
+from millrace.api.source import KafkaSource
+from millrace.configuration.build import configure
+from millrace.errors import OptionsError
+
+BASE = {"properties.bootstrap.servers": "h:1", "topic": "orders", "format": "json"}
+TOLERANT = {"ingestion.ignore-errors": "true"}
+LETTERS = {"dirty-data.collector": "topic", "dirty-data.collector.topic": "dead"}
+
+
+def problems(options: dict[str, str]) -> tuple[str, ...]:
+    with pytest.raises(OptionsError) as error:
+        configure(options)
+    return error.value.problems
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"ingestion.error-tolerance.max-count": "-1"},
+        {"ingestion.error-tolerance.max-count": "1000", "dirty-data.collector": "logger"},
+        {"dirty-data.collector.type": "logger"},
+        LETTERS,
+    ],
+)
+def test_options_that_fit_are_taken(options: dict[str, str]) -> None:
+    assert configure({**BASE, **TOLERANT, **options}).source.options.ignore_errors
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ingestion.error-tolerance.max-count", "-1"),
+        ("ingestion.error-tolerance.max-count", "5"),
+        ("dirty-data.collector", "logger"),
+        ("dirty-data.collector.topic", "dead"),
+    ],
+)
+@pytest.mark.parametrize("strict", [{}, {"ingestion.ignore-errors": "false"}])
+def test_what_is_for_tolerated_messages_needs_them(name: str, value: str, strict: dict[str, str]) -> None:
+    assert problems({**BASE, **strict, name: value}) == (
+        f"option {name!r}: it is for 'ingestion.ignore-errors' = true; otherwise a malformed message ends the query",
+    )
+
+
+def test_without_a_format_nothing_is_malformed() -> None:
+    assert problems({"properties.bootstrap.servers": "h:1", **TOLERANT}) == (
+        "option 'ingestion.ignore-errors': without a format no message is malformed; give 'value.format'",
+    )
+
+
+def test_a_topic_for_them_needs_its_name() -> None:
+    assert problems({**BASE, **TOLERANT, "dirty-data.collector": "topic"}) == (
+        "option 'dirty-data.collector' = topic: it needs 'dirty-data.collector.topic', where malformed messages are to "
+        "be written",
+    )
+
+
+@pytest.mark.parametrize("collector", [{}, {"dirty-data.collector": "logger"}])
+def test_a_name_needs_the_topic(collector: dict[str, str]) -> None:
+    assert problems({**BASE, **TOLERANT, **collector, "dirty-data.collector.topic": "dead"}) == (
+        "option 'dirty-data.collector.topic': it is for 'dirty-data.collector' = topic",
+    )
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        {"topic": "orders;dead"},
+        {"topic-partitions": "orders:0;dead:1"},
+        {"topic-pattern": "d.*"},
+        {"subscribe": "dead"},
+    ],
+)
+def test_a_topic_that_is_read_is_refused(selection: dict[str, str]) -> None:
+    base = {name: value for name, value in BASE.items() if name != "topic"}
+    assert problems({**base, **TOLERANT, **LETTERS, **selection}) == (
+        "option 'dirty-data.collector.topic': 'dead' is among the topics that are read; give another one",
+    )
+
+
+def test_a_limit_of_all_tasks_needs_the_driver() -> None:
+    quiet = {"scan.metrics.address": "", "ingestion.error-tolerance.max-count": "5"}
+    assert problems({**BASE, **TOLERANT, **quiet}) == (
+        "option 'ingestion.error-tolerance.max-count': a stream's tasks count together by way of the driver; leave out "
+        "'scan.metrics.address', or give an address of the driver",
+    )
+
+
+def test_builders_take_them_too() -> None:
+    source = (
+        KafkaSource.builder()
+        .set_bootstrap_servers("h:1")
+        .set_topics("orders")
+        .set_value_only_deserializer("json")
+        .set_option("ingestion.ignore-errors", True)
+        .set_option("ingestion.error-tolerance.max-count", 1_000)
+        .build()
+    )
+    assert configure(source.options).source.options.max_errors == 1_000

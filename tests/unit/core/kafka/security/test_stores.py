@@ -1,0 +1,124 @@
+"""Stores that Java's own keytool has made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from millrace.kafka.security.stores import KeyPasswordError, StoreError, StorePasswordError, read_store
+from support.certificates import Identity, authority, issue, java_keystore, java_truststore
+
+OLD, STORE, KEY = "old-pass", "store-pass", "key-pass"
+ROOT = authority("root")
+CLIENT = issue("client", authority("between", ROOT))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("stores")
+    (made / "ca.pem").write_text(ROOT.certificate_pem)
+    (made / "client.p12").write_bytes(CLIENT.pkcs12(OLD))
+    java_truststore(made / "trust.jks", made / "ca.pem", STORE, "JKS")
+    java_truststore(made / "trust-pkcs12.jks", made / "ca.pem", STORE, "PKCS12")
+    java_keystore(made / "key.jks", made / "client.p12", OLD, STORE, KEY, "JKS")
+    java_keystore(made / "key-pkcs12.jks", made / "client.p12", OLD, STORE, STORE, "PKCS12")
+    java_keystore(made / "key.jceks", made / "client.p12", OLD, STORE, KEY, "JCEKS")
+    (made / "client.pem").write_text("Bag attributes\n" + CLIENT.chain_pem + CLIENT.key_pem())
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "password"), [("trust.jks", STORE), ("trust.jks", None), ("trust-pkcs12.jks", STORE), ("ca.pem", None)]
+)
+def test_the_certificates_to_trust_are_read(folder: Path, name: str, password: str | None) -> None:
+    store = read_store((folder / name).read_bytes(), password)
+    assert store.trusted == ROOT.certificate_pem
+    assert store.key == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "key_password"),
+    [
+        ("key.jks", STORE, KEY),
+        ("key-pkcs12.jks", STORE, None),
+        ("client.p12", OLD, None),
+        ("client.pem", None, None),
+    ],
+)
+def test_a_key_and_its_whole_chain_are_read(
+    folder: Path, name: str, password: str | None, key_password: str | None
+) -> None:
+    store = read_store((folder / name).read_bytes(), password, key_password)
+    assert store.key == CLIENT.key_pem()
+    assert store.chain == CLIENT.chain_pem
+
+
+@pytest.mark.parametrize("password", ["wrong-hush", ""])
+@pytest.mark.parametrize("name", ["trust.jks", "trust-pkcs12.jks", "key.jks", "key-pkcs12.jks"])
+def test_a_wrong_password_of_a_store_is_told(folder: Path, name: str, password: str) -> None:
+    with pytest.raises(StorePasswordError, match=r"^the password is wrong, or the file is damaged$"):
+        read_store((folder / name).read_bytes(), password, KEY)
+
+
+@pytest.mark.parametrize("name", ["trust-pkcs12.jks", "key.jks", "client.p12"])
+def test_a_password_that_is_needed_is_asked_for(folder: Path, name: str) -> None:
+    with pytest.raises(StorePasswordError):
+        read_store((folder / name).read_bytes())
+
+
+@pytest.mark.parametrize("key_password", [None, "wrong-hush"])
+def test_a_wrong_password_of_a_key_is_told(folder: Path, key_password: str | None) -> None:
+    with pytest.raises(KeyPasswordError, match=r"^the password of its key is wrong$"):
+        read_store((folder / "key.jks").read_bytes(), STORE, key_password)
+
+
+def test_another_kind_of_store_is_told_with_how_to_convert_it(folder: Path) -> None:
+    with pytest.raises(StoreError, match="keytool -importkeystore -deststoretype PKCS12"):
+        read_store((folder / "key.jceks").read_bytes(), STORE)
+
+
+@pytest.mark.parametrize("data", [b"", b"junk", b"\x30\x82", b"\xfe\xed\xfe\xed\x00\x00\x00\x02"])
+@pytest.mark.parametrize("password", [None, "hush"])
+def test_what_is_no_store_is_told(data: bytes, password: str | None) -> None:
+    with pytest.raises(StoreError) as error:
+        read_store(data, password)
+    assert "hush" not in str(error.value)
+
+
+def test_a_store_that_was_cut_off_or_changed_is_told(folder: Path) -> None:
+    whole = (folder / "key.jks").read_bytes()
+    for length in range(4, len(whole) - 20, 7):
+        with pytest.raises(StoreError):
+            read_store(whole[:length], STORE, KEY)
+        with pytest.raises(StoreError):
+            read_store(whole[:length], None, KEY)
+    with pytest.raises(StorePasswordError):
+        read_store(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], STORE, KEY)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\\n", " ", "\r\n"])
+def test_pem_may_have_any_ends_of_lines(ends: str) -> None:
+    text = (CLIENT.key_pem() + CLIENT.chain_pem).replace("\n", ends)
+    store = read_store(text.encode())
+    assert (store.key, store.chain) == (CLIENT.key_pem(), CLIENT.chain_pem)
+
+
+def test_an_encrypted_key_in_pem_stays_encrypted() -> None:
+    text = CLIENT.key_pem(KEY) + CLIENT.chain_pem
+    assert read_store(text.encode()).key.startswith("-----BEGIN ENCRYPTED PRIVATE KEY-----")
+
+
+def test_the_text_of_a_store_shows_no_key() -> None:
+    assert "PRIVATE" not in repr(read_store((CLIENT.key_pem() + CLIENT.chain_pem).encode()))
+
+
+def test_an_old_key_with_headers_is_kept_as_it_is() -> None:
+    inside = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA"
+    old = f"-----BEGIN RSA PRIVATE KEY-----\n{inside}\n-----END RSA PRIVATE KEY-----\n"
+    assert read_store(old.encode()).key == old
+
+
+def test_a_store_without_a_key_has_none() -> None:
+    only: Identity = issue("only", ROOT)
+    assert read_store(only.certificate_pem.encode()).key == ""

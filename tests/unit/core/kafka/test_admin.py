@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from millrace.contracts import TopicPartition
+from millrace.errors import ClientError, OptionsError, UnreachableError
+from millrace.kafka import admin as cluster
+from millrace.kafka.admin import KafkaAdmin
+from millrace.options.secrets import Properties
+
+NOWHERE = Properties({"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush"})
+
+
+def test_servers_that_do_not_answer_are_named_with_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "REQUEST_TIMEOUT_S", 1.0)
+    started = time.monotonic()
+    with pytest.raises(UnreachableError) as error:
+        KafkaAdmin(NOWHERE).topics(["orders"])
+    assert time.monotonic() - started < 5
+    message = str(error.value)
+    assert message.startswith(
+        "no Kafka broker answered within 1 s at 127.0.0.1:1 (option 'properties.bootstrap.servers') when looking up "
+        "topics: "
+    )
+    assert "Connection refused" in message
+    assert message.endswith(
+        "Check the address and port, that the broker is running, and that 'properties.security.protocol' is what its "
+        "listener expects"
+    )
+    assert "hush" not in message
+
+
+def refusing(code: int) -> Callable[[float], None]:
+    def request(timeout_s: float) -> None:
+        raise KafkaException(KafkaError(code, "boo"))
+
+    return request
+
+
+def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
+    with pytest.raises(ClientError, match=r"^looking up topics failed: boo \(CLUSTER_AUTHORIZATION_FAILED\)$") as error:
+        KafkaAdmin(NOWHERE).ask(refusing(KafkaError.CLUSTER_AUTHORIZATION_FAILED), "looking up topics")
+    assert not isinstance(error.value, UnreachableError)
+
+
+def test_a_failure_that_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
+    outcomes = iter(
+        [refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda timeout_s: "answer"]
+    )
+
+    def request(timeout_s: float) -> object:
+        return next(outcomes)(timeout_s)
+
+    assert KafkaAdmin(NOWHERE).ask(request, "looking up topics") == "answer"
+
+
+def test_a_property_that_the_client_refuses_is_an_options_error() -> None:
+    with pytest.raises(OptionsError, match=r"No such configuration property: \"lingr\.ms\""):
+        KafkaAdmin(Properties({"bootstrap.servers": "127.0.0.1:1", "lingr.ms": "5"}))
+
+
+def test_nothing_is_asked_for_no_partitions() -> None:
+    assert KafkaAdmin(NOWHERE).begin([]) == {}
+    assert KafkaAdmin(NOWHERE).end([]) == {}
+
+
+KNOWN = {"orders": 3, "audit": 1, "__consumer_offsets": 50}
+
+
+@pytest.mark.parametrize(
+    ("missing", "known", "message"),
+    [
+        (["order"], KNOWN, "no topic 'order' at 127.0.0.1:1 (option 'topic'). Did you mean 'orders'?"),
+        (
+            ["zzz", "yyy"],
+            KNOWN,
+            "no topic 'zzz', 'yyy' at 127.0.0.1:1 (option 'topic'). Topics there: audit, orders. Create it first, or "
+            "check that this client may see it",
+        ),
+        (
+            ["zzz"],
+            {},
+            "no topic 'zzz' at 127.0.0.1:1 (option 'topic'). Topics there: none. Create it first, or check that this "
+            "client may see it",
+        ),
+        (
+            ["zzz"],
+            {f"a{number:02}": 1 for number in range(13)},
+            "no topic 'zzz' at 127.0.0.1:1 (option 'topic'). Topics there: a00, a01, a02, a03, a04, a05, a06, a07, "
+            "a08, a09 and 3 more. Create it first, or check that this client may see it",
+        ),
+    ],
+)
+def test_missing_topics_are_told_with_those_that_exist(missing: list[str], known: dict[str, int], message: str) -> None:
+    assert KafkaAdmin(NOWHERE)._missing(missing, known) == message
+
+
+def test_an_offset_that_the_client_does_not_know_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
+    answers = iter([-1001, 5])
+
+    class Admin:
+        def list_offsets(self, request: dict[Any, Any], **_: Any) -> dict[Any, Future[Any]]:
+            future: Future[Any] = Future()
+            future.set_result(SimpleNamespace(offset=next(answers)))
+            return dict.fromkeys(request, future)
+
+        def poll(self, _: float) -> None: ...
+
+        def list_topics(self, **_: Any) -> None: ...
+
+    asked = KafkaAdmin(NOWHERE)
+    asked._admin = Admin()
+    assert asked.end([TopicPartition("orders", 0)]) == {("orders", 0): 5}

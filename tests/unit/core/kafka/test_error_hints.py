@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, Producer
+
+from millrace.errors import OptionsError
+from millrace.kafka.client_log import REFUSED_S, ClientLog
+from millrace.kafka.error_hints import explain_configuration, explain_refusal, hint_for_silence, is_refusal, shown
+from millrace.kafka.errors import configuration_errors
+
+AT = "sasl_plaintext://127.0.0.1:9/bootstrap: "
+SAID = "SASL authentication error: Authentication failed: Invalid username or password"
+WRONG_PASSWORD = f"{AT}{SAID} (after 301ms in state AUTH_REQ)"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (WRONG_PASSWORD, "and that the broker knows this user for mechanism PLAIN"),
+        (f"{AT}SASL PLAIN mechanism handshake failed: Broker: Unsupported SASL mechanism: ", "supports"),
+        (f"{AT}SASL PLAIN mechanism handshake failed: Broker: Request not valid in current SASL state: ", "no SASL"),
+        (
+            "ssl://a:9/1: SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker listener?",
+            "not speak TLS",
+        ),
+        ("ssl://a:9/1: Receive failed: SSL routines::tlsv13 alert certificate required: 116", "client certificate"),
+        ("ssl://a:9/1: Receive failed: SSL routines::ssl/tls alert bad certificate: 42", "client certificate"),
+        ("Failed to acquire SASL OAUTHBEARER token: timed out", "'properties.sasl.oauthbearer.token.endpoint.url'"),
+        ("SSL handshake failed: SSL routines::certificate verify failed", "'properties.ssl.truststore.location'"),
+    ],
+)
+def test_what_does_not_pass_is_told_with_what_to_do(text: str, advice: str) -> None:
+    assert is_refusal(text)
+    assert advice in explain_refusal(text, {"sasl.mechanism": "PLAIN"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "127.0.0.1:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused (after 0ms in state CONNECT)",
+        "1/1 brokers are down",
+        "ssl://127.0.0.1:9/1: Disconnected: SSL connection closed by peer (after 5ms in state UP)",
+        "a:9/bootstrap: Failed to resolve 'a:9': Name or service not known",
+    ],
+)
+def test_what_may_pass_is_no_refusal(text: str) -> None:
+    assert not is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "advice"),
+    [("OAUTHBEARER", "The broker does not accept the token"), ("GSSAPI", "kerberos.service.name")],
+)
+def test_a_refused_login_is_told_in_the_mechanisms_own_words(mechanism: str, advice: str) -> None:
+    assert advice in explain_refusal(WRONG_PASSWORD, {"sasl.mechanism": mechanism})
+
+
+def test_texts_are_shown_without_timing_and_without_quoted_options() -> None:
+    assert shown(WRONG_PASSWORD).endswith("Invalid username or password")
+    assert shown("Unrecognized sasl.oauthbearer.config beginning at: secret=hush\n more") == (
+        "Unrecognized sasl.oauthbearer.config"
+    )
+
+
+AT_ONCE = "a:9/bootstrap: Disconnected: connection closed by peer (after 1ms in state APIVERSION_QUERY)"
+LATER = "a:9/bootstrap: Disconnected: connection closed by peer (after 1ms in state UP)"
+
+
+@pytest.mark.parametrize(
+    ("logged", "protocol", "hint"),
+    [
+        (AT_ONCE, "PLAINTEXT", "set 'properties.security.protocol' to SSL, with PLAINTEXT there is no TLS"),
+        (AT_ONCE, "SASL_PLAINTEXT", "set 'properties.security.protocol' to SASL_SSL, with SASL_PLAINTEXT"),
+        (AT_ONCE, "SSL", None),
+        (LATER, "PLAINTEXT", "set 'properties.security.protocol' to SASL_PLAINTEXT, and"),
+        (LATER, "SSL", "set 'properties.security.protocol' to SASL_SSL, and"),
+        (LATER, "SASL_SSL", None),
+        ("a:9/bootstrap: Connection refused (after 1ms in state CONNECT)", "PLAINTEXT", None),
+    ],
+)
+def test_closed_connections_hint_at_the_protocol(logged: str, protocol: str, hint: str | None) -> None:
+    found = hint_for_silence(logged, {"security.protocol": protocol})
+    assert found is None if hint is None else found and hint in found
+
+
+@pytest.mark.parametrize("client", [Producer, Consumer])
+def test_a_client_without_kerberos_is_told_with_how_to_get_one(client: type) -> None:
+    settings = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "security.protocol": "SASL_SSL"}
+    with pytest.raises(OptionsError) as error, configuration_errors():
+        client(settings)
+    assert "the installed Kafka client has no Kerberos" in str(error.value)
+    assert "pip install --force-reinstall --no-binary confluent-kafka confluent-kafka" in str(error.value)
+
+
+def test_what_is_not_known_is_told_in_the_clients_words() -> None:
+    assert explain_configuration("No such configuration property: x") == "No such configuration property: x"
+
+
+def refused(watch: ClientLog) -> None:
+    watch.settings()["error_cb"](KafkaError(KafkaError._AUTHENTICATION, WRONG_PASSWORD))
+
+
+def test_a_refusal_is_remembered_until_it_is_forgotten() -> None:
+    watch = ClientLog({"sasl.mechanism": "PLAIN"})
+    assert watch.refusal() is None
+    refused(watch)
+    assert "Check 'properties.sasl.username'" in str(watch.refusal())
+    watch.clear()
+    assert watch.refusal() is None
+
+
+def test_a_refusal_must_last_where_brokers_may_be_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("millrace.kafka.client_log.time.monotonic", lambda: now[0])
+    watch = ClientLog()
+    refused(watch)
+    now[0] += REFUSED_S - 1
+    refused(watch)
+    assert watch.refusal(REFUSED_S) is None
+    now[0] += 2
+    assert watch.refusal(REFUSED_S) is not None
+
+
+def test_a_refusal_that_is_not_heard_again_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("millrace.kafka.client_log.time.monotonic", lambda: now[0])
+    watch = ClientLog()
+    refused(watch)
+    now[0] += 16
+    assert watch.refusal() is None
+    refused(watch)
+    assert watch.refusal(REFUSED_S) is None
+
+
+def test_the_clients_log_gives_hints() -> None:
+    watch = ClientLog({"security.protocol": "PLAINTEXT"})
+    watch.log(20, "%s [%s] %s", "FAIL", "rdkafka#producer-1", AT_ONCE)
+    assert "as a listener with TLS does" in str(watch.hint())
+    watch.clear()
+    assert watch.hint() is None

@@ -1,0 +1,121 @@
+"""A real producer whose brokers do not exist: whatever it can tell without them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from millrace.contracts import Payloads
+from millrace.errors import DeliveryError, MessageError
+from millrace.kafka import delivery
+from millrace.kafka.producer import WatchedProducer, producer_for
+from millrace.options.secrets import Properties
+from millrace.records.record_columns import Records
+from millrace.sink.writer.produce import Output
+
+NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "delivery.report.only.error": True}
+
+
+@pytest.fixture(autouse=True)
+def _short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery, "FLUSH_STEP_S", 0.05)
+
+
+def output(**settings: str) -> Output:
+    return Output(WatchedProducer({**NOWHERE, **{name.replace("_", "."): value for name, value in settings.items()}}))
+
+
+def values(count: int, **further: Any) -> Records:
+    return Records("orders", Payloads([b"v"] * count), **further)
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        {},
+        {"keys": Payloads([b"k", None])},
+        {"headers": [[("h", b"1"), ("n", None)], []]},
+        {"timestamps": pa.array([1_000, None])},
+    ],
+    ids=["values", "keys", "headers", "timestamps"],
+)
+def test_what_is_handed_over_is_counted(further: dict[str, Any]) -> None:
+    task = output()
+    task.send(values(2, **further), None)
+    assert task.records == 2
+
+
+def test_partitions_may_be_left_to_the_client() -> None:
+    task = output()
+    task.send(values(2), pa.array([5, None], pa.int32()))
+    assert task.records == 2
+
+
+@pytest.mark.parametrize("keys", [None, Payloads([b"k"] * 100)], ids=["values", "keys"])
+def test_a_full_queue_is_waited_for_until_deliveries_fail(keys: Payloads | None) -> None:
+    task = output(queue_buffering_max_messages="10", message_timeout_ms="50")
+    with pytest.raises(DeliveryError) as error:
+        task.send(values(100, keys=keys), None)
+    assert re.match(r"10 of [1-9]\d* records handed to the client so far were not delivered", str(error.value))
+
+
+def test_records_that_are_not_acknowledged_fail_the_task() -> None:
+    task = output(message_timeout_ms="50")
+    task.send(values(3), pa.array([7, 7, 7], pa.int32()))
+    with pytest.raises(DeliveryError) as error:
+        task.finish()
+    message = str(error.value)
+    assert message.startswith(
+        "3 of 3 records handed to the client so far were not delivered; the first, orders-7: Local: "
+    )
+    assert "Connection refused" in message
+    assert message.endswith("The task fails, and Spark writes its rows again when it is tried again")
+
+
+def test_a_partition_that_the_client_was_to_choose_is_not_told_as_none() -> None:
+    task = output(message_timeout_ms="50")
+    task.send(values(1), None)
+    with pytest.raises(DeliveryError) as error:
+        task.finish()
+    assert "None" not in str(error.value)
+
+
+def test_failures_of_the_task_before_are_not_this_tasks() -> None:
+    producer = WatchedProducer({**NOWHERE, "message.timeout.ms": "50"})
+    first = Output(producer)
+    first.send(values(3), None)
+    while producer.client.flush(0.05):
+        pass
+    Output(producer).finish()
+
+
+def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_task() -> None:
+    producer = WatchedProducer({**NOWHERE, "message.timeout.ms": "50"})
+    first = Output(producer)
+    first.send(values(3), None)
+    while producer.client.flush(0.05):
+        pass
+    first.leave()
+    first.leave()
+    assert (first.failed, first.send_ms) == (3, None)
+    second = Output(producer)
+    second.send(values(2), None)
+    while producer.client.flush(0.05):
+        pass
+    assert Output(producer).failed == 2
+
+
+def test_a_record_that_is_too_large_is_told_as_the_records_fault() -> None:
+    task = output(message_max_bytes="1000")
+    with pytest.raises(MessageError, match=r"orders.*Message size too large"):
+        task.send(Records("orders", Payloads([b"x" * 2000])), None)
+
+
+def test_a_worker_keeps_its_producer_for_a_configuration_and_guarantee() -> None:
+    client = Properties({"bootstrap.servers": "127.0.0.1:1"})
+    same = Properties({"bootstrap.servers": "127.0.0.1:1"})
+    assert producer_for(client, idempotent=True) is producer_for(same, idempotent=True)
+    assert producer_for(client, idempotent=True) is not producer_for(client, idempotent=False)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace.contracts import HEADERS, HeaderFilter
+from millrace.records.messages import Messages
+from millrace.source.reader.header_filter import headers_of, keep
+
+Make = Callable[..., Messages]
+
+
+class WithAny(HeaderFilter):
+    """Keeps records that have a header."""
+
+    def __init__(self, expression: str = "") -> None: ...
+
+    def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
+        return pc.greater(pc.list_value_length(headers), 0)
+
+
+def test_headers_keep_their_order_and_repeats(messages: Make) -> None:
+    headers = headers_of(messages({"headers": [("b", b"1"), ("a", None), ("b", b"2")]}))
+    assert headers.type == HEADERS
+    assert headers.to_pylist() == [
+        [{"key": "b", "value": b"1"}, {"key": "a", "value": None}, {"key": "b", "value": b"2"}]
+    ]
+
+
+def test_a_message_without_headers_has_an_empty_list(messages: Make) -> None:
+    assert headers_of(messages({}, {"headers": []})).to_pylist() == [[], []]
+
+
+def test_no_messages_have_no_headers(messages: Make) -> None:
+    assert headers_of(messages()).type == HEADERS
+
+
+def test_without_a_filter_the_messages_are_kept_as_they_are(messages: Make) -> None:
+    fetched = messages({}, {})
+    assert keep(None, fetched) is fetched
+
+
+def test_a_filter_keeps_what_its_mask_says_in_order(messages: Make) -> None:
+    fetched = messages({"headers": [("a", b"1")]}, {}, {"headers": [("a", b"2")]})
+    kept = keep(WithAny(), fetched)
+    assert kept.partition == fetched.partition
+    assert [message.offset() for message in kept.items] == [100, 102]
+
+
+def test_a_filter_may_keep_none(messages: Make) -> None:
+    assert keep(WithAny(), messages({}, {})).items == []

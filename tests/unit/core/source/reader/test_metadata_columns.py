@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+
+from millrace.contracts import Decoded
+from millrace.errors import SchemaError
+from millrace.options.metadata import METADATA_KEYS, parse_metadata_columns
+from millrace.records.messages import Messages
+from millrace.source.reader.metadata_columns import COLUMNS, metadata_columns, metadata_fields, value_schema
+
+Make = Callable[..., Messages]
+ID = pa.field("id", pa.int64())
+TOLD = {"table": pa.string(), "keys": pa.list_(pa.string()), "at": pa.timestamp("us", "UTC")}
+
+
+def test_every_key_of_the_option_has_a_column() -> None:
+    assert tuple(COLUMNS) == METADATA_KEYS
+
+
+def test_the_format_gets_what_is_not_metadata() -> None:
+    chosen = parse_metadata_columns("offset AS at, topic")
+    assert value_schema(pa.schema([*metadata_fields(chosen, TOLD), ID]), chosen, TOLD) == pa.schema([ID])
+
+
+def test_a_metadata_column_that_the_schema_lacks_is_told_with_its_type() -> None:
+    with pytest.raises(SchemaError, match=r"names column 'at', which the schema lacks: add at TIMESTAMP$"):
+        value_schema(pa.schema([ID]), parse_metadata_columns("timestamp AS at"), TOLD)
+
+
+def test_a_metadata_column_of_another_type_is_told() -> None:
+    with pytest.raises(SchemaError, match=r"metadata column 'id' \(partition\) is INT, not int64"):
+        value_schema(pa.schema([ID]), parse_metadata_columns("partition AS id"), TOLD)
+
+
+def test_what_the_format_tells_is_a_column_too() -> None:
+    chosen = parse_metadata_columns("value.table AS t, value.keys, offset")
+    fields = metadata_fields(chosen, TOLD)
+    assert [(field.name, field.type) for field in fields] == [
+        ("t", pa.string()),
+        ("value.keys", pa.list_(pa.string())),
+        ("offset", pa.int64()),
+    ]
+    assert value_schema(pa.schema([*fields, ID]), chosen, TOLD) == pa.schema([ID])
+
+
+@pytest.mark.parametrize(("key", "expected"), [("table", "STRING"), ("keys", "ARRAY<STRING>"), ("at", "TIMESTAMP")])
+def test_a_column_of_the_formats_metadata_is_told_with_its_type(key: str, expected: str) -> None:
+    chosen = parse_metadata_columns(f"value.{key} AS m")
+    with pytest.raises(SchemaError, match=f"names column 'm', which the schema lacks: add m {expected}$"):
+        value_schema(pa.schema([ID]), chosen, TOLD)
+    with pytest.raises(SchemaError, match=rf"metadata column 'm' \(value.{key}\) is {expected}, not int64$"):
+        value_schema(pa.schema([("m", pa.int64())]), chosen, TOLD)
+
+
+def test_a_message_shows_all_that_it_has(messages: Make) -> None:
+    chosen = parse_metadata_columns(",".join(METADATA_KEYS))
+    schema = pa.schema([*metadata_fields(chosen, TOLD), ID])
+    one = messages({"key": b"k", "value": b"v", "headers": [("a", b"1"), ("b", None), ("a", b"2")]})
+
+    made = metadata_columns(schema, chosen, one, Decoded(pa.record_batch({"id": [7]})))
+    row = {name: column.to_pylist()[0] for name, column in made.items()}
+
+    assert (row["topic"], row["partition"], row["offset"]) == ("orders", 3, 100)
+    assert (row["__raw_key__"], row["__raw_value__"]) == (b"k", b"v")
+    assert row["headers"] == [("a", b"2"), ("b", None)]
+    assert [tuple(header.values()) for header in row["header-list"]] == [("a", b"1"), ("b", None), ("a", b"2")]
+    assert row["timestamp-type"] in ("NoTimestampType", "CreateTime", "LogAppendTime")
+
+
+def test_every_row_has_the_metadata_of_its_message(messages: Make) -> None:
+    chosen = parse_metadata_columns("offset, value.table AS t, value.table AS again")
+    told = pa.record_batch({"table": ["a", "a", "b"]})
+    decoded = Decoded(pa.record_batch({"id": [1, 2, 3]}), pa.array([0, 0, 2], pa.int32()), metadata=told)
+    schema = pa.schema([ID, *metadata_fields(chosen, TOLD)])
+
+    made = metadata_columns(schema, chosen, messages({}, {}, {}), decoded)
+
+    assert {name: column.to_pylist() for name, column in made.items()} == {
+        "offset": [100, 100, 102],
+        "t": ["a", "a", "b"],
+        "again": ["a", "a", "b"],
+    }

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from millrace.configuration.build import configure
+from millrace.contracts import HeaderFilter
+from millrace.errors import OptionsError
+from millrace.records.messages import Messages
+from millrace.source.enumerator.splits import Split
+from millrace.source.reader import pipeline
+from millrace.source.reader.error_policy import ErrorPolicy
+from millrace.source.reader.kafka_columns import kafka_schema
+from millrace.source.reader.split_metrics import SplitMetrics
+
+Make = Callable[..., Messages]
+SCHEMA = kafka_schema(include_headers=False)
+KEPT, DROPPED = {"headers": [("a", b"1")], "value": b"v"}, {"value": b"w"}
+
+
+@pytest.fixture
+def read(messages: Make, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Iterator[object]]:
+    """Reads these batches instead of fetching them."""
+
+    def start(*batches: Messages, fails: bool = False, **options: str) -> Iterator[object]:
+        def fetch(client: object, split: object, tally: object, **_: object) -> Iterator[Messages]:
+            yield from batches
+            if fails:
+                raise RuntimeError("broken")
+
+        monkeypatch.setattr(pipeline, "fetch", fetch)
+        given = {"properties.bootstrap.servers": "h:1", **{"scan." + name: value for name, value in options.items()}}
+        config = configure({k.replace("_", "-"): v for k, v in given.items()}).source
+        tally = SplitMetrics()
+        return pipeline.read(config, SCHEMA, "UTC", Split(()), tally, ErrorPolicy(config, tally))
+
+    return start
+
+
+def test_each_batch_of_messages_becomes_a_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
+    rows = list(read(messages(KEPT, DROPPED), messages(KEPT)))
+    assert [batch.num_rows for batch in rows] == [2, 1]
+    assert all(batch.schema == SCHEMA for batch in rows)
+
+
+def test_the_header_filter_goes_first_and_empty_batches_are_left_out(
+    read: Callable[..., Iterator], messages: Make
+) -> None:
+    rows = list(read(messages(DROPPED), messages(DROPPED, KEPT), header_filter="a:1"))
+    assert [batch.column("value").to_pylist() for batch in rows] == [[b"v"]]
+
+
+class Everything(HeaderFilter):
+    """Another language: its one word keeps the records with any header."""
+
+    def __init__(self, text: str) -> None:
+        if text != "any":
+            raise ValueError(f"expected 'any'; got {text!r}")
+
+    def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
+        return pc.greater(pc.list_value_length(headers), 0)
+
+
+def test_another_language_of_header_filters_can_be_chosen(
+    read: Callable[..., Iterator], messages: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "filters_of_this_test", SimpleNamespace(Everything=Everything))
+    language = {"filter.language": "filters_of_this_test:Everything"}
+    rows = list(read(messages(DROPPED, KEPT, DROPPED), header_filter="any", **language))
+    assert [batch.num_rows for batch in rows] == [1]
+    with pytest.raises(OptionsError, match=r"option 'scan.header-filter': expected 'any'; got 'all'"):
+        read(messages(), header_filter="all", **language)
+
+
+def test_garbage_is_not_collected_while_a_split_is_read(read: Callable[..., Iterator], messages: Make) -> None:
+    reading = read(messages(KEPT), messages(KEPT))
+    assert gc.isenabled()
+    next(reading)
+    assert not gc.isenabled()
+    list(reading)
+    assert gc.isenabled()
+
+
+def test_garbage_is_collected_again_after_a_failure(read: Callable[..., Iterator], messages: Make) -> None:
+    with pytest.raises(RuntimeError, match="broken"):
+        list(read(messages(KEPT), fails=True))
+    assert gc.isenabled()
+
+
+def test_garbage_is_collected_again_when_nobody_reads_on(read: Callable[..., Iterator], messages: Make) -> None:
+    reading = read(messages(KEPT), messages(KEPT))
+    next(reading)
+    reading.close()  # type: ignore[attr-defined]
+    assert gc.isenabled()
+
+
+def test_garbage_collection_stays_off_where_it_was_off(read: Callable[..., Iterator], messages: Make) -> None:
+    gc.disable()
+    try:
+        list(read(messages(KEPT)))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
