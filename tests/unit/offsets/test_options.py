@@ -10,7 +10,10 @@ from millrace.options import options_of
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import plugin_manager
 
-FILES = [*Path(__file__).parent.glob("test_[!o]*.py"), Path(__file__).parents[1] / "core/options/test_spark_names.py"]
+FILES = [
+    *Path(__file__).parent.glob("test_[!o]*.py"),
+    Path(__file__).parents[1] / "core/configuration/test_spark_compat.py",
+]
 TESTS = "".join(path.read_text() for path in FILES)
 NAMES = [
     info.name

@@ -223,8 +223,9 @@ class EvolvingTable:
     def _check_name(self, name: str, others: set[str], message: Sample) -> None:
         # Spark tells no names apart that differ by case only, unless it is told to
         if name.lower() in others:
+            position = Position(message.partition, message.offset)
             raise SchemaError(
-                f"topic {self._layout.topic!r}, {Position(message.partition, message.offset)}: the new column {quoted(name)} would have the name "
+                f"topic {self._layout.topic!r}, {position}: the new column {quoted(name)} would have the name "
                 f"of one that is not of the same part of messages; give option 'value.fields-prefix', such as "
                 f"'value_', or another 'key.fields-prefix', and start anew"
             )

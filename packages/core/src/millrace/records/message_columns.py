@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
 from millrace.contracts import HEADERS, is_headers
-from millrace.records.messages import Messages
-from millrace.source.reader.header_filter import headers_of
+from millrace.records.messages import Messages, headers_of
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 HEADER_MAP = pa.map_(pa.string(), pa.binary())

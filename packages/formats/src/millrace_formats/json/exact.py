@@ -85,7 +85,11 @@ class JsonExactReader:
 
 
 def parse(payload: bytes) -> Any:
-    """A message as dicts, lists, str, `Number`, bool and None; MalformedMessageError when it is not one JSON document."""
+    """Parse a message into dicts, lists, str, `Number`, bool and None.
+
+    Raises:
+        MalformedMessageError: It is not one JSON document.
+    """
     try:
         return _PARSER.decode(payload.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.contracts import HEADERS, HeaderFilter
-from millrace.records.messages import Messages
-from millrace.source.reader.header_filter import headers_of, keep
+from millrace.records.messages import Messages, headers_of
+from millrace.source.reader.header_filter import keep
 
 Make = Callable[..., Messages]
 

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from itertools import compress
 
-import pyarrow as pa
-
-from millrace.contracts import HEADERS, HeaderFilter
+from millrace.contracts import HeaderFilter
 from millrace.errors import PluginError
-from millrace.records.messages import Messages
-
-
-def headers_of(messages: Messages) -> pa.ListArray:
-    """The headers of messages, of type `HEADERS`: in order, repeats included, an empty list where there are none."""
-    rows = [[{"key": key, "value": value} for key, value in message.headers() or ()] for message in messages.items]
-    return pa.array(rows, HEADERS)
+from millrace.records.messages import Messages, headers_of
 
 
 def keep(header_filter: HeaderFilter | None, messages: Messages) -> Messages:
