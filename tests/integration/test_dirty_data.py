@@ -16,7 +16,7 @@ from millrace.errors import DeliveryError
 from millrace.source.enumerator.planner import Planner
 from millrace.source.reader import pipeline
 from millrace.source.reader.error_policy import ErrorPolicy
-from millrace.source.reader.split_metrics import Tally
+from millrace.source.reader.split_metrics import SplitMetrics
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -233,7 +233,7 @@ def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_to
     topic, small = make_topic(), make_topic(config={"max.message.bytes": "500"})
     write(topic, {"value": os.urandom(1_000)}, {"value": b'{"id":1}'})
     config = configure({**connection, "topic": topic, **letters_to(small)}).source
-    (split,), tally = Planner(config).batch_splits(), Tally()
+    (split,), tally = Planner(config).batch_splits(), SplitMetrics()
     rows = pipeline.read(config, pa.schema([("id", pa.int32())]), "UTC", split, tally, ErrorPolicy(config, tally))
 
     with pytest.raises(DeliveryError) as raised:

@@ -17,7 +17,7 @@ from pyspark.errors import AnalysisException
 
 from millrace.configuration.build import configure
 from millrace.errors import ClientError
-from millrace.kafka.write_admin import Target
+from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace.source.enumerator.preflight import check_dead_letters
 from millrace_broker import KafkaBroker, Listener
@@ -61,8 +61,8 @@ def connection_of(user: str, broker: KafkaBroker) -> dict[str, str]:
     }
 
 
-def target_of(user: str, broker: KafkaBroker) -> Target:
-    return Target(Properties(connection_of(user, broker)))
+def target_of(user: str, broker: KafkaBroker) -> WriteAdmin:
+    return WriteAdmin(Properties(connection_of(user, broker)))
 
 
 def test_a_client_that_may_not_create_a_topic_is_told_what_it_needs(guarded):

@@ -26,7 +26,7 @@ from millrace.kafka.producer import WatchedProducer, producer_settings
 from millrace.sink.writer.produce import Output
 from millrace.source.enumerator.splits import OffsetRange, Split
 from millrace.source.reader import fetch as fetch_module
-from millrace.source.reader.split_metrics import Tally
+from millrace.source.reader.split_metrics import SplitMetrics
 from support.certificates import Identity, authority, issue, java_keystore, java_truststore
 
 TOPIC = "secured"
@@ -401,7 +401,7 @@ def test_a_worker_that_is_refused_gives_up_soon(secured, monkeypatch):
     split = Split((OffsetRange(TopicPartition(TOPIC, 0), 0, 1),))
 
     with pytest.raises(ClientError) as error:
-        list(fetch_module.fetch(config.source.client, split, Tally()))
+        list(fetch_module.fetch(config.source.client, split, SplitMetrics()))
 
     assert "Check 'properties.sasl.username'" in str(error.value)
 

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import ElectionType
 from confluent_kafka.admin import AdminClient
 
-from millrace.kafka.write_admin import Target
+from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace_broker import KafkaCluster
 from support.copying import Copy
@@ -36,7 +36,7 @@ def writing(cluster):
 @pytest.fixture
 def once(cluster, tmp_path):
     """An exactly-once copy of the topic, by as many tasks as the embedded broker has partitions for transactions."""
-    Target(Properties({"bootstrap.servers": cluster.bootstrap_servers})).create_missing(["once"], 2, 3)
+    WriteAdmin(Properties({"bootstrap.servers": cluster.bootstrap_servers})).create_missing(["once"], 2, 3)
     read = {"scan.parallelism": "4", "scan.max-records-per-batch": "20000"}
     copy = Copy(cluster.bootstrap_servers, TOPIC, "once", tmp_path, read=read)
     yield copy
