@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Producer
 
+from millrace.contracts import SampledMessage
 from millrace.errors import UnknownTopicError
 from millrace.options.secrets import Properties
-from millrace.sampling import Sample, Topics
+from millrace.sampling import Topics
 from support.kafka import produce
 
 
@@ -37,8 +38,8 @@ def test_transactions_and_their_ends_do_not_count(broker, make_topic, topics):
 
     # Every second offset is a transaction's end, and the last 101 are of one that was aborted
     assert found == [
-        *(Sample(0, 2 * number, b"k", b"%d" % number) for number in range(2, 12)),
-        Sample(1, 0, None, None),
+        *(SampledMessage(0, 2 * number, b"k", b"%d" % number) for number in range(2, 12)),
+        SampledMessage(1, 0, None, None),
     ]
     assert [each.value for each in topics.newest([topic], 1)[topic]] == [b"11", None]
 

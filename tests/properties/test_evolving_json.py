@@ -8,14 +8,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.contracts import SchemaMismatchError
+from millrace.contracts import SampledMessage, SchemaMismatchError
 from millrace.errors import SchemaError
-from millrace.sampling import Sample
 from millrace_catalog.evolution import SchemaTracker
+from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
+from millrace_catalog.evolution.evolving_json.schema_guard import Watch
 from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.evolution.layout import Layout
-from millrace_catalog.evolving_json.fast_fit import FastFit
-from millrace_catalog.evolving_json.watch import Watch
 from millrace_catalog.inference import JsonInferenceOptions, JsonReader
 from millrace_catalog.types import parse_schema
 from unit.catalog.any_json import OBJECTS
@@ -82,7 +81,10 @@ def test_what_executors_leave_out_makes_no_difference(
     layout = Layout("t", replace(options, fixed_types=()), "k_", "v_", "col", (), False, 8)
     table = EvolvingTable.create(layout, parse_schema("v_id BIGINT"), (), (), key_is_json=True)
     messages = sorted(
-        (Sample(partition, offset, key, value.encode()) for offset, (partition, key, value) in enumerate(found)),
+        (
+            SampledMessage(partition, offset, key, value.encode())
+            for offset, (partition, key, value) in enumerate(found)
+        ),
         key=lambda each: (each.partition, each.offset),
     )
     # Tasks get ranges of partitions
@@ -96,7 +98,7 @@ def test_what_executors_leave_out_makes_no_difference(
     assert _outcome(table.copy(), kept) == _outcome(table.copy(), messages)
 
 
-def _outcome(table: EvolvingTable, messages: list[Sample]) -> Any:
+def _outcome(table: EvolvingTable, messages: list[SampledMessage]) -> Any:
     try:
         table.take(messages)
     except SchemaError as error:

@@ -19,7 +19,7 @@ from support.families import Family
 from support.kafka import consume
 from support.waiting import wait_until
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "sync_table.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "replicate_table.py"
 MESSAGES, CHANGES, KILLS = 200_000, 200, 10
 FIRST, PARTITIONS = 1_000, 4
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from millrace_catalog.evolution.restart import EvolvingQuery as EvolvingQuery
     from millrace_catalog.evolution.restart import restart_on_schema_change as restart_on_schema_change
-    from millrace_catalog.kafka_json.catalog import KafkaJsonCatalog as KafkaJsonCatalog
-    from millrace_catalog.syncing.jdbc.target import JdbcTarget as JdbcTarget
-    from millrace_catalog.syncing.parquet import ParquetTarget as ParquetTarget
-    from millrace_catalog.syncing.query import sync as sync
-    from millrace_catalog.syncing.target import TableSink as TableSink
-    from millrace_catalog.syncing.target import TargetError as TargetError
+    from millrace_catalog.sinks.jdbc.sink import JdbcTarget as JdbcTarget
+    from millrace_catalog.sinks.parquet import ParquetTarget as ParquetTarget
+    from millrace_catalog.sinks.replicate import sync as sync
+    from millrace_catalog.sinks.table_sink import TableSink as TableSink
+    from millrace_catalog.sinks.table_sink import TargetError as TargetError
+    from millrace_catalog.tables.catalog import KafkaJsonCatalog as KafkaJsonCatalog
 
 __all__ = [
     "EvolvingQuery",
@@ -27,13 +27,13 @@ __all__ = [
 
 _MODULES = {
     "EvolvingQuery": "millrace_catalog.evolution.restart",
-    "KafkaJsonCatalog": "millrace_catalog.kafka_json.catalog",
-    "JdbcTarget": "millrace_catalog.syncing.jdbc.target",
-    "ParquetTarget": "millrace_catalog.syncing.parquet",
-    "TableSink": "millrace_catalog.syncing.target",
-    "TargetError": "millrace_catalog.syncing.target",
+    "KafkaJsonCatalog": "millrace_catalog.tables.catalog",
+    "JdbcTarget": "millrace_catalog.sinks.jdbc.sink",
+    "ParquetTarget": "millrace_catalog.sinks.parquet",
+    "TableSink": "millrace_catalog.sinks.table_sink",
+    "TargetError": "millrace_catalog.sinks.table_sink",
     "restart_on_schema_change": "millrace_catalog.evolution.restart",
-    "sync": "millrace_catalog.syncing.query",
+    "sync": "millrace_catalog.sinks.replicate",
 }
 
 

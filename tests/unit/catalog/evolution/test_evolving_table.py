@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError
-from millrace.sampling import Sample
 from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.evolution.layout import Layout
 from millrace_catalog.inference import JsonInferenceOptions
@@ -37,10 +37,10 @@ def table(columns: str = "id BIGINT", keys: tuple[str, ...] = (), **changes: Any
     return EvolvingTable.create(layout(**changes), schema, primary_key, keys, key_is_json=True)
 
 
-def messages(*found: Any) -> list[Sample]:
+def messages(*found: Any) -> list[SampledMessage]:
     """Messages of partition 1: values, or pairs of key and value; bytes as they are, all else as JSON."""
     pairs = [each if isinstance(each, tuple) else (None, each) for each in found]
-    return [Sample(1, offset, *map(payload, pair)) for offset, pair in enumerate(pairs)]
+    return [SampledMessage(1, offset, *map(payload, pair)) for offset, pair in enumerate(pairs)]
 
 
 def payload(value: Any) -> bytes | None:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
+from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError
-from millrace.sampling import Sample
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.layout import Layout
 from millrace_catalog.evolution.tracker import SchemaTracker
+from millrace_catalog.inference.json_payload import BadPayloadError
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.observation import Observation, Position
-from millrace_catalog.inference.payload import BadPayloadError
-from millrace_catalog.kafka_json.shape import check_key_names
+from millrace_catalog.tables.table_schema import check_key_names
 from millrace_catalog.types import BYTES, NULL, Column, DataType, Schema, with_nullability
 from millrace_catalog.types.names import quoted
 
@@ -106,7 +106,7 @@ class EvolvingTable:
         others = {*self.keys, *self._layout.metadata}
         return self._fields(self._layout.value_prefix, [name for name in self.schema.names if name not in others])
 
-    def take(self, messages: Iterable[Sample]) -> tuple[SchemaChange, ...]:
+    def take(self, messages: Iterable[SampledMessage]) -> tuple[SchemaChange, ...]:
         """Make the table hold messages.
 
         Keys that appear for the first time are JSON if all of these keys are.
@@ -127,7 +127,7 @@ class EvolvingTable:
             self.observe(each)
         return self.changes(before)
 
-    def observe(self, message: Sample) -> bool:
+    def observe(self, message: SampledMessage) -> bool:
         """Make the table hold a message; whether that took changes.
 
         Raises:
@@ -144,7 +144,7 @@ class EvolvingTable:
             self.keys = (*self.keys, *(name for name in new if name in self.schema.types))
         return self.version > before
 
-    def matters(self, message: Sample) -> bool:
+    def matters(self, message: SampledMessage) -> bool:
         """Observe a message; whether the table might become another one without it.
 
         Where it takes no changes now, those that have been taken for earlier messages hold it, or nothing is needed.
@@ -206,7 +206,7 @@ class EvolvingTable:
         return {prefix + name: type_ for name, type_ in columns.items()} if prefix else dict(columns)
 
     def _new_or_own(
-        self, columns: dict[str, DataType], own: Iterable[str], message: Sample, beside: Iterable[str] = ()
+        self, columns: dict[str, DataType], own: Iterable[str], message: SampledMessage, beside: Iterable[str] = ()
     ) -> dict[str, DataType]:
         """The columns of a part that it has, and those that it needs; SchemaError if these are another part's."""
         known = set(own)
@@ -220,7 +220,7 @@ class EvolvingTable:
             needed[name] = type_
         return needed
 
-    def _check_name(self, name: str, others: set[str], message: Sample) -> None:
+    def _check_name(self, name: str, others: set[str], message: SampledMessage) -> None:
         # Spark tells no names apart that differ by case only, unless it is told to
         if name.lower() in others:
             position = Position(message.partition, message.offset)

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from millrace.errors import OptionsError, SchemaChangedError, SchemaError
 from millrace_catalog.evolution.changes import SchemaChange
+from millrace_catalog.evolution.evolving_read import evolving_read, layout_of
 from millrace_catalog.evolution.evolving_table import EvolvingTable
-from millrace_catalog.evolution.finding import find_messages
-from millrace_catalog.evolution.kept import KeptState
-from millrace_catalog.evolution.pending import pending_ranges
+from millrace_catalog.evolution.schema_scan import find_messages
+from millrace_catalog.evolution.schema_store import KeptState
+from millrace_catalog.evolution.uncommitted_batch import pending_ranges
 from millrace_catalog.jvm.folder import Folder
 from millrace_catalog.jvm.session import jvm_of
-from millrace_catalog.kafka_json.evolving_read import evolving_read, layout_of
 from millrace_catalog.types import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
-    from millrace_catalog.kafka_json.table import KafkaJsonTable
+    from millrace_catalog.tables.table import KafkaJsonTable
 
 logger = logging.getLogger("millrace.catalog")
 

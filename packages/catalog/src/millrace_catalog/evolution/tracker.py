@@ -12,7 +12,7 @@ from millrace_catalog.evolution.changes import (
     SchemaChange,
     apply_change,
 )
-from millrace_catalog.evolution.needs import Needs
+from millrace_catalog.evolution.schema_diff import Needs
 from millrace_catalog.evolution.state import from_text, to_text
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.inference.options import InferenceOptions

@@ -2,10 +2,9 @@
 
 from millrace_catalog.inference.canal_reader import CanalReader
 from millrace_catalog.inference.debezium_reader import DebeziumReader
-from millrace_catalog.inference.inference import Inference
-from millrace_catalog.inference.inferred import Evidence, Inferred, InferredColumn, InferredTable, Skipped
+from millrace_catalog.inference.json_payload import BadPayloadError
 from millrace_catalog.inference.json_reader import JsonReader
-from millrace_catalog.inference.keys import InferredKey, KeyInference
+from millrace_catalog.inference.key_inference import InferredKey, KeyInference
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.inference.options import (
     CanalInferenceOptions,
@@ -15,8 +14,9 @@ from millrace_catalog.inference.options import (
     JsonInferenceOptions,
     JsonSchemaOptions,
 )
-from millrace_catalog.inference.payload import BadPayloadError
 from millrace_catalog.inference.reader import PayloadReader
+from millrace_catalog.inference.result import Evidence, Inferred, InferredColumn, InferredTable, Skipped
+from millrace_catalog.inference.topic_inference import Inference
 
 __all__ = [
     "BadPayloadError",

@@ -7,10 +7,10 @@ from typing import Any
 
 from millrace.options.java_pattern import java_pattern
 from millrace_catalog.inference.jdbc_types import type_of_code
+from millrace_catalog.inference.json_payload import BadPayloadError, object_field, parse_object, shown
 from millrace_catalog.inference.mysql_types import mysql_type_reader
 from millrace_catalog.inference.observation import Observation, join_rows
 from millrace_catalog.inference.options import CanalInferenceOptions
-from millrace_catalog.inference.payload import BadPayloadError, object_field, parse_object, shown
 from millrace_catalog.inference.row_types import RowTypes
 from millrace_catalog.types import STRING, DataType, Scalar, with_nullability
 

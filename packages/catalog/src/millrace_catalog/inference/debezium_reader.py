@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from millrace_catalog.inference.json_payload import BadPayloadError, object_field, parse_object, shown
 from millrace_catalog.inference.observation import Observation, join_rows
 from millrace_catalog.inference.options import DebeziumInferenceOptions
-from millrace_catalog.inference.payload import BadPayloadError, object_field, parse_object, shown
 from millrace_catalog.inference.row_types import RowTypes
 from millrace_catalog.types import DataType
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from millrace_catalog.inference.json_payload import BadPayloadError, parse_object, shown
 from millrace_catalog.inference.observation import Observation
 from millrace_catalog.inference.options import JsonInferenceOptions
-from millrace_catalog.inference.payload import BadPayloadError, parse_object, shown
 from millrace_catalog.inference.row_types import RowTypes
 from millrace_catalog.types import DataType
 

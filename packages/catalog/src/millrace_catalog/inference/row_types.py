@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from millrace_catalog.inference.json_types import DEEPEST, ValueTypes
 from millrace_catalog.inference.observation import Path
 from millrace_catalog.inference.options import FormatOptions, Nesting
-from millrace_catalog.inference.value_types import DEEPEST, ValueTypes
 from millrace_catalog.types import NULL, DataType, least_common_type
 
 

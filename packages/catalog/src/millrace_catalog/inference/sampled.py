@@ -7,15 +7,15 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from millrace.errors import MessageError, SchemaError
-from millrace_catalog.inference.inference import Inference
-from millrace_catalog.inference.inferred import Inferred, InferredColumn, InferredTable, Skipped
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.observation import Position
 from millrace_catalog.inference.options import InferenceOptions, JsonInferenceOptions, JsonSchemaOptions
+from millrace_catalog.inference.result import Inferred, InferredColumn, InferredTable, Skipped
+from millrace_catalog.inference.topic_inference import Inference
 from millrace_catalog.types import STRING
 
 if TYPE_CHECKING:
-    from millrace.contracts import SampledPayload
+    from millrace.contracts import SampledMessage
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SampledTable:
 
 
 def infer_table(
-    topic: str, messages: Iterable[SampledPayload], json: JsonSchemaOptions, options: InferenceOptions
+    topic: str, messages: Iterable[SampledMessage], json: JsonSchemaOptions, options: InferenceOptions
 ) -> SampledTable:
     """The table that messages make.
 
@@ -46,7 +46,7 @@ def infer_table(
     inference = Inference(topic, JsonReader(topic, replace(all_options(json), ignore_parse_errors=True)), options)
     for message in messages:
         count += 1
-        inference.add(Position(message.partition, message.offset), message.payload)
+        inference.add(Position(message.partition, message.offset), message.value)
     inferred = inference.result()
     if inferred.skipped:
         _check(topic, inferred, count, ignore=json.ignore_parse_errors)

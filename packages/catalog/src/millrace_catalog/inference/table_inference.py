@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace.errors import SchemaError
-from millrace_catalog.inference.inferred import Evidence, InferredColumn, InferredTable
 from millrace_catalog.inference.observation import Observation, Path, Position
+from millrace_catalog.inference.result import Evidence, InferredColumn, InferredTable
 from millrace_catalog.types import NULL, DataType, least_common_type, settled
 from millrace_catalog.types.count import count_columns
 from millrace_catalog.types.unknown import nullable_throughout

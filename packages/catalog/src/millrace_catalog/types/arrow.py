@@ -11,7 +11,7 @@ import pyarrow.types as pt
 
 from millrace.errors import SchemaError
 from millrace_catalog.types import model
-from millrace_catalog.types.located import in_column
+from millrace_catalog.types.error_context import in_column
 from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar
 from millrace_catalog.types.schema import Schema
 from millrace_catalog.types.widen import with_nullability

@@ -10,7 +10,7 @@ from pyspark.sql import types as sql
 
 from millrace.errors import SchemaError
 from millrace_catalog.types import model
-from millrace_catalog.types.located import in_column
+from millrace_catalog.types.error_context import in_column
 from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar
 from millrace_catalog.types.schema import Schema
 from millrace_catalog.types.widen import with_nullability

@@ -17,7 +17,7 @@ from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPar
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import NoOptions, Plugin
-from millrace.contracts.schema_inference import SampledPayload, SchemaInference
+from millrace.contracts.schema_inference import SampledMessage, SchemaInference
 
 __all__ = [
     "HEADERS",
@@ -39,7 +39,7 @@ __all__ = [
     "Payloads",
     "Plugin",
     "RecordPartitioner",
-    "SampledPayload",
+    "SampledMessage",
     "SchemaInference",
     "SchemaMismatchError",
     "SerializationContext",

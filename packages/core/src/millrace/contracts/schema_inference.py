@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from millrace.contracts.plugin import Plugin
 
 
-class SampledPayload(NamedTuple):
-    """The value, or the key, of a message that was looked at; None for a null one."""
+@dataclass(frozen=True, slots=True)
+class SampledMessage:
+    """A message read to infer columns from.
+
+    Attributes:
+        partition: Its partition.
+        offset: Its offset.
+        key: Its key; None when it has none.
+        value: Its value; None for a tombstone.
+    """
 
     partition: int
     offset: int
-    payload: bytes | None
+    key: bytes | None
+    value: bytes | None
 
 
 class SchemaInference(Plugin, ABC):
@@ -27,12 +36,12 @@ class SchemaInference(Plugin, ABC):
 
     @abstractmethod
     def infer(
-        self, topics: Mapping[str, Sequence[SampledPayload]], max_columns: int, *, skip_malformed: bool = False
+        self, topics: Mapping[str, Sequence[SampledMessage]], max_columns: int, *, skip_malformed: bool = False
     ) -> pa.Schema:
         """The columns that the format can read from messages like these; none when they tell nothing.
 
         Args:
-            topics: The values of messages, by topic; a column holds what those of all topics have.
+            topics: Messages by topic, of which only the values count; a column holds what those of all topics have.
             max_columns: How many columns there may be, fields within columns included.
             skip_malformed: Whether malformed messages are left out, whatever the options say.
 

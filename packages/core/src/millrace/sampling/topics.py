@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from millrace.contracts import TopicPartition
+from millrace.contracts import SampledMessage, TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.options.secrets import Properties
 from millrace.options.topics import INTERNAL
 from millrace.sampling.newest import newest_messages
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A message.
-
-    Attributes:
-        partition: Its partition.
-        offset: Its offset.
-        key: Its key; None when it has none.
-        value: Its value; None for a tombstone.
-    """
-
-    partition: int
-    offset: int
-    key: bytes | None
-    value: bytes | None
 
 
 class Topics:
@@ -52,7 +34,7 @@ class Topics:
         """Whether a topic keeps the newest message of each key; it takes the permission to describe its settings."""
         return "compact" in self._cluster.settings_of(topic).get("cleanup.policy", "")
 
-    def newest(self, topics: Iterable[str], count: int, *, may_lack: bool = False) -> dict[str, list[Sample]]:
+    def newest(self, topics: Iterable[str], count: int, *, may_lack: bool = False) -> dict[str, list[SampledMessage]]:
         """The newest visible messages of every partition of some topics, by partition and offset.
 
         Args:
@@ -68,10 +50,10 @@ class Topics:
         found = self._cluster.topics(names, may_lack=names if may_lack else (), option=None)
         partitions = [TopicPartition(name, number) for name in found for number in range(found[name].partitions)]
         newest = newest_messages(self._client, self._cluster, partitions, count)
-        samples: dict[str, list[Sample]] = {name: [] for name in found}
+        samples: dict[str, list[SampledMessage]] = {name: [] for name in found}
         for at, messages in newest.items():
             samples[at.topic] += [
-                Sample(each.partition(), each.offset(), each.key(), each.value()) for each in messages
+                SampledMessage(each.partition(), each.offset(), each.key(), each.value()) for each in messages
             ]
         return samples
 

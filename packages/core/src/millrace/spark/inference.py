@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pyarrow as pa
 
 from millrace.configuration import SourceConfig
-from millrace.contracts import SampledPayload, SchemaInference
+from millrace.contracts import SampledMessage, SchemaInference
 from millrace.errors import SchemaError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.manager import PluginRef
@@ -36,16 +36,16 @@ def inferred_columns(config: SourceConfig, inference: PluginRef) -> pa.Schema:
     return found
 
 
-def _sampled(config: SourceConfig) -> dict[str, list[SampledPayload]]:
+def _sampled(config: SourceConfig) -> dict[str, list[SampledMessage]]:
     """By topic, the newest messages of each of its partitions that would be read."""
     cluster = KafkaAdmin(config.client)
     partitions = selection_of(config.options).find(cluster, ()).partitions
     header_filter = None if config.header_filter is None else config.header_filter.create()
-    sampled: dict[str, list[SampledPayload]] = {}
+    sampled: dict[str, list[SampledMessage]] = {}
     for at, found in newest_messages(config.client, cluster, partitions, config.options.sampled_messages).items():
         kept = keep(header_filter, Messages(at, found)) if found else Messages(at, found)
         of_topic = sampled.setdefault(at.topic, [])
-        of_topic += [SampledPayload(at.partition, each.offset(), each.value()) for each in kept.items]
+        of_topic += [SampledMessage(at.partition, each.offset(), each.key(), each.value()) for each in kept.items]
     return sampled
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 import pytest
 
-from millrace.contracts import SampledPayload, SchemaInference
+from millrace.contracts import SampledMessage, SchemaInference
 from millrace.errors import MessageError, SchemaError
 from millrace.testing.plugin_options import PluginOptionsSuite
 
@@ -103,6 +103,6 @@ class SchemaInferenceSuite(PluginOptionsSuite):
         assert remade.infer({"orders": sampled(self.messages())}, _MANY) == self.infer(self.messages())
 
 
-def sampled(payloads: Iterable[bytes | None]) -> list[SampledPayload]:
+def sampled(payloads: Iterable[bytes | None]) -> list[SampledMessage]:
     """Messages of one partition."""
-    return [SampledPayload(0, offset, payload) for offset, payload in enumerate(payloads)]
+    return [SampledMessage(0, offset, None, payload) for offset, payload in enumerate(payloads)]

@@ -1,0 +1,1 @@
+"""The format json-evolving: json that fails on messages that the columns do not hold."""

@@ -1,0 +1,34 @@
+"""The columns of a read of json for which the user gave none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from millrace.contracts import SampledMessage, SchemaInference
+from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions
+from millrace_catalog.inference.sampled import infer_table
+from millrace_catalog.types.arrow import to_arrow_schema
+
+
+class JsonSchemaInference(SchemaInference):
+    """Tells the columns of JSON objects."""
+
+    Options = JsonSchemaOptions
+    options: JsonSchemaOptions
+
+    def infer(
+        self, topics: Mapping[str, Sequence[SampledMessage]], max_columns: int, *, skip_malformed: bool = False
+    ) -> pa.Schema:
+        """The columns of JSON objects: see `SchemaInference.infer`."""
+        options = replace(self.options, ignore_parse_errors=True) if skip_malformed else self.options
+        limit = InferenceOptions(max_columns=max_columns)
+        tables = [infer_table(topic, messages, options, limit).table for topic, messages in topics.items()]
+        if len(tables) > 1:
+            # Not the tables are joined, which know no more what has been null or empty only
+            messages = [each for of_topic in topics.values() for each in of_topic]
+            lenient = replace(options, ignore_parse_errors=True)
+            tables = [infer_table(";".join(topics), messages, lenient, limit).table]
+        return to_arrow_schema(tables[0].schema) if tables and tables[0] is not None else pa.schema([])

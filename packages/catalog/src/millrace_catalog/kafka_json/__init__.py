@@ -1,1 +1,0 @@
-"""The catalog of Kafka topics that hold JSON."""

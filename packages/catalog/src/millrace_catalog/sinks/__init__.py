@@ -1,0 +1,1 @@
+"""Tables that `replicate` fills from a topic: parquet folders and database tables."""

@@ -1,0 +1,1 @@
+"""Tables of databases, through JDBC drivers in the session's JVM."""

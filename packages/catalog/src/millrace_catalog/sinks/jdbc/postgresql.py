@@ -1,0 +1,127 @@
+"""PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+
+from millrace_catalog.sinks.jdbc.dialect import Dialect, nullable
+from millrace_catalog.types import (
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    DataType,
+    Scalar,
+    Schema,
+    decimal,
+    timestamp,
+    timestamp_ltz,
+    with_nullability,
+)
+from millrace_catalog.types.model import MAX_DIGITS, Kind
+
+_NAMES: dict[Kind, str] = {
+    "BOOLEAN": "boolean",
+    "SMALLINT": "smallint",
+    "INT": "integer",
+    "BIGINT": "bigint",
+    "FLOAT": "real",
+    "DOUBLE": "double precision",
+    "STRING": "text",
+    "VARBINARY": "bytea",
+    "DATE": "date",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMP_LTZ": "timestamp with time zone",
+}
+_TYPES: dict[str, Scalar] = {
+    "boolean": BOOLEAN,
+    "smallint": SMALLINT,
+    "integer": INT,
+    "bigint": BIGINT,
+    "real": FLOAT,
+    "double precision": DOUBLE,
+    "text": STRING,
+    "character varying": STRING,
+    "bytea": BYTES,
+    "date": DATE,
+    "timestamp without time zone": timestamp(),
+    "timestamp with time zone": timestamp_ltz(),
+}
+_OFFSET = re.compile(r"[+-]\d\d:\d\d")
+_TIME = "YYYY-MM-DD HH24:MI:SS.US"
+
+
+class PostgreSQL(Dialect):
+    """PostgreSQL; types become wider by one statement for each column."""
+
+    driver = "org.postgresql.Driver"
+    package = "org.postgresql:postgresql:42.7.7"
+
+    def held_as(self, type_: Scalar) -> Scalar:
+        """The same type but for TINYINT, which is a SMALLINT."""
+        return nullable(SMALLINT, type_.nullable) if type_.kind == "TINYINT" else type_
+
+    def sql_type(self, type_: Scalar) -> str:
+        """PostgreSQL's name of a type."""
+        return f"numeric({type_.size}, {type_.scale})" if type_.kind == "DECIMAL" else _NAMES[type_.kind]
+
+    def type_of(self, name: str, sizes: tuple[int, ...]) -> Scalar | None:
+        """The type that PostgreSQL shows for a column."""
+        if name == "numeric" and sizes and sizes[0] <= MAX_DIGITS:
+            return decimal(*sizes)
+        return _TYPES.get(name)
+
+    def columns_query(self, table: str) -> str:
+        """Names and types, from the system's catalog."""
+        name = self.quoted_table(table).replace("'", "''")
+        columns = "attname, format_type(atttypid, atttypmod), CASE WHEN attnotnull THEN 1 ELSE 0 END"
+        where = f"attrelid = to_regclass('{name}') AND attnum > 0 AND NOT attisdropped"
+        return f"SELECT {columns} FROM pg_attribute WHERE {where} ORDER BY attnum"  # noqa: S608 (quoted)
+
+    def widening(self, table: str, before: Schema, after: Schema, zone: str) -> list[str]:
+        """One statement for all columns, so that rows are written anew once."""
+        types = before.types
+        changes = []
+        for column in after:
+            old, new = (with_nullability(each, True) for each in (types[column.name], column.type))
+            if old != new:
+                name, value = self.quoted(column.name), self._cast(column.name, old, new, zone)
+                changes.append(f"ALTER COLUMN {name} TYPE {self.sql_type(new)} USING {value}")  # type: ignore
+        return [f"ALTER TABLE {self.quoted_table(table)} {', '.join(changes)}"]
+
+    def _cast(self, name: str, before: DataType, after: DataType, zone: str) -> str:
+        column = self.quoted(name)
+        if after == STRING and isinstance(before, Scalar):
+            return _text(column, before)
+        if after == timestamp_ltz() and before == timestamp():
+            quoted = "'" + zone.replace("'", "''") + "'"
+            # As a text an offset would mean its opposite
+            return f"{column} AT TIME ZONE {f'INTERVAL {quoted}' if _OFFSET.fullmatch(zone) else quoted}"
+        return f"{column}::{self.sql_type(after)}"  # type: ignore[arg-type]
+
+
+def _text(column: str, type_: Scalar) -> str:
+    """The text that a message would have."""
+    if type_.kind in ("FLOAT", "DOUBLE"):
+        return rf"regexp_replace({column}::text, '^(-?[0-9]+)$', '\1.0')"
+    if type_.kind == "DATE":
+        return f"to_char({column}, 'YYYY-MM-DD')"
+    if type_.kind == "TIMESTAMP":
+        return _time_text(column)
+    if type_.kind == "TIMESTAMP_LTZ":
+        return f"{_time_text(f'({column} AT TIME ZONE {_UTC})')} || 'Z'"
+    if type_.kind == "VARBINARY":
+        return f"replace(encode({column}, 'base64'), E'\\n', '')"
+    return f"{column}::text"
+
+
+_UTC = "'UTC'"
+
+
+def _time_text(column: str) -> str:
+    return f"rtrim(rtrim(to_char({column}, '{_TIME}'), '0'), '.')"

@@ -1,1 +1,0 @@
-"""Tables elsewhere that are kept in step with a topic."""

@@ -1,0 +1,1 @@
+"""The catalog: Kafka topics of JSON as tables."""

@@ -1,0 +1,58 @@
+"""The columns that a read of json has where the user gives none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pytest
+
+from millrace.contracts import SampledMessage
+from millrace.errors import MessageError, SchemaError
+from millrace.testing import SchemaInferenceSuite
+from millrace_catalog.inference import JsonSchemaOptions
+from millrace_catalog.inference.schema_inference import JsonSchemaInference
+
+
+class TestJsonSchemaInference(SchemaInferenceSuite):
+    def make_inference(self) -> JsonSchemaInference:
+        return JsonSchemaInference(JsonSchemaOptions(nested="struct"))
+
+    def messages(self) -> Sequence[bytes]:
+        return [
+            b'{"id": 1, "n": null, "s": {"a": 1, "b": [1]}}',
+            b'{"id": 1.5, "at": "2020-12-30 12:13:14Z", "s": {"a": "x", "b": []}, "big": 12345678901234567890}',
+        ]
+
+    def malformed(self) -> bytes:
+        return b"{"
+
+    def test_types(self) -> None:
+        inner = pa.struct([("a", pa.string()), ("b", pa.list_(pa.field("element", pa.int64())))])
+        assert self.types(self.infer(self.messages())) == {
+            "id": pa.float64(),
+            "n": pa.string(),
+            "s": inner,
+            "at": pa.timestamp("us", "UTC"),
+            "big": pa.decimal128(20, 0),
+        }
+
+
+def test_the_column_of_what_is_left_comes_last() -> None:
+    inference = JsonSchemaInference(JsonSchemaOptions(rescued="rest"))
+    assert inference.infer({"orders": [SampledMessage(0, 0, None, b'{"id": 1}')]}, 10).names == ["id", "rest"]
+    with pytest.raises(SchemaError, match="messages have a field 'rest'; give option "):
+        inference.infer({"orders": [SampledMessage(0, 0, None, b'{"rest": 1}')]}, 10)
+
+
+def test_what_is_malformed_is_told_with_its_number() -> None:
+    bad = [SampledMessage(3, offset, None, payload) for offset, payload in enumerate([b"7", b'{"id": 1}', b"\xff"])]
+    with pytest.raises(MessageError) as error:
+        JsonSchemaInference().infer({"orders": bad}, 10)
+    assert str(error.value) == (
+        "malformed message in topic 'orders', partition 3, offset 0: expected a JSON object, found 7 (2 of 3 messages "
+        "that were looked at are malformed). Set json.ignore-parse-errors to true to infer the schema without such "
+        "messages"
+    )
+    with pytest.raises(SchemaError, match="holds no JSON objects: none of the 2 messages that were looked at is one"):
+        JsonSchemaInference(JsonSchemaOptions(ignore_parse_errors=True)).infer({"orders": [bad[0], bad[2]]}, 10)
