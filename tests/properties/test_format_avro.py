@@ -23,7 +23,7 @@ from millrace_formats.avro.parse import parse_schema
 from millrace_formats.avro.put import plan_put
 from millrace_formats.avro.render import render_schema
 from millrace_formats.avro.resolve import resolve
-from millrace_formats.two_paths import TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.arrow_rows import ZONES, batches, scalar_types
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded
@@ -97,7 +97,7 @@ def test_both_readers_agree_on_any_mix_of_messages(data: st.DataObject, legacy: 
     plan = resolve(parse_schema(case.text), None, case.columns, legacy=legacy)
     fast = AvroDecoder(case.columns, plan).decode(Payloads(items))
     check_decoded(fast, case.columns, len(items))
-    exact = TwoPathDecoder(case.columns, None, BinaryExactReader(plan)).decode(Payloads(items))
+    exact = FallbackDecoder(case.columns, None, BinaryExactReader(plan)).decode(Payloads(items))
     assert facts(fast) == facts(exact)
 
 
@@ -196,7 +196,7 @@ def test_the_exact_reader_agrees_with_another_library(schema: Any, data: st.Data
     columns = pa.schema([("a", arrow_type(schema))])
     plan = resolve(parse_schema(json.dumps(record)), None, columns, legacy=True)
     message = data.draw(datums(parse_schema(json.dumps(record))))
-    read = TwoPathDecoder(columns, None, BinaryExactReader(plan)).decode(Payloads([message]))
+    read = FallbackDecoder(columns, None, BinaryExactReader(plan)).decode(Payloads([message]))
     if read.errors:
         assert "is not an int" in read.errors[0].reason or "not UTF-8" in read.errors[0].reason
         return

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace_formats import sql_times
 from millrace_formats.csv.enclosing import Quoting
 from millrace_formats.csv.joined import Joined
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.interleave import interleave
-from millrace_formats.java_text import parse_integer
-from millrace_formats.number_columns import parse_integers
-from millrace_formats.time_columns import parse_timestamps
-from millrace_formats.two_paths import is_utf8, positions
+from millrace_formats.shared import sql_times
+from millrace_formats.shared.fallback_decoder import is_utf8, sorted_unique
+from millrace_formats.shared.java_text import parse_integer
+from millrace_formats.shared.message_order import merge_by_message
+from millrace_formats.shared.number_columns import parse_integers
+from millrace_formats.shared.time_columns import parse_timestamps
 
 DIGITS = st.from_regex(r"[0-9]{4}-[01][0-9]-[0-3][0-9][ T][0-2][0-9]:[0-5][0-9]:[0-5][0-9]", fullmatch=True)
 FRACTIONS = st.sampled_from(["", ".", ".1", ".123", ".123456", ".1234567", ".+1", ".1-23"])
@@ -40,7 +40,7 @@ def checked(array: pa.Array, rejected: list[np.ndarray]) -> list[Any]:
     """The values of an array, with "rejected" for those that are left to the exact reader."""
     array.validate(full=True)
     values = array.to_pylist()
-    for position in positions(rejected).tolist():
+    for position in sorted_unique(rejected).tolist():
         values[position] = "rejected"
     return values
 
@@ -64,7 +64,7 @@ def test_usual_timestamps_are_not_left(zone: str) -> None:
     texts = pa.array([None, *usual, "2024-05-01 12:34:56.1234567", "x"], pa.string())
     rejected: list[np.ndarray] = []
     parse_timestamps(texts, pa.timestamp("us", "UTC"), False, rejected.append)
-    assert positions(rejected).tolist() == [11, 12]
+    assert sorted_unique(rejected).tolist() == [11, 12]
 
 
 @given(
@@ -95,7 +95,7 @@ def test_rows_are_merged_by_their_messages(data: st.DataObject) -> None:
 
     typed = [np.array(indexes, np.int32) for indexes in (many, few)]
     empty = pa.schema([("a", pa.string()), ("b", pa.int32())])
-    merged, index = interleave(
+    merged, index = merge_by_message(
         rows("m", many).cast(empty), typed[0], np.array(wrong, np.intp), rows("f", few).cast(empty), typed[1]
     )
     expected = sorted(
@@ -115,7 +115,7 @@ def test_odd_lines_are_found_and_taken_out(messages: list[bytes]) -> None:
         if b"\n" in message or b"\r" in message or not is_utf8(message) or message.startswith("\ufeff".encode())
     ]
     assert joined.odd() == odd
-    rest = joined.without(odd)
+    rest = joined.drop_indices(odd)
     assert rest.text == b"\n".join(message for position, message in enumerate(messages) if position not in odd)
     assert rest.places.tolist() == [place for position, place in enumerate(places.tolist()) if position not in odd]
     assert rest.odd() == []

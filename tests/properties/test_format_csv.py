@@ -14,7 +14,7 @@ from millrace.testing.format import check_decoded
 from millrace_formats.csv import CsvFormat, CsvOptions
 from millrace_formats.csv.decoder import CsvDecoder
 from millrace_formats.csv.exact import CsvExactReader
-from millrace_formats.two_paths import TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.arrow_rows import batches, scalar_types
 
 NULL = "NULL\u2400"  # a text that no generated value is
@@ -88,7 +88,7 @@ def test_all_paths_agree_on_any_mix_of_messages(case: tuple[pa.Schema, list[byte
     schema, messages, options = case
     fast = CsvDecoder(schema, options).decode(Payloads(messages))
     check_decoded(fast, schema, len(messages))
-    exact = TwoPathDecoder(schema, None, CsvExactReader(schema, options)).decode(Payloads(messages))
+    exact = FallbackDecoder(schema, None, CsvExactReader(schema, options)).decode(Payloads(messages))
     assert facts(fast) == facts(exact)
 
 
@@ -99,7 +99,7 @@ def test_all_paths_agree_on_every_scalar_type(type_: pa.DataType, data: st.DataO
     lines = [f"{data.draw(FIELDS)},{text}".encode() for text in data.draw(st.lists(FIELDS, min_size=1, max_size=9))]
     options = CsvOptions(ignore_parse_errors=data.draw(st.booleans()))
     fast = CsvDecoder(schema, options).decode(Payloads(lines))
-    exact = TwoPathDecoder(schema, None, CsvExactReader(schema, options)).decode(Payloads(lines))
+    exact = FallbackDecoder(schema, None, CsvExactReader(schema, options)).decode(Payloads(lines))
     assert facts(fast) == facts(exact)
 
 

@@ -18,7 +18,7 @@ from millrace_formats.json.decoder import JsonDecoder
 from millrace_formats.json.encode_exact import ExactWriter
 from millrace_formats.json.exact import JsonExactReader
 from millrace_formats.json.printable import Printer
-from millrace_formats.two_paths import TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.arrow_rows import batches, scalar_types, types
 
 
@@ -141,7 +141,7 @@ def test_both_readers_agree_on_any_mix_of_messages(
     schema, messages = case
     fast = JsonDecoder(schema, options).decode(Payloads(messages))
     check_decoded(fast, schema, len(messages))
-    exact = TwoPathDecoder(schema, None, JsonExactReader(schema, options)).decode(Payloads(messages))
+    exact = FallbackDecoder(schema, None, JsonExactReader(schema, options)).decode(Payloads(messages))
     assert facts(fast) == facts(exact)
 
 
@@ -197,5 +197,5 @@ def test_both_readers_agree_on_every_scalar_type(type_: pa.DataType, data: st.Da
     messages = [f'{{"a":{a},"b":{b}}}'.encode() for a, b in pairs]
     options = data.draw(OPTIONS)
     fast = JsonDecoder(schema, options).decode(Payloads(messages))
-    exact = TwoPathDecoder(schema, None, JsonExactReader(schema, options)).decode(Payloads(messages))
+    exact = FallbackDecoder(schema, None, JsonExactReader(schema, options)).decode(Payloads(messages))
     assert facts(fast) == facts(exact)

@@ -13,7 +13,7 @@ from millrace.testing.format import check_decoded
 from millrace_formats.protobuf import ProtobufFormat, ProtobufOptions
 from millrace_formats.protobuf.decoder import ProtobufDecoder
 from millrace_formats.protobuf.message_type import message_type
-from millrace_formats.two_paths import TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats import proto_strategies
 from unit.formats.proto_types import facts, format_of
 
@@ -47,7 +47,7 @@ def test_both_readers_agree_on_any_mix_of_messages(case: Any) -> None:
     fast = decoder.decode(Payloads(payloads))
     check_decoded(fast, schema, len(payloads))
     fast.rows.validate(full=True)
-    exact = TwoPathDecoder(schema, None, decoder._exact).decode(Payloads(payloads))
+    exact = FallbackDecoder(schema, None, decoder._exact).decode(Payloads(payloads))
     assert facts(fast) == facts(exact)
 
 

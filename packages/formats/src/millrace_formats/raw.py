@@ -13,9 +13,9 @@ import pyarrow as pa
 from millrace.contracts import Decoded, Decoder, Encoder, Format, MalformedMessage, Payloads
 from millrace.errors import SchemaError
 from millrace.options import option
-from millrace_formats.rows_only import check_rows
-from millrace_formats.sql_types import sql_name
-from millrace_formats.two_paths import AT_ONCE, ONE_BY_ONE
+from millrace_formats.shared.fallback_decoder import AT_ONCE, ONE_BY_ONE
+from millrace_formats.shared.insert_only import check_insertions
+from millrace_formats.shared.sql_types import sql_name
 
 _NUMBERS = {
     pa.int8(): "i1",
@@ -133,7 +133,7 @@ class _RawEncoder(Encoder):
         self._codec = codec
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
-        check_rows("raw", self._schema, rows, row_kinds)
+        check_insertions("raw", self._schema, rows, row_kinds)
         return self._codec.write(rows.column(0))
 
 

@@ -13,7 +13,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from millrace.contracts import Decoded, Payloads
 from millrace_formats.protobuf import ProtobufFormat
 from millrace_formats.protobuf.message_type import message_type
-from millrace_formats.two_paths import TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.proto_types import add_field, add_map, facts, file_of, format_of
 
 INSTANT = pa.timestamp("us", "UTC")
@@ -40,7 +40,7 @@ def decode(format_: ProtobufFormat, schema: pa.Schema, *messages: Any) -> Decode
     payloads = [m if isinstance(m, bytes | None) else m.SerializePartialToString() for m in messages]
     decoder: Any = format_.decoder(schema)
     decoded = decoder.decode(Payloads(payloads))
-    exact = TwoPathDecoder(schema, None, decoder._exact).decode(Payloads(payloads))
+    exact = FallbackDecoder(schema, None, decoder._exact).decode(Payloads(payloads))
     assert facts(decoded) == facts(exact)
     return decoded
 

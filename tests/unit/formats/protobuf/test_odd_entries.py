@@ -9,7 +9,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from millrace.contracts import Decoded, Payloads
 from millrace_formats.protobuf.decoder import ProtobufDecoder
 from millrace_formats.protobuf.message_type import message_type
-from millrace_formats.two_paths import TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.proto_types import add_field, add_map, facts, file_of, format_of
 
 MAP = pa.map_(pa.int32(), pa.float64())
@@ -24,7 +24,7 @@ def decoded(file: FileDescriptorProto, schema: pa.Schema, payloads: list[bytes |
     format_ = format_of(file)
     decoder = ProtobufDecoder(schema, message_type(format_.options.descriptor_set), format_.options)
     fast = decoder.decode(Payloads(payloads))
-    assert facts(fast) == facts(TwoPathDecoder(schema, None, decoder._exact).decode(Payloads(payloads)))
+    assert facts(fast) == facts(FallbackDecoder(schema, None, decoder._exact).decode(Payloads(payloads)))
     return fast
 
 

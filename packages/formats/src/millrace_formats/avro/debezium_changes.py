@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from millrace.contracts import ROW_KINDS, MalformedMessage
 from millrace.errors import MessageError
-from millrace_formats.bad_message import MalformedMessageError
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _INSERTED, _OLD, _NEW, _DELETED = range(len(ROW_KINDS))
 _CREATE, _READ, _UPDATE, _DELETE = _OPERATIONS = ("c", "r", "u", "d")

@@ -11,7 +11,7 @@ from millrace.contracts import Decoded, Decoder, Encoder, MalformedMessage, Payl
 from millrace_formats.avro.debezium_changes import changes_of, envelopes_of, merged
 from millrace_formats.avro.debezium_metadata import metadata_of
 from millrace_formats.avro.encoder import RowWriter
-from millrace_formats.rows_only import check_rows
+from millrace_formats.shared.insert_only import check_insertions
 
 
 class DebeziumDecoder(Decoder):
@@ -63,5 +63,5 @@ class DebeziumEncoder(Encoder):
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one envelope a row."""
-        check_rows(self._name, self._schema, rows, None)
+        check_insertions(self._name, self._schema, rows, None)
         return self._writer.write(envelopes_of(rows, row_kinds))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
+from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
 
 INSTANT = pa.timestamp("us", "UTC")
 TEXTS = pa.map_(pa.string(), pa.string())

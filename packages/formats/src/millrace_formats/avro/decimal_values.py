@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace_formats.avro.conversion import Conversion, Reject, reject_where
-from millrace_formats.bad_message import MalformedMessageError
-from millrace_formats.java_text import fit_decimal
-from millrace_formats.sql_types import sql_name
-from millrace_formats.time_columns import cast_where_possible
+from millrace_formats.shared.column_casts import cast_or_reject
+from millrace_formats.shared.java_text import fit_decimal
+from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace_formats.shared.sql_types import sql_name
 
 _WIDTH, _WORD = 16, 8
 _LONGEST = 100
@@ -45,10 +45,10 @@ def decimal_conversion(type_: pa.Decimal128Type, scale: int) -> Conversion:
             return reject_where(values.is_valid(), values, reject).cast(pa.string()).cast(type_)
         numbers = _decimals(values, scale, reject)
         if type_.scale <= scale:
-            return cast_where_possible(numbers, type_, reject)
+            return cast_or_reject(numbers, type_, reject)
         # With more digits a number may need more than 128 bits on the way
-        wide = cast_where_possible(numbers, pa.decimal256(_DIGITS_256, type_.scale), reject)
-        return cast_where_possible(wide, type_, reject)
+        wide = cast_or_reject(numbers, pa.decimal256(_DIGITS_256, type_.scale), reject)
+        return cast_or_reject(wide, type_, reject)
 
     return Conversion(one, column)
 

@@ -12,11 +12,11 @@ from millrace_formats.avro.fast_reader import FastReader
 from millrace_formats.avro.json_reader import json_reader, parse_json
 from millrace_formats.avro.plan import Plan
 from millrace_formats.avro.wire import NotFastError
-from millrace_formats.bad_message import MalformedMessageError
-from millrace_formats.two_paths import Items, Read, TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
-class AvroDecoder(TwoPathDecoder):
+class AvroDecoder(FallbackDecoder):
     """Reads Avro's binary encoding into rows.
 
     Every message takes one of two paths, with the same result. The fast one reads all at once; messages that it
@@ -31,10 +31,10 @@ class AvroDecoder(TwoPathDecoder):
     def __init__(self, schema: pa.Schema, plan: Plan) -> None:
         super().__init__(schema, _fast(schema, plan), BinaryExactReader(plan))
 
-    def _why_exact(self) -> str:
+    def _no_fast_reason(self) -> str:
         return f"the schema has {NOT_FAST}"
 
-    def _left_by_fast(self) -> str:
+    def _exact_only(self) -> str:
         return REFUSED
 
 
@@ -45,7 +45,7 @@ NOT_FAST = (
 REFUSED = "those with a value that the library refuses or may not read exactly"
 
 
-class AvroJsonDecoder(TwoPathDecoder):
+class AvroJsonDecoder(FallbackDecoder):
     """Reads Avro's JSON encoding into rows, one message at a time.
 
     Args:
@@ -56,7 +56,7 @@ class AvroJsonDecoder(TwoPathDecoder):
     def __init__(self, schema: pa.Schema, plan: Plan) -> None:
         super().__init__(schema, None, _JsonExactReader(plan))
 
-    def _why_exact(self) -> str:
+    def _no_fast_reason(self) -> str:
         return "the encoding is json"
 
 
@@ -78,7 +78,7 @@ class _WholeBatch:
         self._schema = schema
         self._reader = reader
 
-    def read(self, items: Items) -> Read:
+    def read(self, items: PayloadList) -> FastRows:
         """Read what the fast reader takes."""
         found = self._reader.read(items)
         return combine([] if found is None else [found], self._schema, len(items))

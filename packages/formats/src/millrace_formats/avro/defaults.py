@@ -7,7 +7,7 @@ from typing import Any
 from millrace.errors import SchemaError
 from millrace_formats.avro.json_reader import json_reader
 from millrace_formats.avro.plan import Plan
-from millrace_formats.bad_message import MalformedMessageError
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 def default_value(plan: Plan, default: Any) -> Any:

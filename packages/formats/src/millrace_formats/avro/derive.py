@@ -7,7 +7,7 @@ import pyarrow.types as pt
 
 from millrace_formats.avro.model import NO_DEFAULT, NULL, Array, AvroType, Field, Logical, Map, Record, Scalar, Union
 from millrace_formats.avro.parse import is_name
-from millrace_formats.sql_types import check_schema, nested_problem, sql_name
+from millrace_formats.shared.sql_types import check_schema, nested_problem, sql_name
 
 RECORD_NAME = "org.apache.flink.avro.generated.record"
 """The name that the reference gives to the record of a table, so that both register one schema for one table."""

@@ -14,7 +14,7 @@ from millrace_formats.avro.library import LibraryRefusedError
 from millrace_formats.avro.put import Put, PutChoice, PutRow
 from millrace_formats.avro.raw_rows import RawRows
 from millrace_formats.avro.wire import NotFastError
-from millrace_formats.rows_only import check_rows
+from millrace_formats.shared.insert_only import check_insertions
 
 
 class RowWriter(Protocol):
@@ -40,7 +40,7 @@ class AvroEncoder(Encoder):
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one value a row."""
-        check_rows(self._name, self._schema, rows, row_kinds)
+        check_insertions(self._name, self._schema, rows, row_kinds)
         return self._writer.write(rows)
 
 

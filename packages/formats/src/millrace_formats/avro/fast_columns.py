@@ -13,7 +13,7 @@ from millrace_formats.avro.conversion import Reject, reject_outside, reject_wher
 from millrace_formats.avro.model import Fixed, Scalar, split_nullable
 from millrace_formats.avro.number_values import INT_HIGH, INT_LOW
 from millrace_formats.avro.plan import Choice, Items, Null, Pairs, Plan, Rows, Skip, Texts, Unreadable, Value
-from millrace_formats.time_columns import cast_where_possible
+from millrace_formats.shared.column_casts import cast_or_reject
 
 Build = Callable[[pa.Array, Reject], pa.Array]
 """Makes a column. Null is left null where it must not be, for the outer column to reject."""
@@ -121,7 +121,7 @@ def _map_builder(plan: Pairs) -> Build:
 
     def build(values: pa.MapArray, reject: Reject) -> pa.MapArray:
         outer = _outer(values, reject)
-        keys = cast_where_possible(values.keys.view(pa.binary()), pa.string(), outer).fill_null("")
+        keys = cast_or_reject(values.keys.view(pa.binary()), pa.string(), outer).fill_null("")
         _reject_repeated(keys, values.offsets.to_numpy(), reject)
         inner = items(values.items, outer)
         reject_nulls((plan.field,), [inner], None, outer)

@@ -16,7 +16,7 @@ from millrace_formats.avro.library import LibraryRefusedError, read_batch
 from millrace_formats.avro.model import split_nullable
 from millrace_formats.avro.plan import Choice, Plan, Rows
 from millrace_formats.avro.wire import FRAME, NotFastError, WireSchemas, wire_text
-from millrace_formats.two_paths import without
+from millrace_formats.shared.fallback_decoder import drop_indices
 
 _AT_ONCE = 5_000
 """Messages that are read by one call: more cost less while all can be read, and more when one cannot."""
@@ -130,7 +130,7 @@ class FastReader:
 
 def _but(items: Sequence[Any], places: np.ndarray, left: list[int]) -> tuple[list[Any], np.ndarray]:
     """Messages and their places, without those at some positions."""
-    return without(items, left), np.delete(places, left)
+    return drop_indices(items, left), np.delete(places, left)
 
 
 def _portions(items: Sequence[Any], places: np.ndarray) -> list[tuple[Sequence[Any], np.ndarray]]:

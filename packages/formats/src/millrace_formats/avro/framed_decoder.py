@@ -16,11 +16,11 @@ from millrace_formats.avro.frame import SIZE, schema_id_of
 from millrace_formats.avro.model import AvroType
 from millrace_formats.avro.plan import Plan, Unreadable
 from millrace_formats.avro.registry import NoSchemaError, Registry
-from millrace_formats.bad_message import MalformedMessageError
-from millrace_formats.two_paths import Items, Read, TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
-class FramedDecoder(TwoPathDecoder):
+class FramedDecoder(FallbackDecoder):
     """Reads messages with a registry's frame into rows.
 
     The messages of one schema take the paths of `AvroDecoder`. Usually all messages of a batch are of one schema, which
@@ -44,7 +44,7 @@ class FramedDecoder(TwoPathDecoder):
         schemas = _Schemas(schema, registry, plan)
         super().__init__(schema, _FramedReader(schema, schemas), _FramedExactReader(schemas, skips_empty))
 
-    def _left_by_fast(self) -> str:
+    def _exact_only(self) -> str:
         return f"{REFUSED}, those whose schema has {NOT_FAST}"
 
 
@@ -109,7 +109,7 @@ class _FramedReader:
         self._schemas = schemas
         self._is_mixed = False
 
-    def read(self, items: Items) -> Read:
+    def read(self, items: PayloadList) -> FastRows:
         """Read what the fast readers take."""
         self._schemas.forget_missing()
         found: list[Found] = []
@@ -123,7 +123,7 @@ class _FramedReader:
         self._is_mixed = len(found) > 1
         return combine(found, self._schema, len(items))
 
-    def _by_schema(self, items: Items, places: Sequence[int], but: bytes) -> Iterator[Found]:
+    def _by_schema(self, items: PayloadList, places: Sequence[int], but: bytes) -> Iterator[Found]:
         """What is read of the messages at some places, schema by schema, of all schemas but one."""
         groups: dict[bytes, list[int]] = {}
         for place in places:
@@ -135,7 +135,7 @@ class _FramedReader:
             if some := self._read(frame, [items[place] for place in of_schema]):
                 yield Found(some.rows, np.array(of_schema, np.int32)[some.positions])
 
-    def _read(self, frame: bytes, items: Items) -> Found | None:
+    def _read(self, frame: bytes, items: PayloadList) -> Found | None:
         try:
             reader = self._schemas.readers(frame).fast
         except MalformedMessageError:
@@ -153,7 +153,7 @@ def _without(found: Found, count: int) -> list[int]:
     return places
 
 
-def _frame(items: Items) -> bytes:
+def _frame(items: PayloadList) -> bytes:
     """The frame of the first message that is not empty."""
     return next((item for item in items if item), b"")[:SIZE]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from millrace_formats.avro.model import Fixed, branch_name
 from millrace_formats.avro.put import Put, PutChoice, PutItems, PutNull, PutPairs, PutRow, PutValue
-from millrace_formats.java_text import double_text
+from millrace_formats.shared.java_text import double_text
 
 Write = Callable[[Any], str]
 

@@ -11,7 +11,7 @@ from millrace.errors import SchemaError
 from millrace_formats.avro.model import NULL, Array, AvroType, Enum, Field, Fixed, Map, Record, Scalar, Union, type_name
 from millrace_formats.avro.raw_values import Raw, raw_values
 from millrace_formats.avro.wire import wire_type
-from millrace_formats.sql_types import sql_name
+from millrace_formats.shared.sql_types import sql_name
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace_formats.avro.model import AvroType, Fixed, Scalar
-from millrace_formats.time_columns import cast_where_possible
+from millrace_formats.shared.column_casts import cast_or_reject
 
 if TYPE_CHECKING:
     from millrace_formats.avro.raw_values import Raw, Refuse
@@ -45,7 +45,7 @@ def raw_decimals(type_: AvroType, of: pa.Decimal128Type) -> Raw | None:
             return _octets(values, size, refuse)
         # With more digits behind the point a number may need more than 128 bits on the way
         wide = values.cast(pa.decimal256(76, of.scale))
-        numbers = cast_where_possible(cast_where_possible(wide, pa.decimal256(76, scale), reject), kind, reject)
+        numbers = cast_or_reject(cast_or_reject(wide, pa.decimal256(76, scale), reject), kind, reject)
         return _octets(numbers, size, refuse)
 
     return raw

@@ -18,7 +18,7 @@ from millrace_formats.avro.derive import timestamp_meaning
 from millrace_formats.avro.model import AvroType, Enum, Fixed, Scalar
 from millrace_formats.avro.number_values import INT_HIGH, INT_LOW
 from millrace_formats.avro.raw_decimals import raw_decimals
-from millrace_formats.sql_types import INTEGER_BITS
+from millrace_formats.shared.sql_types import INTEGER_BITS
 
 Raw = Callable[[pa.Array, "Refuse"], pa.Array]
 """Makes the raw values of an array, in which any may be null."""

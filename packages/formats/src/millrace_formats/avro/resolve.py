@@ -17,7 +17,7 @@ from millrace_formats.avro.defaults import default_value
 from millrace_formats.avro.model import NULL, Array, AvroType, Enum, Field, Fixed, Map, Record, Scalar, Union, type_name
 from millrace_formats.avro.plan import Choice, Items, Null, Pairs, Plan, Rows, Skip, Texts, Unreadable, Value
 from millrace_formats.avro.text_values import text_of
-from millrace_formats.sql_types import sql_name
+from millrace_formats.shared.sql_types import sql_name
 
 
 def resolve(writer: AvroType, reader: AvroType | None, schema: pa.Schema, *, legacy: bool, texts: bool = False) -> Plan:

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from millrace_formats.avro.conversion import Conversion, Reject, reject_where
 from millrace_formats.avro.model import Enum, Scalar
-from millrace_formats.bad_message import MalformedMessageError
-from millrace_formats.time_columns import cast_where_possible
+from millrace_formats.shared.column_casts import cast_or_reject
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 def text_conversion() -> Conversion:
@@ -25,7 +25,7 @@ def text_conversion() -> Conversion:
             ) from None
 
     def column(values: pa.BinaryArray, reject: Reject) -> pa.StringArray:
-        return cast_where_possible(values, pa.string(), reject)
+        return cast_or_reject(values, pa.string(), reject)
 
     return Conversion(one, column)
 

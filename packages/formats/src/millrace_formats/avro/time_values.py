@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from millrace_formats.avro.conversion import Conversion, Reject, reject_outside
-from millrace_formats.bad_message import MalformedMessageError
-from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
-from millrace_formats.sql_types import sql_name
+from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
+from millrace_formats.shared.sql_types import sql_name
 
 _NANOSECONDS = {"millis": 1_000_000, "micros": 1000, "nanos": 1}
 _DAY = 86_400_000_000_000

@@ -13,10 +13,10 @@ from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact import ExactChangeReader
 from millrace_formats.changelog.fast import FastChangeReader, Read
 from millrace_formats.changelog.metadata import MetadataKey
-from millrace_formats.interleave import interleave
 from millrace_formats.json.decoder import OF_ANOTHER_TYPE
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.two_paths import AT_ONCE, ONE_BY_ONE, batch_of, empty, read_exactly
+from millrace_formats.shared.fallback_decoder import AT_ONCE, ONE_BY_ONE, empty_batch, read_one_by_one, to_batch
+from millrace_formats.shared.message_order import merge_by_message
 
 
 def all_columns(schema: pa.Schema, told: pa.Schema) -> pa.Schema:
@@ -66,15 +66,15 @@ class ChangeDecoder(Decoder):
         """Decode a batch: most messages at once, the others one by one."""
         items = payloads.to_list()
         rows, messages, wrong, left = self._fast.read(items) if self._fast else self._nothing(len(items))
-        exact, indexes, errors = read_exactly(self._exact.read, items, left)
+        exact, indexes, errors = read_one_by_one(self._exact.read, items, left)
         if exact or len(wrong):
-            few = batch_of(exact, self._all)
-            rows, messages = interleave(rows, messages, wrong, few, np.array(indexes, np.int32))
+            few = to_batch(exact, self._all)
+            rows, messages = merge_by_message(rows, messages, wrong, few, np.array(indexes, np.int32))
         return self._decoded(rows, messages, len(items), errors)
 
     def _nothing(self, count: int) -> Read:
         nothing = np.empty(0, np.int32)
-        return Read(empty(self._all), nothing, nothing, list(range(count)))
+        return Read(empty_batch(self._all), nothing, nothing, list(range(count)))
 
     def _decoded(
         self, rows: pa.RecordBatch, messages: np.ndarray, count: int, errors: list[MalformedMessage]

@@ -12,7 +12,7 @@ from millrace_formats.changelog.changes import DELETE, UPDATE_BEFORE, kind_names
 from millrace_formats.changelog.layout import Layout
 from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.rows_only import check_rows
+from millrace_formats.shared.insert_only import check_insertions
 
 
 class ChangeEncoder(Encoder):
@@ -36,7 +36,7 @@ class ChangeEncoder(Encoder):
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch; MessageError when a value cannot be written, or a row kind is none."""
-        check_rows("json", self._schema, rows, None)
+        check_insertions("json", self._schema, rows, None)
         inserted, deleted = self._frames
         gone = np.zeros(rows.num_rows, bool) if row_kinds is None else _are_deletions(row_kinds)
         if not gone.any() or gone.all():

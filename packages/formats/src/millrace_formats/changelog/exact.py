@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact_rows import ExactRows
 from millrace_formats.changelog.metadata import MetadataKey
 from millrace_formats.json.exact import parse, shown
 from millrace_formats.json.options import JsonOptions
+from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
 
 _BLANKS = b" \t\r\n"
 

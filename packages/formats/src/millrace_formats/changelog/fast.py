@@ -17,7 +17,7 @@ from millrace_formats.changelog.row_shape import value_column
 from millrace_formats.json.columns import Build, Reject
 from millrace_formats.json.decode_each import decode_each
 from millrace_formats.json.shapes import attribute
-from millrace_formats.two_paths import Items
+from millrace_formats.shared.fallback_decoder import PayloadList
 
 
 class Read(NamedTuple):
@@ -73,7 +73,7 @@ class FastChangeReader:
         told = [(metadata_column(key, keys), key.is_of_root) for key in keys]
         return cls(schema, shape, dialect, columns, told)
 
-    def read(self, items: Items) -> Read:
+    def read(self, items: PayloadList) -> Read:
         """Read what can be read; null and empty messages give no rows."""
         places, left = self._chosen(items)
         chosen = items if len(places) == len(items) else [items[place] for place in places.tolist()]
@@ -95,7 +95,7 @@ class FastChangeReader:
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
         return Read(rows, places[owners], np.flatnonzero(unfit[owners]), sorted(left))
 
-    def _chosen(self, items: Items) -> tuple[np.ndarray, set[int]]:
+    def _chosen(self, items: PayloadList) -> tuple[np.ndarray, set[int]]:
         """The indexes of the messages to read, int32, and of those that only the exact reader can tell about."""
         if all(items):
             present = np.arange(len(items), dtype=np.int32)

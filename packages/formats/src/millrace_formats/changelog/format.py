@@ -14,7 +14,7 @@ from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.encoder import ChangeEncoder
 from millrace_formats.changelog.metadata import MetadataKey
 from millrace_formats.changelog.options import ChangeOptions
-from millrace_formats.sql_types import check_schema, nested_problem
+from millrace_formats.shared.sql_types import check_schema, nested_problem
 
 
 class ChangelogJsonFormat(ChangelogFormat):

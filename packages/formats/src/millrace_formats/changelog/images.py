@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any
 
-from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.layout import Layout
-from millrace_formats.two_paths import without
+from millrace_formats.shared.fallback_decoder import drop_indices
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _KINDS = {
     Operation.INSERT: bytes([INSERT]),
@@ -44,7 +44,7 @@ class Images(Layout):
         if all(changes.rows):
             return changes
         left = [place for place, message in enumerate(messages) if self._lacks_row(message)]
-        changes = self._collect(without(messages, left))
+        changes = self._collect(drop_indices(messages, left))
         for place in left:
             changes.counts.insert(place, 0)
         changes.left = left

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.changes import Changes, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row, to_text
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 class Layout(ABC):

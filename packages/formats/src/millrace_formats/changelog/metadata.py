@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.row_shape import value_column, value_shape
-from millrace_formats.checked import checked
 from millrace_formats.json.columns import Build, Reject
 from millrace_formats.json.decimal_column import raw_texts
 from millrace_formats.json.exact import Convert, field_converter, parse, scalar_conversion, shown
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.shapes import NULL
-from millrace_formats.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND, check_range, parse_instant
-from millrace_formats.time_columns import parse_timestamps
+from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace_formats.shared.nullability import keep_nullability
+from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND, check_range, parse_instant
+from millrace_formats.shared.time_columns import parse_timestamps
 
 INSTANT = pa.timestamp("us", "UTC")
 TEXTS = pa.map_(pa.string(), pa.string())
@@ -66,7 +66,9 @@ class MetadataKey:
     def converter(self, options: JsonOptions) -> Convert:
         """What reads it from a parsed message, or from its payload."""
         path = self.field if self.inner is None else f"{self.field}.{self.inner}"
-        convert = checked(self.reading.convert(options), path, ignore=options.ignore_parse_errors, nullable=True)
+        convert = keep_nullability(
+            self.reading.convert(options), path, ignore=options.ignore_parse_errors, nullable=True
+        )
         return lambda tree: convert(self._found(tree, options))
 
     def _found(self, tree: dict[str, Any], options: JsonOptions) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from millrace.options.java_pattern import java_pattern
-from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.changelog.exact_rows import to_text
 from millrace_formats.json.decode_each import decode_each
-from millrace_formats.two_paths import Items, others
+from millrace_formats.shared.fallback_decoder import PayloadList, indices_except
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _MOST_NAMES = 10_000
 
@@ -41,12 +41,12 @@ class NameFilter:
         names = [message[field] for field in self._fields]
         return None not in names and self._known[tuple(map(to_text, names))]
 
-    def choose(self, items: Items) -> tuple[list[int], set[int]]:
+    def choose(self, items: PayloadList) -> tuple[list[int], set[int]]:
         """The indexes of the messages that are read, and of those that only the exact reader can tell about."""
         headers, left = decode_each(self._decode, items)
         known, names = self._known, msgspec.structs.astuple
         kept = [position for position, header in enumerate(headers) if known[names(header)]]
-        return others(len(items), left)[kept].tolist() if left else kept, left
+        return indices_except(len(items), left)[kept].tolist() if left else kept, left
 
 
 class _KeptNames(dict[tuple[str, ...], bool]):

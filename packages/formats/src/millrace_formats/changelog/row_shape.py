@@ -14,7 +14,7 @@ import pyarrow.types as pt
 
 from millrace_formats.json.columns import Build, Reject, column_builder
 from millrace_formats.json.shapes import NULL, attribute, field_shape
-from millrace_formats.number_columns import parse_booleans, parse_floats, parse_integers
+from millrace_formats.shared.number_columns import parse_booleans, parse_floats, parse_integers
 
 
 def row_shape(fields: list[pa.Field], partial: bool) -> type[msgspec.Struct] | None:

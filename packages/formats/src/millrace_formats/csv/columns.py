@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.csv.exact import field_conversion
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.decimal_columns import parse_decimals
-from millrace_formats.number_columns import parse_booleans, parse_floats, parse_integers
-from millrace_formats.time_columns import Reject, parse_dates, parse_timestamps
+from millrace_formats.shared.column_casts import Reject
+from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace_formats.shared.number_columns import parse_booleans, parse_decimals, parse_floats, parse_integers
+from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 
 TextColumn = Callable[[pa.StringArray, Reject], pa.Array]
 """Makes a column from texts; is told whom to report positions to that the exact reader has to read."""

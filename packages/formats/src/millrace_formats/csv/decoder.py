@@ -15,11 +15,11 @@ from millrace_formats.csv.exact import CsvExactReader
 from millrace_formats.csv.joined import Joined
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.csv.sort_lines import LineSorter
-from millrace_formats.interleave import interleave
-from millrace_formats.two_paths import Items, Read, TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
+from millrace_formats.shared.message_order import merge_by_message
 
 
-class CsvDecoder(TwoPathDecoder):
+class CsvDecoder(FallbackDecoder):
     """Reads lines of separated values into rows.
 
     Every message takes one of three paths, with the same result. Arrow splits, all at once, the lines whose quotes, if
@@ -39,10 +39,10 @@ class CsvDecoder(TwoPathDecoder):
         super().__init__(schema, _TextReader(schema, options) if plain else None, CsvExactReader(schema, options))
         self._options = options
 
-    def _why_exact(self) -> str:
+    def _no_fast_reason(self) -> str:
         return "comments are allowed" if self._options.allow_comments else "there is an escape character"
 
-    def _left_by_fast(self) -> str:
+    def _exact_only(self) -> str:
         return "those with unusual numbers or times, or larger than 1 MiB"
 
 
@@ -54,20 +54,23 @@ class _TextReader:
         self._plain = _PlainSplitter(options, len(schema))
         self._quoted = _QuotedSplitter(options, len(schema))
 
-    def read(self, items: Items) -> Read:
+    def read(self, items: PayloadList) -> FastRows:
         """Read what can be split without the exact reader, and converted a column at a time."""
         lines = self._sorter.sort(items)
         plain = self._rows(self._plain.split(lines.plain), lines.plain.places)
         if not lines.quoted:
-            return Read(plain.rows, None if plain.rows.num_rows == len(items) else plain.messages, plain.wrong)
+            index = None if plain.rows.num_rows == len(items) else plain.message_index
+            return FastRows(plain.rows, index, plain.placeholders)
         places = np.array(lines.quoted, np.int32)
         quoted = self._rows(self._quoted.split(items, lines.quoted), places)
         none = np.empty(0, np.intp)
-        rows, found = interleave(plain.rows, plain.messages, none, quoted.rows, quoted.messages)
+        rows, found = merge_by_message(plain.rows, plain.message_index, none, quoted.rows, quoted.message_index)
         wrong = [
-            np.searchsorted(found, part.messages[positions]) for part in (plain, quoted) for positions in part.wrong
+            np.searchsorted(found, part.message_index[positions])
+            for part in (plain, quoted)
+            for positions in part.placeholders
         ]
-        return Read(rows, None if len(found) == len(items) else found, wrong)
+        return FastRows(rows, None if len(found) == len(items) else found, wrong)
 
     def _rows(self, split: _Split, places: np.ndarray) -> _Rows:
         texts, kept = split
@@ -77,11 +80,11 @@ class _TextReader:
 
 
 class _Rows(NamedTuple):
-    """Rows, the index of the message of each, and the positions of those that the exact reader has to read."""
+    """Rows, the index of the message of each, and the indices of placeholder rows."""
 
     rows: pa.RecordBatch
-    messages: np.ndarray
-    wrong: list[np.ndarray]
+    message_index: np.ndarray
+    placeholders: list[np.ndarray]
 
 
 _Split = tuple[list[pa.StringArray], np.ndarray]
@@ -140,7 +143,7 @@ class _QuotedSplitter:
             "strict": True,
         }
 
-    def split(self, items: Items, places: Sequence[int]) -> _Split:
+    def split(self, items: PayloadList, places: Sequence[int]) -> _Split:
         lines = [items[index].decode() for index in places]  # type: ignore[union-attr]
         rows = self._rows(lines)
         kept = [position for position, row in enumerate(rows) if row is not None and len(row) == self._width]

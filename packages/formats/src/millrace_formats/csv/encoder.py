@@ -14,10 +14,16 @@ from millrace.contracts import Encoder, Payloads
 from millrace.errors import MessageError
 from millrace_formats.csv.enclosing import Escaping, Quoting
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.decimal_texts import scientific_texts
-from millrace_formats.java_text import double_text, plain_text
-from millrace_formats.rows_only import check_rows
-from millrace_formats.time_texts import UTC_MARK, bare_timestamp_texts, date_texts, time_texts, timestamp_texts
+from millrace_formats.shared.column_texts import (
+    UTC_MARK,
+    bare_timestamp_texts,
+    date_texts,
+    scientific_texts,
+    time_texts,
+    timestamp_texts,
+)
+from millrace_formats.shared.insert_only import check_insertions
+from millrace_formats.shared.java_text import double_text, plain_text
 
 Piece: TypeAlias = pa.StringArray | str
 """A part of lines: of each its own, or the same of all."""
@@ -46,7 +52,7 @@ class CsvEncoder(Encoder):
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one line a row."""
-        check_rows("csv", self._schema, rows, row_kinds)
+        check_insertions("csv", self._schema, rows, row_kinds)
         columns = [self._column(name, column) for name, column in zip(self._schema.names, rows.columns, strict=True)]
         return Payloads(pc.binary_join_element_wise(*columns, self._options.delimiter).cast(pa.binary()))
 

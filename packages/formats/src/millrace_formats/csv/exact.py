@@ -27,12 +27,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats import java_text, sql_times
-from millrace_formats.bad_message import MalformedMessageError, MissingValueError
-from millrace_formats.checked import checked
 from millrace_formats.csv.line import LineSplitter
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.sql_types import INTEGER_BITS, sql_name
+from millrace_formats.shared import java_text, sql_times
+from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
+from millrace_formats.shared.nullability import keep_nullability
+from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 
 Convert = Callable[[str], Any]
 
@@ -92,7 +92,7 @@ def field_conversion(field: pa.Field, options: CsvOptions) -> Callable[[str | No
     """The conversion of a column's text, None when it is absent; it raises MalformedMessageError naming the column."""
     convert, ignore, nullable, name = _conversion(field.type, options), options.ignore_parse_errors, *_of(field)
 
-    return checked(convert, name, ignore=ignore, nullable=nullable)
+    return keep_nullability(convert, name, ignore=ignore, nullable=nullable)
 
 
 def _of(field: pa.Field) -> tuple[bool, str]:
@@ -110,7 +110,7 @@ def _conversion(type_: pa.DataType, options: CsvOptions) -> Convert:
 def _scalar(type_: pa.DataType, options: CsvOptions) -> Convert:
     convert, literal, name = scalar_conversion(type_), options.null_literal, sql_name(type_)
 
-    def checked(text: str) -> Any:
+    def keep_nullability(text: str) -> Any:
         if text == literal:
             return None
         try:
@@ -119,7 +119,7 @@ def _scalar(type_: pa.DataType, options: CsvOptions) -> Convert:
             shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
             raise MalformedMessageError(f'"{shown}" is not a {name}: {error}') from None
 
-    return checked
+    return keep_nullability
 
 
 def _array(field: pa.Field, options: CsvOptions) -> Convert:

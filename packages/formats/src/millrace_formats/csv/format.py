@@ -9,7 +9,7 @@ from millrace.contracts import Decoder, Encoder, Format
 from millrace_formats.csv.decoder import CsvDecoder
 from millrace_formats.csv.encoder import CsvEncoder
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.sql_types import check_schema, is_scalar, sql_name
+from millrace_formats.shared.sql_types import check_schema, is_scalar, sql_name
 
 
 class CsvFormat(Format):

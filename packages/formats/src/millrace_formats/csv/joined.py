@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from millrace_formats.two_paths import without
+from millrace_formats.shared.fallback_decoder import drop_indices
 
 _BREAK, _RETURN = ord("\n"), ord("\r")
 MARK = "\ufeff".encode()
@@ -31,7 +31,7 @@ class Joined:
     def __len__(self) -> int:
         return len(self._messages)
 
-    def without(self, positions: Sequence[int]) -> Joined:
+    def drop_indices(self, positions: Sequence[int]) -> Joined:
         """The others, given the positions of some, ascending."""
         stretches, first = [], 0
         for position in (*positions, len(self)):
@@ -39,7 +39,7 @@ class Joined:
                 start = int(self._ends[first - 1]) + 1 if first else 0
                 stretches.append(self.text[start : int(self._ends[position - 1])])
             first = position + 1
-        kept = without(self._messages, positions)
+        kept = drop_indices(self._messages, positions)
         return Joined(kept, np.delete(self.places, positions), b"\n".join(stretches))
 
     def longer_than(self, size: int) -> list[int]:

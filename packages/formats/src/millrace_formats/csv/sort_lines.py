@@ -9,7 +9,7 @@ import numpy as np
 
 from millrace_formats.csv.joined import MARK, Joined
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.two_paths import Items, is_utf8, others, without
+from millrace_formats.shared.fallback_decoder import PayloadList, drop_indices, indices_except, is_utf8
 
 _BREAK = ord("\n")
 # A message of nothing but quotes or line breaks would take many times its size
@@ -41,22 +41,22 @@ class LineSorter:
         # Arrow's reader takes single bytes only
         self._single_bytes = len(self._delimiter) == 1 and len(self._quote or b"-") == 1
 
-    def sort(self, items: Items) -> Lines:
+    def sort(self, items: PayloadList) -> Lines:
         """Sort a batch."""
         lines = _not_blank(items)
         if len(lines.text) > _LARGE_BATCH:
-            lines = lines.without(lines.longer_than(_LARGE))
+            lines = lines.drop_indices(lines.longer_than(_LARGE))
         odd = lines.odd()
         quoted = self._quoted(items, lines.places[odd].tolist())
-        lines = lines.without(odd) if odd else lines
+        lines = lines.drop_indices(odd) if odd else lines
         if not self._single_bytes:
-            return Lines(lines.without(range(len(lines))), sorted([*quoted, *lines.places.tolist()]))
+            return Lines(lines.drop_indices(range(len(lines))), sorted([*quoted, *lines.places.tolist()]))
         oddly_quoted = self._oddly_quoted(lines.text)
         if not oddly_quoted:
             return Lines(lines, quoted)
-        return Lines(lines.without(oddly_quoted), sorted([*quoted, *lines.places[oddly_quoted].tolist()]))
+        return Lines(lines.drop_indices(oddly_quoted), sorted([*quoted, *lines.places[oddly_quoted].tolist()]))
 
-    def _quoted(self, items: Items, places: list[int]) -> list[int]:
+    def _quoted(self, items: PayloadList, places: list[int]) -> list[int]:
         """Which of some odd messages are text with quotes, within which line breaks may be."""
         found = ((place, items[place] or b"") for place in places)
         return [place for place, item in found if self._quote and self._quote in item and _is_text(item)]
@@ -80,11 +80,11 @@ class LineSorter:
         return found
 
 
-def _not_blank(items: Items) -> Joined:
+def _not_blank(items: PayloadList) -> Joined:
     if all(items):
         return Joined(items, np.arange(len(items), dtype=np.int32))  # type: ignore[arg-type]
     blank = [index for index, item in enumerate(items) if not item]
-    return Joined(without(items, blank), others(len(items), blank))
+    return Joined(drop_indices(items, blank), indices_except(len(items), blank))
 
 
 def _is_text(item: bytes) -> bool:

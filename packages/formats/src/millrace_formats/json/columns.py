@@ -16,8 +16,8 @@ import pyarrow.types as pt
 
 from millrace_formats.json.decimal_column import decimals_from_raw
 from millrace_formats.json.shapes import attribute
-from millrace_formats.sql_times import parse_time
-from millrace_formats.time_columns import parse_dates, parse_timestamps
+from millrace_formats.shared.sql_times import parse_time
+from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 
 Reject = Callable[[np.ndarray], None]
 """Is told the positions of values that the exact reader has to read."""

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.decimal_columns import parse_decimals
 from millrace_formats.json.shapes import NULL
+from millrace_formats.shared.number_columns import parse_decimals
 
 _NEWLINE = ord("\n")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from millrace_formats.two_paths import not_utf8, others, without
+from millrace_formats.shared.fallback_decoder import drop_indices, indices_except, not_utf8
 
 
 def decode_each(decode: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[Any], set[int]]:
@@ -22,10 +22,10 @@ def decode_each(decode: Callable[[Any], Any], items: Sequence[Any]) -> tuple[lis
     """
     results, left = _results(decode, items)
     # msgspec checks the UTF-8 of the fields that it keeps, not of those that it skips
-    more = not_utf8(without(items, left) if left else items)
+    more = not_utf8(drop_indices(items, left) if left else items)
     if not more:
         return results, left
-    return without(results, more), left | set(others(len(items), left)[list(more)].tolist())
+    return drop_indices(results, more), left | set(indices_except(len(items), left)[list(more)].tolist())
 
 
 def _results(decode: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[Any], set[int]]:

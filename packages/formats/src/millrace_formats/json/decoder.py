@@ -14,7 +14,7 @@ from millrace_formats.json.decode_each import decode_each
 from millrace_formats.json.exact import JsonExactReader
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.shapes import struct_shape
-from millrace_formats.two_paths import Items, Read, TwoPathDecoder, others
+from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList, indices_except
 
 OF_ANOTHER_TYPE = (
     "those with a value that is not of its column's own JSON type (text for a number, a fraction for an integer, an "
@@ -22,7 +22,7 @@ OF_ANOTHER_TYPE = (
 )
 
 
-class JsonDecoder(TwoPathDecoder):
+class JsonDecoder(FallbackDecoder):
     """Reads JSON objects into rows.
 
     Every message takes one of two paths, with the same result. The fast one reads with msgspec into a class generated
@@ -40,12 +40,12 @@ class JsonDecoder(TwoPathDecoder):
     def __init__(self, schema: pa.Schema, options: JsonOptions) -> None:
         super().__init__(schema, _MsgspecReader.of(schema, options), JsonExactReader(schema, options))
 
-    def _why_exact(self) -> str:
+    def _no_fast_reason(self) -> str:
         names = [field.name for field in self._schema if struct_shape([field], all_needed=False) is None]
         what = "holds a map whose keys are not STRING, or a name with a quote or a control character"
         return f"column {', '.join(names)} {what}"
 
-    def _left_by_fast(self) -> str:
+    def _exact_only(self) -> str:
         return OF_ANOTHER_TYPE
 
 
@@ -64,9 +64,9 @@ class _MsgspecReader:
         shape = struct_shape(fields, options.fail_on_missing_field)
         return None if shape is None else cls(schema, shape, struct_columns(fields, options.iso))
 
-    def read(self, items: Items) -> Read:
+    def read(self, items: PayloadList) -> FastRows:
         """Read what msgspec and the column-wise parsers take."""
         structs, left = decode_each(self._decode, items)
         wrong: list[np.ndarray] = []
         rows = pa.RecordBatch.from_arrays(self._columns(structs, wrong.append), schema=self._schema)
-        return Read(rows, others(len(items), left) if left else None, wrong)
+        return FastRows(rows, indices_except(len(items), left) if left else None, wrong)

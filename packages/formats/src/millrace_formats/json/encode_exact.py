@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.java_text import plain_text
 from millrace_formats.json.numbers_as_text import unmarked
 from millrace_formats.json.options import JsonOptions
+from millrace_formats.shared.java_text import plain_text
 
 Write = Callable[[Any], str]
 

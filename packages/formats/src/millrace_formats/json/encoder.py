@@ -12,7 +12,7 @@ from millrace_formats.json.encode_exact import ExactWriter
 from millrace_formats.json.numbers_as_text import without_quotes
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.printable import Printable, Printer
-from millrace_formats.rows_only import check_rows
+from millrace_formats.shared.insert_only import check_insertions
 
 
 class JsonEncoder(Encoder):
@@ -40,7 +40,7 @@ class JsonEncoder(Encoder):
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one object a row; a null field is written as null unless null fields are left out."""
-        check_rows("json", self._schema, rows, row_kinds)
+        check_insertions("json", self._schema, rows, row_kinds)
         return Payloads(*self.framed(rows, b"", b""))
 
     def framed(self, rows: pa.RecordBatch, head: bytes, tail: bytes) -> tuple[list[bytes], int | None]:

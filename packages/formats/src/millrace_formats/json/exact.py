@@ -9,7 +9,7 @@ What the rules are:
 - DECIMAL: numbers and text, never through a float, rounded half up to the column's scale; too large is an error.
 - STRING: text; the text of a number or boolean as it stands; an object or array as compact JSON, last of repeated
   fields. A lone surrogate becomes ``?``, as in Java.
-- BINARY: base64. DATE, TIME, TIMESTAMP, TIMESTAMP_NTZ: text, see `millrace_formats.sql_times`.
+- BINARY: base64. DATE, TIME, TIMESTAMP, TIMESTAMP_NTZ: text, see `millrace_formats.shared.sql_times`.
 - ARRAY, MAP, STRUCT: arrays and objects. The last of repeated fields counts.
 
 A field that is absent or ``null`` is NULL. A message that is empty, blank or ``null`` gives no row. Beyond strict JSON,
@@ -25,11 +25,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats import java_text, sql_times
-from millrace_formats.bad_message import MalformedMessageError, MissingValueError
-from millrace_formats.checked import checked
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.sql_types import INTEGER_BITS, sql_name
+from millrace_formats.shared import java_text, sql_times
+from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
+from millrace_formats.shared.nullability import keep_nullability
+from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 
 Convert = Callable[[Any], Any]
 
@@ -139,13 +139,13 @@ def _scalar_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
     convert = scalar_conversion(type_, options.iso)
     name = sql_name(type_)
 
-    def checked(value: Any) -> Any:
+    def keep_nullability(value: Any) -> Any:
         try:
             return convert(value)
         except ValueError as error:
             raise MalformedMessageError(f"{shown(value)} is not a {name}: {error}") from None
 
-    return checked
+    return keep_nullability
 
 
 def field_converter(field: pa.Field, options: JsonOptions, step: str | None = None) -> Convert:
@@ -153,7 +153,7 @@ def field_converter(field: pa.Field, options: JsonOptions, step: str | None = No
     convert, ignore, nullable = _converter(field.type, options), options.ignore_parse_errors, field.nullable
     name = field.name if step is None else step
 
-    return checked(convert, name, ignore=ignore, nullable=nullable)
+    return keep_nullability(convert, name, ignore=ignore, nullable=nullable)
 
 
 def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:
@@ -172,12 +172,12 @@ def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:
 
 
 def _object_only(convert: Convert) -> Convert:
-    def checked(value: Any) -> Any:
+    def keep_nullability(value: Any) -> Any:
         if not isinstance(value, dict):
             raise MalformedMessageError(f"expected an object, found {shown(value)}")
         return convert(value)
 
-    return checked
+    return keep_nullability
 
 
 def _map_converter(type_: pa.DataType, options: JsonOptions) -> Convert:

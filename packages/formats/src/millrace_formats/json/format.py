@@ -10,7 +10,7 @@ from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.flat import FlatDecoder
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.rescue import RescueDecoder, check_rescue_column
-from millrace_formats.sql_types import check_schema, nested_problem
+from millrace_formats.shared.sql_types import check_schema, nested_problem
 
 
 class JsonFormat(Format):

@@ -12,10 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from millrace.errors import MessageError
-from millrace_formats.decimal_texts import scientific_texts
 from millrace_formats.json.numbers_as_text import marked
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.time_texts import date_texts, time_texts, timestamp_texts
+from millrace_formats.shared.column_texts import date_texts, scientific_texts, time_texts, timestamp_texts
 
 
 class Printable(NamedTuple):

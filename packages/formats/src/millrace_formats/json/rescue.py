@@ -11,9 +11,9 @@ import pyarrow.types as pt
 
 from millrace.contracts import Decoded, Decoder, Payloads
 from millrace.errors import SchemaError
-from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.json.exact import json_text, parse
-from millrace_formats.sql_types import sql_name
+from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace_formats.shared.sql_types import sql_name
 
 Known = Callable[[str], "tuple[bool, Known | None]"]
 """Of a field of an object: whether a column reads it, and what is known of its own fields where it is an object."""

@@ -8,7 +8,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.sql_types import INTEGER_BITS
+from millrace_formats.shared.sql_types import INTEGER_BITS
 
 NULL = msgspec.Raw(b"null")
 """What a raw field holds when it is absent or null."""

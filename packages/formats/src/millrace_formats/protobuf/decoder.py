@@ -13,10 +13,10 @@ from millrace_formats.protobuf.parse import MessageParser
 from millrace_formats.protobuf.ptars_handler import ptars_handler
 from millrace_formats.protobuf.shape import row_shape
 from millrace_formats.protobuf.wire_type import UnsupportedError
-from millrace_formats.two_paths import TwoPathDecoder
+from millrace_formats.shared.fallback_decoder import FallbackDecoder
 
 
-class ProtobufDecoder(TwoPathDecoder):
+class ProtobufDecoder(FallbackDecoder):
     """Reads messages of one type into rows.
 
     Every message is parsed by protobuf's own library, and what that takes is read by ptars, a batch at once. What ptars
@@ -41,8 +41,8 @@ class ProtobufDecoder(TwoPathDecoder):
             self._unsupported = str(error)
         super().__init__(schema, fast, ProtobufExactReader(parser, row, options.ignore_parse_errors))
 
-    def _why_exact(self) -> str:
+    def _no_fast_reason(self) -> str:
         return self._unsupported
 
-    def _left_by_fast(self) -> str:
+    def _exact_only(self) -> str:
         return "those that ptars may not read exactly"

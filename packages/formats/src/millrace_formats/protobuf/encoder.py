@@ -16,7 +16,7 @@ from millrace_formats.protobuf.ptars_handler import is_refusal, ptars_handler
 from millrace_formats.protobuf.shape import Array, Field, Map, Struct, row_shape
 from millrace_formats.protobuf.to_wire import WireWriter
 from millrace_formats.protobuf.wire_type import UnsupportedError
-from millrace_formats.rows_only import check_rows
+from millrace_formats.shared.insert_only import check_insertions
 
 
 class ProtobufEncoder(Encoder):
@@ -52,7 +52,7 @@ class ProtobufEncoder(Encoder):
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one message a row."""
-        check_rows("protobuf", self._schema, rows, row_kinds)
+        check_insertions("protobuf", self._schema, rows, row_kinds)
         exact: list[np.ndarray] = []
         ready = self._wire.struct(self._row, rows.to_struct_array(), Place(exact.append))
         written = self._fast(ready)

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.bad_message import MalformedMessageError, MissingValueError
 from millrace_formats.protobuf.enum_names import UNRECOGNIZED, names_by_number
 from millrace_formats.protobuf.instants import microseconds
 from millrace_formats.protobuf.message_methods import has_field
 from millrace_formats.protobuf.parse import MessageParser
 from millrace_formats.protobuf.shape import Array, Enum, Field, Instant, Map, Scalar, Single, Struct, Value, Wrapped
+from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
 
 Read = Callable[[Any], Any]
 

@@ -11,7 +11,7 @@ from millrace_formats.protobuf.from_wire import struct_columns
 from millrace_formats.protobuf.parse import MessageParser
 from millrace_formats.protobuf.ptars_handler import is_refusal
 from millrace_formats.protobuf.shape import Struct
-from millrace_formats.two_paths import Items, Read, others, without
+from millrace_formats.shared.fallback_decoder import FastRows, PayloadList, drop_indices, indices_except
 
 
 class PtarsReader:
@@ -33,18 +33,18 @@ class PtarsReader:
         self._row = row
         self._schema = schema
 
-    def read(self, items: Items) -> Read:
+    def read(self, items: PayloadList) -> FastRows:
         """Read what ptars takes and reads exactly."""
         unreadable = self._parser.unreadable(items)
-        fit = without(items, unreadable)
+        fit = drop_indices(items, unreadable)
         refused: set[int] = set()
         parts = self._converted(fit, 0, refused)
-        found = others(len(items), unreadable) if unreadable else None
+        found = indices_except(len(items), unreadable) if unreadable else None
         if refused:
             found = np.delete(np.arange(len(fit), dtype=np.int32) if found is None else found, list(refused))
         wrong: list[np.ndarray] = []
         columns = struct_columns(self._row, pa.concat_arrays(parts), wrong.append)
-        return Read(pa.RecordBatch.from_arrays(columns, schema=self._schema), found, wrong)
+        return FastRows(pa.RecordBatch.from_arrays(columns, schema=self._schema), found, wrong)
 
     def _converted(self, items: list[Any], start: int, refused: set[int]) -> list[pa.StructArray]:
         """The messages as ptars reads them, without those that it refuses, whose positions are added to ``refused``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millrace_formats.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
+from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
 
 MICROS = 1_000_000
 FIRST_SECOND = FIRST_MICROSECOND // MICROS

@@ -10,11 +10,11 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError
 
-from millrace_formats.bad_message import MalformedMessageError
 from millrace_formats.protobuf.message_methods import is_initialized, missing_fields, parse_from
 from millrace_formats.protobuf.odd_entries import odd_entries_finder
 from millrace_formats.protobuf.weight import HEAVIEST, LARGE, weigher
-from millrace_formats.two_paths import Items
+from millrace_formats.shared.fallback_decoder import PayloadList
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _ERRORS = (DecodeError, RecursionError, MemoryError)
 
@@ -52,7 +52,7 @@ class MessageParser:
             raise MalformedMessageError("an entry of a map holds a field that is neither key nor value")
         return message
 
-    def unreadable(self, items: Items) -> set[int]:
+    def unreadable(self, items: PayloadList) -> set[int]:
         """The indexes of what `parse` refuses, and of nulls, as quickly as can be."""
         light = self._without_heavy(items)
         found: set[int] = set()
@@ -60,7 +60,7 @@ class MessageParser:
             found |= self._unreadable(light[start : start + _TOGETHER], start)
         return found
 
-    def _unreadable(self, items: Items, start: int) -> set[int]:
+    def _unreadable(self, items: PayloadList, start: int) -> set[int]:
         """The same of a few, the first of which has the index ``start``."""
         # One object for all is twice as fast as one for each
         message = self._class()
@@ -92,7 +92,7 @@ class MessageParser:
 
         return check
 
-    def _without_heavy(self, items: Items) -> Items:
+    def _without_heavy(self, items: PayloadList) -> PayloadList:
         """The payloads, null where they are too heavy."""
         if self._weigh is None or max(map(len, filter(None, items)), default=0) <= LARGE:
             return items

@@ -15,7 +15,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from millrace.errors import SchemaError
 from millrace.options.suggestions import closest
-from millrace_formats.sql_types import check_schema, is_instant, sql_name
+from millrace_formats.shared.sql_types import check_schema, is_instant, sql_name
 
 UNSIGNED_64 = pa.decimal128(20, 0)
 """The only type of SQL that holds every unsigned number of 64 bits."""

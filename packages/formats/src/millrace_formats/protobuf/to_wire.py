@@ -18,7 +18,7 @@ from millrace_formats.protobuf.instants import MICROS
 from millrace_formats.protobuf.place import Place
 from millrace_formats.protobuf.shape import Array, Enum, Field, Instant, Map, Scalar, Single, Struct, Wrapped
 from millrace_formats.protobuf.wire_type import oneof_members, wire_arrow_type
-from millrace_formats.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
+from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
 
 _BOUNDS = {
     pa.int32(): (-(1 << 31), (1 << 31) - 1),

@@ -1,10 +1,15 @@
-"""Why a message cannot be decoded, and which of its fields is to blame."""
+"""Errors of messages that cannot be decoded, with the path of the field."""
 
 from __future__ import annotations
 
 
 class MalformedMessageError(Exception):
-    """A message that cannot be decoded, with the path of the field to blame."""
+    """A message that cannot be decoded.
+
+    Args:
+        reason: Why, without the field.
+        path: The path of the field that is wrong, such as ``address.lines[2]``.
+    """
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__(reason)
@@ -12,7 +17,7 @@ class MalformedMessageError(Exception):
         self.path = path
 
     def within(self, step: str) -> MalformedMessageError:
-        """The same, seen from one level further out."""
+        """Prepend a step to the path, and return the error."""
         joint = "." if step and self.path and not self.path.startswith("[") else ""
         self.path = f"{step}{joint}{self.path}"
         return self
@@ -22,7 +27,7 @@ class MalformedMessageError(Exception):
 
 
 class MissingValueError(MalformedMessageError):
-    """A NULL in a NOT NULL column, which ignoring parse errors cannot cure."""
+    """A NULL in a NOT NULL column, an error even where parse errors are ignored."""
 
     def __init__(self, path: str) -> None:
         super().__init__("NULL in a NOT NULL column", path)

@@ -1,15 +1,17 @@
-"""Columns of dates, times and timestamps as text, as the reference writes them."""
+"""Columns of dates, times, timestamps and decimals as text, as the reference writes them."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
+from millrace_formats.shared.java_text import scientific_text
+from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
 
 UTC_MARK = "Z"
 
 _DATE = len("yyyy-MM-dd")
+_EXPONENT = 7  # with an exponent this small or smaller Arrow and Java write one
 
 
 def date_texts(column: pa.Date32Array) -> pa.StringArray:
@@ -47,6 +49,22 @@ def bare_timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray
     except pa.ArrowInvalid:  # some have fractions
         texts = _without_zeros(times.cast(pa.string()))
     return pc.utf8_replace_slice(texts, _DATE, _DATE + 1, "T") if iso else texts
+
+
+def scientific_texts(column: pa.Decimal128Array) -> pa.StringArray:
+    """``1.50`` as ``1.5``, ``100`` as ``1E+2``, ``0.000000100`` as ``1E-7``, as `scientific_text` has them."""
+    texts = column.cast(pa.string())
+    type_ = column.type
+    if type_.scale > 0:
+        texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
+        texts = pc.if_else(pc.equal(column, pa.scalar(0, type_)), "0", texts)
+    odd = pc.and_(pc.ends_with(texts, "0"), pc.not_equal(texts, "0"))
+    if type_.scale >= _EXPONENT:
+        odd = pc.or_(odd, pc.match_substring(texts, "E"))
+    if not pc.any(odd).as_py():
+        return texts
+    few = [scientific_text(number) for number in column.filter(odd).to_pylist()]
+    return pc.replace_with_mask(texts, odd.fill_null(False), pa.array(few, pa.string()))
 
 
 def _without_zeros(texts: pa.StringArray) -> pa.StringArray:

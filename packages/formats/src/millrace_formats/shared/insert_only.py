@@ -1,4 +1,4 @@
-"""What every encoder that knows rows and no changes checks of a batch."""
+"""Check that rows are insertions, for formats that write no changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import pyarrow.compute as pc
 from millrace.errors import MessageError
 
 
-def check_rows(format_name: str, schema: pa.Schema, rows: pa.RecordBatch, row_kinds: pa.StringArray | None) -> None:
+def check_insertions(
+    format_name: str, schema: pa.Schema, rows: pa.RecordBatch, row_kinds: pa.StringArray | None
+) -> None:
     """Refuse a batch that holds changes other than insertions, or a NULL in a NOT NULL column.
 
     Args:

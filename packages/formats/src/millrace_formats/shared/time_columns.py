@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from datetime import UTC
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROSECOND, to_utc, zone_info
-
-Reject = Callable[[np.ndarray], None]
+from millrace_formats.shared.column_casts import Reject, cast_or_reject
+from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROSECOND, to_utc, zone_info
 
 _LOCAL = pa.timestamp("us")
 # The year 2038, from which on Arrow's tables know no summer time. A number, since pyarrow makes timestamps with pandas.
@@ -21,13 +18,11 @@ _UTC = pa.timestamp("us", "UTC")
 _SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = len("yyyy-MM-dd HH:mm:ss.ffffff")
 _OFFSET = len("+hh:mm")
-_NAMED = re.compile("'(.*)'", re.DOTALL)
-_FEW = 4
 
 
 def parse_dates(texts: pa.StringArray, reject: Reject) -> pa.Date32Array:
     """Parse ``yyyy-MM-dd``; positions of other text, and of years outside 0001 to 9999, are rejected."""
-    dates = cast_where_possible(texts, pa.date32(), reject)
+    dates = cast_or_reject(texts, pa.date32(), reject)
     days = dates.view(pa.int32())
     early = pc.less(days, FIRST_DAY)
     if pc.any(early).as_py():
@@ -59,13 +54,13 @@ def parse_timestamps(texts: pa.StringArray, type_: pa.TimestampType, iso: bool, 
         reject(places[odd])
     if not zoned.any():
         return _local(_only(texts, places[local]), type_, reject)
-    there = _in_range(cast_where_possible(_only(texts, places[zoned]), _UTC, reject), reject).cast(type_)
+    there = _in_range(cast_or_reject(_only(texts, places[zoned]), _UTC, reject), reject).cast(type_)
     return pc.coalesce(_local(_only(texts, places[local]), type_, reject), there) if local.any() else there
 
 
 def _local(texts: pa.StringArray, type_: pa.TimestampType, reject: Reject) -> pa.TimestampArray:
     """The timestamps of texts without a time zone."""
-    times = _in_range(cast_where_possible(texts, _LOCAL, reject), reject)
+    times = _in_range(cast_or_reject(texts, _LOCAL, reject), reject)
     return times if type_.tz is None else _in_zone(times, type_.tz, reject).cast(type_)
 
 
@@ -74,47 +69,6 @@ def _only(texts: pa.StringArray, places: np.ndarray) -> pa.StringArray:
     wanted = np.zeros(len(texts), bool)
     wanted[places] = True
     return pc.if_else(pa.array(wanted), texts, pa.scalar(None, pa.string()))
-
-
-def cast_where_possible(values: pa.Array, type_: pa.DataType, reject: Reject) -> pa.Array:
-    """Cast values, rejecting what Arrow does not take and making it null.
-
-    Args:
-        values: Text or other values, or null.
-        type_: What to cast to.
-        reject: Is told the positions that could not be cast.
-    """
-    for _ in range(_FEW):
-        try:
-            return values.cast(type_)
-        except pa.ArrowInvalid as error:
-            wrong = _named(str(error), values)
-        if wrong is None:
-            break
-        reject(np.flatnonzero(wrong.fill_null(False).to_numpy(zero_copy_only=False)))
-        values = pc.if_else(wrong, pa.scalar(None, values.type), values)
-    return _cast_by_halves(values, type_, reject, 0)
-
-
-def _named(error: str, values: pa.Array) -> pa.BooleanArray | None:
-    """Where the value is that Arrow names in its error; None where it names none that is there."""
-    named = _NAMED.search(error)
-    if named is None or not pa.types.is_string(values.type):
-        return None
-    found = pc.equal(values, named[1])
-    return found if pc.any(found).as_py() else None
-
-
-def _cast_by_halves(values: pa.Array, type_: pa.DataType, reject: Reject, start: int) -> pa.Array:
-    try:
-        return values.cast(type_)
-    except pa.ArrowInvalid:
-        if len(values) == 1:
-            reject(np.array([start]))
-            return pa.nulls(1, type_)
-    half = len(values) // 2
-    first = _cast_by_halves(values[:half], type_, reject, start)
-    return pa.concat_arrays([first, _cast_by_halves(values[half:], type_, reject, start + half)])
 
 
 class _Form:

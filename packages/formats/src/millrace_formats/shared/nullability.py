@@ -1,21 +1,21 @@
-"""How the exact readers convert a field: NULL where it may be, and errors that name the field."""
+"""Convert the fields of a message: NULL where it is allowed, and errors that name the field."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from millrace_formats.bad_message import MalformedMessageError, MissingValueError
+from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
 
 
-def checked(convert: Callable[[Any], Any], name: str, *, ignore: bool, nullable: bool) -> Callable[[Any], Any]:
-    """A conversion that keeps the rules of a field.
+def keep_nullability(convert: Callable[[Any], Any], name: str, *, ignore: bool, nullable: bool) -> Callable[[Any], Any]:
+    """Wrap a field's conversion so that it keeps the field's nullability.
 
     Args:
-        convert: Converts a value that is there; raises MalformedMessageError.
+        convert: Converts a value other than null; raises MalformedMessageError.
         name: The field, added to the path of errors.
         ignore: Whether a value that cannot be converted becomes NULL.
-        nullable: Whether the field may be NULL; if not, that is an error even when others are ignored.
+        nullable: Whether the field may be NULL; if not, a NULL is an error even when others are ignored.
     """
 
     def convert_or_null(value: Any) -> Any:
