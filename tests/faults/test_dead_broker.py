@@ -11,9 +11,9 @@ import pytest
 from millrace.configuration.build import configure
 from millrace.errors import DeliveryError
 from millrace.kafka.producer import producer_for
+from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
-from millrace.sink.writer.pipeline import write
 from millrace_broker import KafkaBroker
 
 SCHEMA = pa.schema([("value", pa.binary())])

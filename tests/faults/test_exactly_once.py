@@ -11,9 +11,9 @@ from millrace.configuration.build import configure
 from millrace.errors import ClientError
 from millrace.kafka.transactional_producer import TransactionalProducer, note, read_note
 from millrace.options.secrets import Properties
+from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
-from millrace.sink.writer.pipeline import write
 from millrace_broker import KafkaBroker
 from support.copying import KILL_POINTS
 from support.kafka import consume, produce

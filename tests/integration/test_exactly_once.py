@@ -21,9 +21,9 @@ from millrace.kafka.transactional_producer import note
 from millrace.sink import preflight as check
 from millrace.sink.committer import exactly_once
 from millrace.sink.committer.orphaned_ledgers import check_first, check_tasks
+from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
-from millrace.sink.write_task import WriteTask, Written
-from millrace.sink.writer.pipeline import write
+from millrace.sink.write_task import WriteResult, WriteTask
 from support.families import Family
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -72,11 +72,11 @@ def task(batch: int = 0, index: int = 0, query: str = "me") -> WriteTask:
 
 
 def test_rows_that_are_written_already_are_skipped(config, values, other_worker):
-    assert write(config, SCHEMA, rows("a", "b"), task()) == Written(2, 2, is_new=True)
-    assert write(config, SCHEMA, rows("a", "b"), task()) == Written(is_skipped=True, is_new=False)
+    assert write(config, SCHEMA, rows("a", "b"), task()) == WriteResult(2, 2, is_new=True)
+    assert write(config, SCHEMA, rows("a", "b"), task()) == WriteResult(is_skipped=True, is_new=False)
     other_worker()
-    assert write(config, SCHEMA, rows("a", "b"), task()) == Written(is_skipped=True, is_new=True)
-    assert write(config, SCHEMA, rows("c"), task(1)) == Written(1, 1, is_new=False)
+    assert write(config, SCHEMA, rows("a", "b"), task()) == WriteResult(is_skipped=True, is_new=True)
+    assert write(config, SCHEMA, rows("c"), task(1)) == WriteResult(1, 1, is_new=False)
     assert values() == ["a", "b", "c"]
 
 
@@ -87,14 +87,14 @@ def test_a_worker_that_was_replaced_and_gets_the_task_again_takes_it_over(config
     write(config, SCHEMA, rows("b"), task(1))
     exactly_once._sessions.clear()
     exactly_once._sessions.update(kept)
-    assert write(config, SCHEMA, rows("b"), task(1)) == Written(is_skipped=True, is_new=True)
+    assert write(config, SCHEMA, rows("b"), task(1)) == WriteResult(is_skipped=True, is_new=True)
     assert write(config, SCHEMA, rows("c"), task(2)).rows == 1
     assert values() == ["a", "b", "c"]
 
 
 def test_a_task_without_rows_opens_no_transaction_and_keeps_its_ledger(config, values, other_worker):
     empty = [pa.record_batch([pa.array([], pa.binary())], schema=SCHEMA)]
-    assert write(config, SCHEMA, empty, task(0)) == Written()
+    assert write(config, SCHEMA, empty, task(0)) == WriteResult()
     assert not exactly_once._sessions
     write(config, SCHEMA, rows("a"), task(0))
     write(config, SCHEMA, empty, task(1))
@@ -248,7 +248,7 @@ def test_a_batch_write_is_a_query_of_its_own(spark, options, values):
 def test_a_run_that_follows_in_the_same_worker_looks_into_its_ledger(config, values):
     first, second = (WriteTask(0, 0, "me", 0, is_streaming=True, run=run) for run in ("one", "two"))
     assert write(config, SCHEMA, rows("a"), first).is_new
-    assert write(config, SCHEMA, rows("a"), second) == Written(is_skipped=True, is_new=True)
+    assert write(config, SCHEMA, rows("a"), second) == WriteResult(is_skipped=True, is_new=True)
     assert values() == ["a"]
 
 

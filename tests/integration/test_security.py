@@ -23,7 +23,7 @@ from millrace.errors import ClientError
 from millrace.kafka import producer as producer_module
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.producer import WatchedProducer, producer_settings
-from millrace.sink.writer.produce import Output
+from millrace.sink.writer.produce import RecordWriter
 from millrace.source.enumerator.splits import OffsetRange, Split
 from millrace.source.reader import fetch as fetch_module
 from millrace.source.reader.split_metrics import SplitMetrics
@@ -413,7 +413,7 @@ def test_a_writer_that_is_refused_gives_up_soon(secured, monkeypatch):
     producer.client.produce(TOPIC, b"v")
 
     with pytest.raises(ClientError) as error:
-        Output(producer).finish()
+        RecordWriter(producer).finish()
 
     assert "Check 'properties.sasl.username'" in str(error.value)
 

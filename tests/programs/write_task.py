@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from millrace.configuration.build import configure
 from millrace.kafka.transactional_producer import TransactionalProducer
+from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
-from millrace.sink.writer.pipeline import write
 
 given = json.loads(sys.argv[1])
 ready = Path(given["ready"])

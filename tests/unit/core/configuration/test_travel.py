@@ -14,7 +14,7 @@ from millrace.configuration.build import configure
 
 PROGRAM = """
 import base64, json, pickle, sys
-import millrace.source.reader.pipeline, millrace.sink.writer.pipeline
+import millrace.source.reader.pipeline, millrace.sink.pipeline
 config = pickle.loads(base64.b64decode(sys.argv[1]))
 if hasattr(config, "partitioner"):
     config.partitioner.create()

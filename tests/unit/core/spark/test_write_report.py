@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 from millrace.monitoring.sink_report import SinkReport
-from millrace.sink.write_task import Written
+from millrace.sink.write_task import WriteResult
 from millrace.spark.write_report import report_of
 from millrace.spark.writing import TaskMessage
 
 
 def test_tasks_are_added_up_and_their_times_are_the_longest() -> None:
     told = [
-        TaskMessage("q", Written(10, 12, 100, send_errors=1, send_ms=5, duration_ms=50, producer="a", statistics={})),
-        TaskMessage("q", Written(5, 5, 60, send_ms=9, duration_ms=20, producer="b", statistics={"tx": 1})),
-        TaskMessage("q", Written()),
+        TaskMessage(
+            "q", WriteResult(10, 12, 100, send_errors=1, send_ms=5, duration_ms=50, producer="a", statistics={})
+        ),
+        TaskMessage("q", WriteResult(5, 5, 60, send_ms=9, duration_ms=20, producer="b", statistics={"tx": 1})),
+        TaskMessage("q", WriteResult()),
     ]
     assert report_of(told, is_exactly_once=False) == SinkReport(
         17, 160, send_errors=1, send_ms=9, duration_ms=50, producers={"a": {}, "b": {"tx": 1}}
@@ -19,9 +21,9 @@ def test_tasks_are_added_up_and_their_times_are_the_longest() -> None:
 
 def test_with_exactly_once_tasks_are_transactions() -> None:
     told = [
-        TaskMessage("q", Written(10, 10), attempt=2),
-        TaskMessage("q", Written(is_skipped=True)),
-        TaskMessage("q", Written()),
+        TaskMessage("q", WriteResult(10, 10), attempt=2),
+        TaskMessage("q", WriteResult(is_skipped=True)),
+        TaskMessage("q", WriteResult()),
         None,
     ]
     found = report_of(told, is_exactly_once=True)

@@ -11,7 +11,7 @@ from millrace.errors import OptionsError
 from millrace.kafka.producer import WatchedProducer, producer_settings
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
-from millrace.sink.writer.topic_routing import check_some_match
+from millrace.sink.writer.topic_routing import check_pattern_matches
 
 logger = logging.getLogger("millrace.sink")
 
@@ -60,7 +60,7 @@ def _prepare(config: SinkConfig, patience_s: float | None) -> SinkConfig:
     target = _target(client, patience_s)
     target.check_writable(options.topics)
     if options.topic_pattern is not None:
-        check_some_match(options.topic_pattern, target.topic_names())
+        check_pattern_matches(options.topic_pattern, target.topic_names())
     if not options.is_exactly_once:
         return config
     timeout_ms = _timeout_ms(client, target.broker_setting("transaction.max.timeout.ms"))

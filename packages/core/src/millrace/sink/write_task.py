@@ -1,4 +1,4 @@
-"""A write task: which one it is, and what it has done."""
+"""A task of a write, and its result."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class WriteTask:
-    """Which of a write's tasks this is.
+    """One of a write's tasks.
 
     Attributes:
-        index: From 0.
-        count: How many tasks there are; 0 when Spark does not tell.
+        index: Its index, from 0.
+        count: The number of tasks; 0 when Spark does not tell.
         query: The id of the streaming query, or of the run of a batch write.
         batch: The number of the micro-batch; 0 for a batch write.
         is_streaming: Whether it writes a micro-batch of a streaming query.
@@ -28,20 +28,21 @@ class WriteTask:
 
 
 @dataclass(frozen=True)
-class Written:
-    """What a task has done.
+class WriteResult:
+    """What a task has written.
 
     Attributes:
-        rows: How many rows it wrote.
-        records: How many records they became.
-        bytes: How many bytes their keys and values have; counted only for metrics.
-        is_skipped: Whether its rows were written already.
-        is_new: Whether it looked at what was written before, as the first of its transactional id in its process does.
-        send_errors: How many deliveries were seen to fail that fail no task.
-        send_ms: How long it waited for the brokers at its end; None when it did not.
-        duration_ms: How long it took.
+        rows: The number of rows written.
+        records: The number of records that they became.
+        bytes: The bytes of the records' keys and values; counted only for metrics.
+        is_skipped: Whether its rows had been written already.
+        is_new: Whether it looked up what had been written before, as the first task of its transactional id in a
+            process does.
+        send_errors: The number of failed deliveries that fail no task.
+        send_ms: The time that it waited for the brokers at its end, in ms; None when it did not.
+        duration_ms: The time that it took, in ms.
         producer: The name of its Kafka producer; empty without statistics.
-        statistics: What that says of itself.
+        statistics: The producer's statistics.
     """
 
     rows: int = 0

@@ -10,7 +10,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
-from millrace.sink.write_task import WriteTask, Written
+from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.spark.errors import user_errors
 from millrace.spark.gc_control import exempt_what_is_loaded
 from millrace.spark.schema import arrow_schema
@@ -36,7 +36,7 @@ class TaskMessage(WriterCommitMessage):
     """
 
     query: str
-    written: Written
+    written: WriteResult
     attempt: int = 0
     run: str = ""
 
@@ -55,19 +55,19 @@ class Writing:
         self, config: SinkConfig, schema: StructType, *, check: bool = True, patience_s: float | None = None
     ) -> None:
         from millrace.sink.preflight import prepare
-        from millrace.sink.writer.encode import encode_for
+        from millrace.sink.writer.record_builder import record_builder_for
 
         with user_errors():
             self._config = config
             self._schema = arrow_schema(schema)
-            encode_for(config, self._schema)
+            record_builder_for(config, self._schema)
             if check:
                 self._config = prepare(config, patience_s)
         exempt_what_is_loaded()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskMessage:
         """Called on an executor for each task."""
-        from millrace.sink.writer.pipeline import write
+        from millrace.sink.pipeline import write
 
         context = TaskContext.get()
         task = self._task(context)

@@ -14,7 +14,7 @@ from millrace.kafka import delivery
 from millrace.kafka.producer import WatchedProducer, producer_for
 from millrace.options.secrets import Properties
 from millrace.records.record_columns import Records
-from millrace.sink.writer.produce import Output
+from millrace.sink.writer.produce import RecordWriter
 
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "delivery.report.only.error": True}
 
@@ -24,8 +24,10 @@ def _short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery, "FLUSH_STEP_S", 0.05)
 
 
-def output(**settings: str) -> Output:
-    return Output(WatchedProducer({**NOWHERE, **{name.replace("_", "."): value for name, value in settings.items()}}))
+def writer(**settings: str) -> RecordWriter:
+    return RecordWriter(
+        WatchedProducer({**NOWHERE, **{name.replace("_", "."): value for name, value in settings.items()}})
+    )
 
 
 def values(count: int, **further: Any) -> Records:
@@ -43,28 +45,28 @@ def values(count: int, **further: Any) -> Records:
     ids=["values", "keys", "headers", "timestamps"],
 )
 def test_what_is_handed_over_is_counted(further: dict[str, Any]) -> None:
-    task = output()
-    task.send(values(2, **further), None)
+    task = writer()
+    task.write(values(2, **further), None)
     assert task.records == 2
 
 
 def test_partitions_may_be_left_to_the_client() -> None:
-    task = output()
-    task.send(values(2), pa.array([5, None], pa.int32()))
+    task = writer()
+    task.write(values(2), pa.array([5, None], pa.int32()))
     assert task.records == 2
 
 
 @pytest.mark.parametrize("keys", [None, Payloads([b"k"] * 100)], ids=["values", "keys"])
 def test_a_full_queue_is_waited_for_until_deliveries_fail(keys: Payloads | None) -> None:
-    task = output(queue_buffering_max_messages="10", message_timeout_ms="50")
+    task = writer(queue_buffering_max_messages="10", message_timeout_ms="50")
     with pytest.raises(DeliveryError) as error:
-        task.send(values(100, keys=keys), None)
+        task.write(values(100, keys=keys), None)
     assert re.match(r"10 of [1-9]\d* records handed to the client so far were not delivered", str(error.value))
 
 
 def test_records_that_are_not_acknowledged_fail_the_task() -> None:
-    task = output(message_timeout_ms="50")
-    task.send(values(3), pa.array([7, 7, 7], pa.int32()))
+    task = writer(message_timeout_ms="50")
+    task.write(values(3), pa.array([7, 7, 7], pa.int32()))
     with pytest.raises(DeliveryError) as error:
         task.finish()
     message = str(error.value)
@@ -76,8 +78,8 @@ def test_records_that_are_not_acknowledged_fail_the_task() -> None:
 
 
 def test_a_partition_that_the_client_was_to_choose_is_not_told_as_none() -> None:
-    task = output(message_timeout_ms="50")
-    task.send(values(1), None)
+    task = writer(message_timeout_ms="50")
+    task.write(values(1), None)
     with pytest.raises(DeliveryError) as error:
         task.finish()
     assert "None" not in str(error.value)
@@ -85,33 +87,33 @@ def test_a_partition_that_the_client_was_to_choose_is_not_told_as_none() -> None
 
 def test_failures_of_the_task_before_are_not_this_tasks() -> None:
     producer = WatchedProducer({**NOWHERE, "message.timeout.ms": "50"})
-    first = Output(producer)
-    first.send(values(3), None)
+    first = RecordWriter(producer)
+    first.write(values(3), None)
     while producer.client.flush(0.05):
         pass
-    Output(producer).finish()
+    RecordWriter(producer).finish()
 
 
 def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_task() -> None:
     producer = WatchedProducer({**NOWHERE, "message.timeout.ms": "50"})
-    first = Output(producer)
-    first.send(values(3), None)
+    first = RecordWriter(producer)
+    first.write(values(3), None)
     while producer.client.flush(0.05):
         pass
     first.leave()
     first.leave()
     assert (first.failed, first.send_ms) == (3, None)
-    second = Output(producer)
-    second.send(values(2), None)
+    second = RecordWriter(producer)
+    second.write(values(2), None)
     while producer.client.flush(0.05):
         pass
-    assert Output(producer).failed == 2
+    assert RecordWriter(producer).failed == 2
 
 
 def test_a_record_that_is_too_large_is_told_as_the_records_fault() -> None:
-    task = output(message_max_bytes="1000")
+    task = writer(message_max_bytes="1000")
     with pytest.raises(MessageError, match=r"orders.*Message size too large"):
-        task.send(Records("orders", Payloads([b"x" * 2000])), None)
+        task.write(Records("orders", Payloads([b"x" * 2000])), None)
 
 
 def test_a_worker_keeps_its_producer_for_a_configuration_and_guarantee() -> None:

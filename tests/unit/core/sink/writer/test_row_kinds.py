@@ -10,7 +10,7 @@ import pytest
 from millrace.configuration.build import configure
 from millrace.errors import MessageError, SchemaError
 from millrace.records.record_columns import Records
-from millrace.sink.writer.encode import encode_for
+from millrace.sink.writer.record_builder import record_builder_for
 
 ROWS = pa.record_batch({"id": [1, 2, 3, 4], "row_kind": ["+I", "-U", "+U", "-D"], "k": ["a", "b", "c", "d"]})
 
@@ -18,7 +18,7 @@ ROWS = pa.record_batch({"id": [1, 2, 3, 4], "row_kind": ["+I", "-U", "+U", "-D"]
 def encoded(rows: pa.RecordBatch, **options: str) -> list[Records]:
     given = {"properties.bootstrap.servers": "h:1", "topic": "orders", "format": "debezium-json"}
     named = {name.replace("_", "."): value for name, value in options.items()}
-    return list(encode_for(configure({**given, **named}).sink, rows.schema)(rows))
+    return list(record_builder_for(configure({**given, **named}).sink, rows.schema).build(rows))
 
 
 def values(rows: pa.RecordBatch, **options: str) -> list[dict[str, object]]:

@@ -6,15 +6,15 @@ import pytest
 
 from millrace.errors import MessageError, OptionsError, SchemaError, UnknownTopicError
 from millrace.options.connector import SinkOptions
-from millrace.sink.writer.topic_routing import check_some_match, route_for
+from millrace.sink.writer.topic_routing import check_pattern_matches, topic_router
 
 
 def routed(
     names: list[str | None], *topics: str, pattern: str | None = None, kind: pa.DataType | None = None
 ) -> list[tuple[str, list[int] | None]]:
     rows = pa.record_batch({"t": pa.array(names, kind or pa.string())})
-    route = route_for(SinkOptions(topics=topics, topic_pattern=pattern), "t", has_format=True)
-    return [(topic, None if chosen is None else chosen.to_pylist()) for topic, chosen in route(rows)]
+    route = topic_router(SinkOptions(topics=topics, topic_pattern=pattern), "t", has_format=True)
+    return [(topic, None if indices is None else indices.to_pylist()) for topic, indices in route(rows)]
 
 
 def refused(names: list[str | None], *topics: str, pattern: str | None = None) -> str:
@@ -25,12 +25,12 @@ def refused(names: list[str | None], *topics: str, pattern: str | None = None) -
 
 def no_route(*topics: str, pattern: str | None = None, has_format: bool) -> str:
     with pytest.raises((SchemaError, OptionsError)) as error:
-        route_for(SinkOptions(topics=topics, topic_pattern=pattern), None, has_format=has_format)
+        topic_router(SinkOptions(topics=topics, topic_pattern=pattern), None, has_format=has_format)
     return str(error.value)
 
 
 def test_one_topic_takes_all_rows() -> None:
-    route = route_for(SinkOptions(topics=("orders",)), None, has_format=True)
+    route = topic_router(SinkOptions(topics=("orders",)), None, has_format=True)
     assert list(route(pa.record_batch({"id": [1, 2]}))) == [("orders", None)]
 
 
@@ -125,9 +125,9 @@ def test_without_options_rows_may_name_any_topic_that_has_a_name() -> None:
 
 
 def test_a_pattern_must_match_some_topic() -> None:
-    check_some_match("orders.*", ["audit", "orders-eu"])
+    check_pattern_matches("orders.*", ["audit", "orders-eu"])
     with pytest.raises(UnknownTopicError) as error:
-        check_some_match("order", ["__consumer_offsets", "audit", "orders-eu"])
+        check_pattern_matches("order", ["__consumer_offsets", "audit", "orders-eu"])
     assert str(error.value) == (
         "no topic matches 'order' (option 'topic-pattern'). Topics there: audit, orders-eu. Create one first, or "
         "check that this client may see it"
@@ -136,6 +136,6 @@ def test_a_pattern_must_match_some_topic() -> None:
 
 def test_a_pattern_is_not_matched_by_internal_topics_and_of_many_topics_some_are_told() -> None:
     with pytest.raises(UnknownTopicError, match=r"Topics there: t0, .*t9 and 2 more\."):
-        check_some_match("_.*", ["__consumer_offsets", *(f"t{number}" for number in range(12))])
+        check_pattern_matches("_.*", ["__consumer_offsets", *(f"t{number}" for number in range(12))])
     with pytest.raises(UnknownTopicError, match=r"Topics there: none\."):
-        check_some_match("_.*", ["__consumer_offsets"])
+        check_pattern_matches("_.*", ["__consumer_offsets"])

@@ -18,7 +18,7 @@ from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError, LedgerError
 from millrace.kafka.transactional_producer import TransactionalProducer, group_metadata, note, read_note
 from millrace.sink.committer.ledger import LEDGER_TOPIC, Entry, Ledger, Verdict, judge
-from millrace.sink.write_task import WriteTask, Written
+from millrace.sink.write_task import WriteResult, WriteTask
 
 logger = logging.getLogger("millrace.sink")
 
@@ -64,8 +64,8 @@ def write_exactly_once(
     config: SinkConfig,
     task: WriteTask,
     batches: Iterable[pa.RecordBatch],
-    send: Callable[[TransactionalProducer, Iterator[pa.RecordBatch]], Written],
-) -> Written:
+    send: Callable[[TransactionalProducer, Iterator[pa.RecordBatch]], WriteResult],
+) -> WriteResult:
     """Write the rows of a task in one transaction, unless they are written already.
 
     Args:
@@ -82,7 +82,7 @@ def write_exactly_once(
     rows = iter(batches)
     first = next((batch for batch in rows if batch.num_rows), None)
     if first is None:
-        return Written()
+        return WriteResult()
     rows = chain([first], rows)
     transactional_id = f"{config.options.transactional_id_prefix}-{task.index}"
     # A run that follows in the same worker looks into its ledger anew: the query may have changed
@@ -102,7 +102,7 @@ def write_exactly_once(
     except FencedError:
         if not _successor_commits(config, task, transactional_id):
             raise
-        return Written(is_skipped=True, is_new=True)
+        return WriteResult(is_skipped=True, is_new=True)
     _keep(key, session)
     return written
 
@@ -188,7 +188,7 @@ def _is_known(config: SinkConfig, query: str, prefix: str) -> bool:
     return ledger is not None and ledger.of(query) is not None
 
 
-def _skip(config: SinkConfig, task: WriteTask, session: _Session, batches: Iterator[pa.RecordBatch]) -> Written:
+def _skip(config: SinkConfig, task: WriteTask, session: _Session, batches: Iterator[pa.RecordBatch]) -> WriteResult:
     rows = sum(batch.num_rows for batch in batches)
     mine = session.ledger.of(task.query) if session.ledger else None
     if mine and mine.batch == task.batch and mine.rows != rows and config.options.if_in_doubt == "fail":
@@ -198,10 +198,10 @@ def _skip(config: SinkConfig, task: WriteTask, session: _Session, batches: Itera
             f"tasks or its input has changed while the micro-batch was unfinished. Start it once as it was before; or "
             f"leave out the rows of this task by 'sink.exactly-once.if-in-doubt' = 'skip'"
         )
-    return Written(is_skipped=True, is_new=session.is_new)
+    return WriteResult(is_skipped=True, is_new=session.is_new)
 
 
-def _write(config: SinkConfig, task: WriteTask, session: _Session, written: Written) -> Written:
+def _write(config: SinkConfig, task: WriteTask, session: _Session, written: WriteResult) -> WriteResult:
     """Commit what was sent, and that it was."""
     entry = Entry(task.query, task.batch, written.rows, int(time.time()))
     ledger = (session.ledger or Ledger()).with_entry(entry)

@@ -1,4 +1,4 @@
-"""Partitioning: which partition each record goes to."""
+"""Choose the partition of each record."""
 
 from __future__ import annotations
 
@@ -11,30 +11,31 @@ from millrace.records.record_columns import Records
 
 
 def choose_partitions(partitioner: Partitioner, name: str, records: Records, count: int) -> pa.Int32Array | None:
-    """The partition of each record, int32, null where the client decides; None when it decides for all.
-
-    What the rows themselves ask for wins over the partitioner.
+    """Choose the partition of each record; a partition that its row names wins over the partitioner.
 
     Args:
-        partitioner: Who decides.
-        name: How the user named it, for errors.
-        records: What to write.
-        count: How many partitions the topic has.
+        partitioner: The partitioner.
+        name: The user's name for it, for errors.
+        records: The records of one topic.
+        count: The number of partitions of the topic.
+
+    Returns:
+        int32, null where the Kafka client chooses; None when it chooses for all records.
 
     Raises:
-        MessageError: A partition that the topic does not have, or a result of another length.
+        MessageError: A partition does not exist, or the partitioner's result has the wrong length.
     """
-    asked = records.partitions
-    if asked is None or asked.null_count:
+    partitions = records.partitions
+    if partitions is None or partitions.null_count:
         keys = records.keys or Payloads.nulls(len(records))
-        chosen = partitioner.partition(records.topic, keys, records.values, count)
-        if len(chosen) != len(records):
-            raise MessageError(f"partitioner {name!r} gave {len(chosen)} partitions for {len(records)} records")
-        _check_range(chosen, f"partitioner {name!r}", records.topic, count)
-        asked = chosen if asked is None else pc.coalesce(asked, chosen)
+        computed = partitioner.partition(records.topic, keys, records.values, count)
+        if len(computed) != len(records):
+            raise MessageError(f"partitioner {name!r} gave {len(computed)} partitions for {len(records)} records")
+        _check_range(computed, f"partitioner {name!r}", records.topic, count)
+        partitions = computed if partitions is None else pc.coalesce(partitions, computed)
     if records.partitions is not None:
         _check_range(records.partitions, f"column {records.partition_column!r}", records.topic, count)
-    return None if asked.null_count == len(asked) else asked
+    return None if partitions.null_count == len(partitions) else partitions
 
 
 def _check_range(partitions: pa.Int32Array, source: str, topic: str, count: int) -> None:

@@ -1,72 +1,270 @@
-"""From columns that carry metadata to what records have."""
+"""Build Kafka records from rows: serialize values and keys, then add headers, partitions and timestamps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace.contracts import HEADERS, Payloads
-from millrace.errors import MessageError
+from millrace.configuration import SinkConfig
+from millrace.contracts import HEADERS, ChangelogFormat, Encoder, Format, Payloads, SerializationContext
+from millrace.errors import MessageError, PluginError, SchemaError
+from millrace.plugins.manager import PluginRef
+from millrace.records.key_value_projection import Part, divide
 from millrace.records.record_columns import Headers, Records
-from millrace.sink.writer.writable_metadata import KEY, Carriers
+from millrace.sink.writer.row_kinds import check_row_kind_column, checked_row_kinds
+from millrace.sink.writer.topic_routing import TopicRouter, TopicRows, topic_router
+from millrace.sink.writer.writable_metadata import KEY, VALUE, kafka_metadata_columns, named_metadata_columns
 
 
-def records_of(
-    topic: str, values: Payloads, rows: pa.RecordBatch, carriers: Carriers, keys: Payloads | None = None
-) -> Records:
-    """Records of values, with what columns of the rows carry beside them.
+@functools.lru_cache(maxsize=16)
+def record_builder_for(config: SinkConfig, schema: pa.Schema) -> RecordBuilder:
+    """Plan how rows become records: on the driver to check their columns, then once in each worker.
 
     Args:
-        topic: Where they go.
-        values: Their values, one a row.
-        rows: The rows.
-        carriers: The columns that carry keys, headers, partitions and timestamps.
-        keys: Their keys, where no column carries them.
+        config: How to write.
+        schema: The rows' columns.
 
     Raises:
-        MessageError: A header has no key, or a timestamp is none that Kafka's client takes.
+        SchemaError: The rows cannot be written.
+        OptionsError: Neither an option nor a column names a topic.
     """
-    columns = {key: rows.column(name) for key, name in carriers.items()}
-    headers = columns.get("headers", columns.get("header-list"))
-    return Records(
-        topic,
-        values,
-        keys=Payloads(columns[KEY]) if KEY in columns else keys,
-        headers=None if headers is None else _headers(headers, carriers),
-        partitions=columns.get("partition"),
-        timestamps=_millis(columns["timestamp"], carriers["timestamp"]) if "timestamp" in columns else None,
-        partition_column=carriers.get("partition", "partition"),
+    options, has_format = config.options, config.value_format is not None
+    named = named_metadata_columns(schema, options.metadata)
+    metadata = named if has_format else kafka_metadata_columns(schema, named)
+    # As in Spark's own connector, one topic wins over a column that 'metadata.columns' does not name
+    topic_column = named.get("topic") if len(options.topics) == 1 else metadata.get("topic")
+    route = topic_router(options, topic_column, has_format=has_format)
+    values, keys = _serializers(config, schema, metadata)
+    return RecordBuilder(route, values, keys, metadata)
+
+
+@dataclass(frozen=True)
+class RecordBuilder:
+    """Turns batches of rows into records.
+
+    Attributes:
+        route: Divides the rows of a batch among topics.
+        values: Serializes the records' values.
+        keys: Serializes their keys; None for records without keys.
+        metadata: The columns that hold headers, partitions and timestamps, by their metadata keys.
+    """
+
+    route: TopicRouter
+    values: PayloadSerializer
+    keys: PayloadSerializer | None
+    metadata: Mapping[str, str]
+
+    def build(self, rows: pa.RecordBatch) -> Iterator[Records]:
+        """Build the records of a batch, topic by topic.
+
+        Raises:
+            MessageError: A row names a topic that is not permitted, a value cannot be serialized, a header has no key,
+                or a timestamp is none that Kafka's client takes.
+            PluginError: A format does not give one payload for each row.
+        """
+        topics = list(self.route(rows))
+        values = self.values.serialize(rows, topics)
+        keys = repeat(None, len(topics)) if self.keys is None else self.keys.serialize(rows, topics)
+        for topic_rows, topic_values, topic_keys in zip(topics, values, keys, strict=True):
+            yield Records(
+                topic_rows.topic,
+                topic_values,
+                keys=topic_keys,
+                headers=self._headers(rows, topic_rows),
+                partitions=self._column("partition", rows, topic_rows),
+                timestamps=self._timestamps(rows, topic_rows),
+                partition_column=self.metadata.get("partition", "partition"),
+            )
+
+    def _headers(self, rows: pa.RecordBatch, topic_rows: TopicRows) -> list[Headers] | None:
+        key = "headers" if "headers" in self.metadata else "header-list"
+        column = self._column(key, rows, topic_rows)
+        return None if column is None else _headers_of_column(column, self.metadata[key])
+
+    def _timestamps(self, rows: pa.RecordBatch, topic_rows: TopicRows) -> pa.Int64Array | None:
+        column = self._column("timestamp", rows, topic_rows)
+        return None if column is None else _timestamps_in_ms(column, self.metadata["timestamp"])
+
+    def _column(self, key: str, rows: pa.RecordBatch, topic_rows: TopicRows) -> pa.Array | None:
+        name = self.metadata.get(key)
+        return None if name is None else topic_rows.take_from(rows.column(name))
+
+
+class PayloadSerializer(ABC):
+    """Serializes the keys, or the values, of records.
+
+    Attributes:
+        depends_on_topic: Whether the same row gives different payloads for different topics.
+    """
+
+    depends_on_topic = False
+
+    def serialize(self, rows: pa.RecordBatch, topics: Collection[TopicRows]) -> Iterator[Payloads]:
+        """Serialize a batch, with the payloads of one topic after the other.
+
+        Args:
+            rows: The batch.
+            topics: Which of its rows go to which topic.
+        """
+        if self.depends_on_topic:
+            for each in topics:
+                yield self.serialize_rows(each.topic, each.take_from(rows))
+            return
+        # Rows of all topics together are serialized faster than in parts
+        payloads = self.serialize_rows("", rows)
+        for each in topics:
+            yield payloads if each.indices is None else Payloads(each.take_from(payloads.to_array()))
+
+    @abstractmethod
+    def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:
+        """Serialize rows for one topic, which is empty when the serializer does not depend on it."""
+
+
+class ColumnSerializer(PayloadSerializer):
+    """Takes the bytes or text of one column as they are."""
+
+    def __init__(self, column: str) -> None:
+        self._column = column
+
+    def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:
+        """Take the column."""
+        return Payloads(rows.column(self._column))
+
+
+class FormatSerializer(PayloadSerializer):
+    """Serializes columns by a format.
+
+    Args:
+        plugin: The format.
+        encoding: An instance of it.
+        part: The columns of the key or of the value.
+        row_kind_column: The column that holds the row kinds; None when all rows are inserts.
+        is_key: Whether the payloads are keys.
+
+    Raises:
+        SchemaError: The format cannot write the columns.
+    """
+
+    def __init__(
+        self, plugin: PluginRef, encoding: Format, part: Part, row_kind_column: str | None = None, is_key: bool = False
+    ) -> None:
+        self.depends_on_topic = encoding.depends_on_topic
+        self._name = plugin.name
+        self._format = encoding
+        self._part = part
+        self._row_kind_column = row_kind_column
+        self._is_key = is_key
+        # Also checks the columns for a format that makes an encoder for each topic
+        self._encoder = encoding.encoder(part.schema)
+        self._encoders: dict[str, Encoder] = {}
+
+    def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:
+        """Encode the rows' columns."""
+        row_kinds = None if self._row_kind_column is None else checked_row_kinds(rows, self._row_kind_column)
+        payloads = self._encoder_for(topic).encode(self._part.of_rows(rows), row_kinds)
+        if len(payloads) != rows.num_rows:
+            raise PluginError(f"format {self._name!r} gave {len(payloads)} payloads for {rows.num_rows} rows")
+        return payloads
+
+    def _encoder_for(self, topic: str) -> Encoder:
+        if not self.depends_on_topic:
+            return self._encoder
+        if topic not in self._encoders:
+            context = SerializationContext(topic, self._is_key)
+            self._encoders[topic] = self._format.encoder_for(self._part.schema, context)
+        return self._encoders[topic]
+
+
+def _serializers(
+    config: SinkConfig, schema: pa.Schema, metadata: Mapping[str, str]
+) -> tuple[PayloadSerializer, PayloadSerializer | None]:
+    """Plan how values and keys are serialized from the columns that are not metadata.
+
+    Raises:
+        SchemaError: A format cannot write its columns, no column is left for it, or one is left that nothing writes.
+    """
+    remaining = pa.schema([field for field in schema if field.name not in metadata.values()])
+    keys: PayloadSerializer | None = ColumnSerializer(metadata[KEY]) if KEY in metadata else None
+    if config.value_format is None:
+        return _whole_value(metadata[VALUE], remaining.names), keys
+    value_format: Format = config.value_format.create()
+    row_kind_column = _row_kind_column(value_format, remaining, config.options.row_kind_column)
+    parts = divide(pa.schema([field for field in remaining if field.name != row_kind_column]), config.options)
+    if config.key_format is not None and parts.key is not None:
+        keys = _key_serializer(config.key_format, parts.key, metadata)
+    if VALUE in metadata:
+        return _whole_value(metadata[VALUE], parts.value.columns), keys
+    if not parts.value.columns:
+        raise SchemaError(_no_value_columns(config.value_format.name, row_kind_column, parts.key is not None))
+    return FormatSerializer(config.value_format, value_format, parts.value, row_kind_column), keys
+
+
+def _row_kind_column(value_format: Format, schema: pa.Schema, column: str) -> str | None:
+    if not isinstance(value_format, ChangelogFormat) or column not in schema.names:
+        return None
+    check_row_kind_column(schema, column)
+    return column
+
+
+def _key_serializer(key_format: PluginRef, part: Part, metadata: Mapping[str, str]) -> PayloadSerializer:
+    if KEY in metadata:
+        raise SchemaError(
+            f"metadata column {metadata[KEY]!r} ({KEY}) is the whole key, which option 'key.format' makes of "
+            f"{', '.join(part.columns)}: drop the option, or the entry of {KEY} in the option 'metadata.columns'"
+        )
+    return FormatSerializer(key_format, key_format.create(), part, is_key=True)
+
+
+def _whole_value(column: str, other_columns: Collection[str]) -> PayloadSerializer:
+    if other_columns:
+        raise SchemaError(
+            f"metadata column {column!r} ({VALUE}) is the whole value, so no other column can be written: drop "
+            f"{', '.join(other_columns)}, or the entry of {VALUE} in the option 'metadata.columns'"
+        )
+    return ColumnSerializer(column)
+
+
+def _no_value_columns(name: str, row_kind_column: str | None, has_key_format: bool) -> str:
+    options = "the options 'metadata.columns' and 'key.fields'" if has_key_format else "the option 'metadata.columns'"
+    row_kinds = "" if row_kind_column is None else f" or are the row kinds ({row_kind_column})"
+    return (
+        f"no column is left for format {name!r}: all are named in {options}{row_kinds}. Add columns for the value, or "
+        f"name one that is the whole value, as {VALUE} AS value"
     )
 
 
-def _headers(column: pa.Array, carriers: Carriers) -> list[Headers]:
+def _headers_of_column(column: pa.Array, name: str) -> list[Headers]:
     lists = column.cast(HEADERS)
     entries = lists.flatten()
     keys = pc.struct_field(entries, "key")
     if keys.null_count:
-        raise MessageError(f"column {carriers['header-list']!r} has a header without a key; every header needs one")
-    pairs = list(zip(_items(keys), _items(pc.struct_field(entries, "value")), strict=True))
+        raise MessageError(f"column {name!r} has a header without a key; every header needs one")
+    pairs = list(zip(_python_values(keys), _python_values(pc.struct_field(entries, "value")), strict=True))
     ends = np.cumsum(pc.list_value_length(lists).fill_null(0).to_numpy()).tolist()
     return [pairs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _items(array: pa.Array) -> Sequence[Any]:
+def _python_values(array: pa.Array) -> Sequence[Any]:
     # to_pylist makes a scalar object for each value and is many times slower
-    items: Sequence[Any] = array.to_numpy(zero_copy_only=False).tolist()
-    return items
+    values: Sequence[Any] = array.to_numpy(zero_copy_only=False).tolist()
+    return values
 
 
-def _millis(column: pa.Array, name: str) -> pa.Int64Array:
+def _timestamps_in_ms(column: pa.Array, name: str) -> pa.Int64Array:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ms", column.type.tz), safe=False).cast(pa.int64())
     earliest = pc.min(column).as_py()
     if earliest is not None and earliest <= 0:
         raise MessageError(
-            f"column {name!r} has the timestamp {earliest} (ms since 1970 UTC), but that of a record must be above 0; "
-            f"a record whose timestamp is NULL gets the time of writing"
+            f"column {name!r} has the timestamp {earliest} (ms since 1970 UTC), but a record's timestamp must be above "
+            f"0; a record whose timestamp is NULL gets the time of writing"
         )
     return column

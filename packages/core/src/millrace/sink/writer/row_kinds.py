@@ -1,4 +1,4 @@
-"""The column of row kinds, in writes by a format of changes."""
+"""Read the column of row kinds in writes by a changelog format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def check_row_kind_column(schema: pa.Schema, column: str) -> None:
     """Refuse a column of row kinds that is not STRING.
 
     Raises:
-        SchemaError: It is of another type.
+        SchemaError: It has another type.
     """
     kind = schema.field(column).type
     if kind != pa.string():
@@ -26,23 +26,23 @@ def check_row_kind_column(schema: pa.Schema, column: str) -> None:
 
 
 def checked_row_kinds(rows: pa.RecordBatch, column: str) -> pa.StringArray:
-    """The row kinds of a batch.
+    """Take the row kinds of a batch.
 
     Raises:
         MessageError: One is NULL or unknown; names the row in the batch, and the value.
     """
-    kinds = rows.column(column)
-    known = pc.is_in(kinds, _known())
-    if not pc.all(known).as_py():
-        row = pc.index(known, False).as_py()
-        found = kinds[row].as_py()
+    row_kinds = rows.column(column)
+    is_valid = pc.is_in(row_kinds, _valid_row_kinds())
+    if not pc.all(is_valid).as_py():
+        row = pc.index(is_valid, False).as_py()
+        value = row_kinds[row].as_py()
         raise MessageError(
             f"column {column!r}, row {row}: expected a row kind of {', '.join(ROW_KINDS)}, found "
-            f"{'NULL' if found is None else repr(found)}"
+            f"{'NULL' if value is None else repr(value)}"
         )
-    return kinds
+    return row_kinds
 
 
 @functools.cache
-def _known() -> pa.StringArray:
+def _valid_row_kinds() -> pa.StringArray:
     return pa.array(ROW_KINDS, pa.string())

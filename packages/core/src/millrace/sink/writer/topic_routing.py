@@ -1,9 +1,10 @@
-"""Which topic each row goes to."""
+"""Divide rows among topics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +14,32 @@ from millrace.errors import MessageError, OptionsError, SchemaError, UnknownTopi
 from millrace.options.connector import SinkOptions
 from millrace.options.topics import topic_matcher
 
-Route = Callable[[pa.RecordBatch], Iterable[tuple[str, pa.Array | None]]]
-"""The topics of a batch, each with the indices of its rows in their order; None for all of them."""
+
+class TopicRows(NamedTuple):
+    """The rows of a batch that go to one topic.
+
+    Attributes:
+        topic: The topic.
+        indices: The rows' indices, in their order; None for all rows.
+    """
+
+    topic: str
+    indices: pa.Array | None = None
+
+    def take_from(self, rows: Any) -> Any:
+        """Select these rows from the batch, or their values from an array of it."""
+        return rows if self.indices is None else rows.take(self.indices)
 
 
-def route_for(options: SinkOptions, column: str | None, *, has_format: bool) -> Route:
-    """How rows find their topics.
+TopicRouter = Callable[[pa.RecordBatch], Iterable[TopicRows]]
+
+
+def topic_router(options: SinkOptions, column: str | None, *, has_format: bool) -> TopicRouter:
+    """Choose how rows are divided among topics.
 
     Args:
-        options: The topics that are permitted; without any, all are.
-        column: The column that names each row's topic; None when none does.
+        options: Name the permitted topics; without any, all are.
+        column: The column that names each row's topic; None when there is none.
         has_format: Whether such a column must be named in the option ``metadata.columns``.
 
     Raises:
@@ -30,9 +47,10 @@ def route_for(options: SinkOptions, column: str | None, *, has_format: bool) -> 
         OptionsError: There is neither a topic nor such a column.
     """
     if column is not None:
-        return TopicColumn(column, *_permitted(options)).route
+        return TopicColumn(column, *_permitted_topics(options)).route
     if len(options.topics) == 1:
-        return lambda _: ((options.topics[0], None),)
+        all_rows = (TopicRows(options.topics[0]),)
+        return lambda _: all_rows
     add = "add a STRING column" + (" and name it in 'metadata.columns', as topic AS target" if has_format else " topic")
     if options.topics or options.topic_pattern is not None:
         given = "'topic' names several topics" if options.topics else "'topic-pattern' permits several topics"
@@ -40,15 +58,15 @@ def route_for(options: SinkOptions, column: str | None, *, has_format: bool) -> 
     raise OptionsError("sink", (f"option 'topic' is required, such as 'orders'; for a topic of each row's own {add}",))
 
 
-def check_some_match(pattern: str, topics: Collection[str]) -> None:
-    """Refuse a pattern that no topic matches.
+def check_pattern_matches(pattern: str, topics: Collection[str]) -> None:
+    """Refuse a topic pattern that matches no topic.
 
     Args:
         pattern: The option ``topic-pattern``.
         topics: All topics of the cluster.
 
     Raises:
-        UnknownTopicError: None matches.
+        UnknownTopicError: No topic matches.
     """
     if not any(map(topic_matcher(pattern), topics)):
         visible = [topic for topic in topics if not topic.startswith("__")]
@@ -60,7 +78,7 @@ def check_some_match(pattern: str, topics: Collection[str]) -> None:
         )
 
 
-def _permitted(options: SinkOptions) -> tuple[Callable[[str], bool], str]:
+def _permitted_topics(options: SinkOptions) -> tuple[Callable[[str], bool], str]:
     if options.topics:
         return frozenset(options.topics).__contains__, f"option 'topic' permits {', '.join(map(repr, options.topics))}"
     if options.topic_pattern is not None:
@@ -75,38 +93,38 @@ class TopicColumn:
 
     Attributes:
         column: Its name.
-        permits: Whether rows may go to a topic.
-        permitted: Which those topics are, for errors.
+        permits: Tells whether rows may go to a topic.
+        permitted: A description of those topics, for errors.
     """
 
     column: str
     permits: Callable[[str], bool]
     permitted: str
 
-    def route(self, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.Array | None]]:
-        """The topics that the rows name: see `Route`.
+    def route(self, rows: pa.RecordBatch) -> Iterator[TopicRows]:
+        """Divide rows by the topics that they name.
 
         Raises:
-            MessageError: A row names none, or one that is not permitted.
+            MessageError: A row names no topic, or one that is not permitted.
         """
-        coded = self._coded(rows)
-        topics, codes = coded.dictionary.to_pylist(), coded.indices
+        encoded = self._dictionary_encode(rows)
+        topics, codes = encoded.dictionary.to_pylist(), encoded.indices
         if len(topics) == 1:
-            yield topics[0], None
+            yield TopicRows(topics[0])
             return
-        by_topic = pc.array_sort_indices(codes)
+        sorted_indices = pc.array_sort_indices(codes)
         ends = np.cumsum(np.bincount(codes.to_numpy(), minlength=len(topics))).tolist()
         for topic, start, end in zip(topics, [0, *ends], ends, strict=False):
-            yield topic, by_topic.slice(start, end - start)
+            yield TopicRows(topic, sorted_indices.slice(start, end - start))
 
-    def _coded(self, rows: pa.RecordBatch) -> pa.DictionaryArray:
+    def _dictionary_encode(self, rows: pa.RecordBatch) -> pa.DictionaryArray:
         names = rows.column(self.column).cast(pa.string())
         if names.null_count:
             raise MessageError(f"a row has no topic: its column {self.column!r} is NULL; {self.permitted}")
-        coded = names.dictionary_encode()
-        for topic in coded.dictionary.to_pylist():
+        encoded = names.dictionary_encode()
+        for topic in encoded.dictionary.to_pylist():
             if not self.permits(topic):
                 raise MessageError(
                     f"a row cannot go to topic {topic!r}, which its column {self.column!r} names: {self.permitted}"
                 )
-        return coded
+        return encoded

@@ -1,4 +1,4 @@
-"""Which columns of the rows carry what a record has beside the value that a format writes."""
+"""Assign columns of rows to what a record has besides the value that a format writes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,22 @@ from millrace.contracts import is_headers
 from millrace.errors import SchemaError
 from millrace.options.metadata import MetadataColumn
 
-Carriers = Mapping[str, str]
-"""The columns of the rows by the metadata keys that they carry."""
-
 KEY, VALUE = "__raw_key__", "__raw_value__"
 
 
-class Writable(NamedTuple):
-    """Metadata that can be written.
+class WritableMetadata(NamedTuple):
+    """A metadata key that can be written.
 
     Attributes:
         sql_type: The type of its column, as Spark SQL writes it.
-        accepts: Whether a column may have an Arrow type.
+        accepts: Tells whether a column of an Arrow type can hold it.
     """
 
     sql_type: str
     accepts: Callable[[pa.DataType], bool]
 
 
-def _is_time(kind: pa.DataType) -> bool:
+def _is_timestamp(kind: pa.DataType) -> bool:
     return pa.types.is_int64(kind) or (pa.types.is_timestamp(kind) and kind.tz is not None)
 
 
@@ -37,31 +34,44 @@ def _is_header_map(kind: pa.DataType) -> bool:
     return pa.types.is_map(kind) and (kind.key_type, kind.item_type) == (pa.string(), pa.binary())
 
 
-_TEXT_OR_BYTES = Writable("STRING or BINARY", lambda kind: pa.types.is_string(kind) or pa.types.is_binary(kind))
+_TEXT_OR_BYTES = WritableMetadata("STRING or BINARY", lambda kind: pa.types.is_string(kind) or pa.types.is_binary(kind))
 
 WRITABLE = {
-    "topic": Writable("STRING", pa.types.is_string),
-    "partition": Writable("INT", pa.types.is_int32),
-    "timestamp": Writable("TIMESTAMP or BIGINT (ms since 1970)", _is_time),
-    "headers": Writable("MAP<STRING, BINARY>", _is_header_map),
-    "header-list": Writable("ARRAY<STRUCT<key: STRING, value: BINARY>>", is_headers),
+    "topic": WritableMetadata("STRING", pa.types.is_string),
+    "partition": WritableMetadata("INT", pa.types.is_int32),
+    "timestamp": WritableMetadata("TIMESTAMP or BIGINT (ms since 1970)", _is_timestamp),
+    "headers": WritableMetadata("MAP<STRING, BINARY>", _is_header_map),
+    "header-list": WritableMetadata("ARRAY<STRUCT<key: STRING, value: BINARY>>", is_headers),
     KEY: _TEXT_OR_BYTES,
     VALUE: _TEXT_OR_BYTES,
 }
 
+_KAFKA_COLUMNS = {
+    "key": KEY,
+    "value": VALUE,
+    "topic": "topic",
+    "partition": "partition",
+    "headers": "header-list",
+    "timestamp": "timestamp",
+}
+"""The metadata key of each column of Spark's own Kafka connector."""
 
-def metadata_carriers(schema: pa.Schema, chosen: Collection[MetadataColumn]) -> dict[str, str]:
-    """The columns that the option ``metadata.columns`` names.
+
+def named_metadata_columns(schema: pa.Schema, requested: Collection[MetadataColumn]) -> dict[str, str]:
+    """Find the columns that the option ``metadata.columns`` names.
 
     Args:
         schema: The rows' columns.
-        chosen: The value of the option. What only a read has may stand there as long as the rows lack it.
+        requested: The value of the option. Metadata that only a read has is ignored if the rows lack its column.
+
+    Returns:
+        The columns' names by metadata key.
 
     Raises:
-        SchemaError: A column is missing or of another type, cannot be written, or two carry the same.
+        SchemaError: A column is missing, has the wrong type or cannot be written, or two have the same key.
     """
-    carriers: dict[str, str] = {}
-    for key, column in chosen:
+    columns: dict[str, str] = {}
+    for key, column in requested:
         writable = WRITABLE.get(key)
         if writable is None:
             _refuse_read_only(schema, key, column)
@@ -71,46 +81,61 @@ def metadata_carriers(schema: pa.Schema, chosen: Collection[MetadataColumn]) -> 
                 f"{writable.sql_type}, or leave it out of the option"
             )
         else:
-            check_type(writable, f"metadata column {column!r} ({key})", schema.field(column).type)
-            carry(carriers, key, column)
-    return carriers
+            _check_type(writable, f"metadata column {column!r} ({key})", schema.field(column).type)
+            _add(columns, key, column)
+    return columns
 
 
-def check_type(writable: Writable, what: str, kind: pa.DataType, when: str = "") -> None:
-    """Refuse a column of another type than its metadata has.
+def kafka_metadata_columns(schema: pa.Schema, named: Mapping[str, str]) -> dict[str, str]:
+    """Find the columns of Spark's own Kafka connector, for a write without a format.
 
     Args:
-        writable: What it carries.
-        what: The column, for the message.
-        kind: The column's type.
-        when: The condition of the rule, for the message; begins with a blank.
+        schema: The rows' columns.
+        named: Those that the option ``metadata.columns`` names, by metadata key.
+
+    Returns:
+        All columns' names by metadata key, the named ones included.
 
     Raises:
-        SchemaError: It is of another type.
+        SchemaError: A column is unknown, has the wrong type or is missing, or two have the same key.
     """
+    columns = dict(named)
+    for field in schema:
+        if field.name in named.values():
+            continue
+        key = _KAFKA_COLUMNS.get(field.name)
+        if key is None:
+            raise SchemaError(
+                f"column {field.name!r} cannot be written: without the option 'format' the columns are "
+                f"{', '.join(_KAFKA_COLUMNS)}. Give a format, such as 'json', or select these"
+            )
+        _check_type(WRITABLE[key], f"column {field.name!r}", field.type, " without the option 'format'")
+        _add(columns, key, field.name)
+    if VALUE not in columns:
+        raise SchemaError("a column 'value' is required without the option 'format'")
+    return columns
+
+
+def _check_type(writable: WritableMetadata, column: str, kind: pa.DataType, condition: str = "") -> None:
     if not writable.accepts(kind):
-        raise SchemaError(f"{what} must be {writable.sql_type}{when}, not {kind}")
+        raise SchemaError(f"{column} must be {writable.sql_type}{condition}, not {kind}")
 
 
-def carry(carriers: dict[str, str], key: str, column: str) -> None:
-    """Add a column to the carriers.
-
-    Raises:
-        SchemaError: Another one carries the same; headers come as a map or as a list, not as both.
-    """
+def _add(columns: dict[str, str], key: str, column: str) -> None:
+    # Headers come as a map or as a list, not as both
     same = {"headers", "header-list"} if key in ("headers", "header-list") else {key}
-    for other in same & carriers.keys():
+    for other in same & columns.keys():
         raise SchemaError(
-            f"columns {carriers[other]!r} ({other}) and {column!r} ({key}) exclude each other: a record takes one of "
+            f"columns {columns[other]!r} ({other}) and {column!r} ({key}) exclude each other: a record takes one of "
             f"them; drop the other column, or its entry in the option 'metadata.columns'"
         )
-    carriers[key] = column
+    columns[key] = column
 
 
 def _refuse_read_only(schema: pa.Schema, key: str, column: str) -> None:
     if column in schema.names:
-        why = "which only a read has" if key.startswith("value.") else "since Kafka sets it"
+        reason = "which only a read has" if key.startswith("value.") else "since Kafka sets it"
         raise SchemaError(
-            f"metadata column {column!r} ({key}) cannot be written, {why}: drop the column, or its entry in the option "
-            f"'metadata.columns'"
+            f"metadata column {column!r} ({key}) cannot be written, {reason}: drop the column, or its entry in the "
+            f"option 'metadata.columns'"
         )
