@@ -1,4 +1,4 @@
-"""One broker and one Spark session for all tests that need them, and topics that are deleted after each test."""
+"""One broker and one Spark session per test process, and topics that are deleted after each test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from millrace_broker import KafkaBroker
     from support.registry import SchemaRegistry
 
-INTEGRATION = Path(__file__).with_name("integration")
+ON_A_BROKER = tuple(Path(__file__).with_name(name) for name in ("integration", "faults", "deployments", "soak"))
 
 # How slow the machine is must fail no test
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -30,10 +30,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep what shares a broker and a Spark session in one worker, where tests run in several."""
+    """Run each file that needs a broker in one worker, so that its fixtures are set up once."""
     for item in items:
-        if INTEGRATION in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("broker"))
+        if any(map(item.path.is_relative_to, ON_A_BROKER)):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")
