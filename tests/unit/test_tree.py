@@ -1,0 +1,44 @@
+"""The shape of the source tree: no import circles, no file or function that needs scrolling."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "packages").glob("*/src/*"))
+PACKAGES = [path.name for path in SOURCES]
+FILES = [file for path in SOURCES for file in sorted(path.rglob("*.py"))]
+
+MOST_LINES_OF_A_FILE = 400
+MOST_LINES_OF_A_FUNCTION = 60
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_module_imports_itself_through_others(package: str) -> None:
+    # Imports inside functions count; those for type checkers do not exist at run time
+    graph = grimp.build_graph(package, exclude_type_checking_imports=True)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    try:
+        graphlib.TopologicalSorter(imports).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_no_file_is_too_long() -> None:
+    lengths = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in FILES}
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FILE} == {}
+
+
+def test_no_function_needs_scrolling() -> None:
+    functions = (
+        (f"{file.relative_to(ROOT)}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1)
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.end_lineno is not None
+    )
+    assert {name: lines for name, lines in functions if lines > MOST_LINES_OF_A_FUNCTION} == {}
