@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 from millrace.errors import ClientError, MachineError
 from millrace_broker import KafkaBroker, KafkaCluster, Listener
 from millrace_broker.admin import wait_until
-from millrace_broker.identity import identity
+from millrace_broker.process import process_identity
 
 PARENT = """
 import time
@@ -112,8 +112,8 @@ def test_two_brokers_run_side_by_side_and_leave_nothing(own: KafkaBroker) -> Non
         assert pid
         assert guard
         assert folder.exists()
-    assert identity(pid) is None
-    assert identity(guard) is None
+    assert process_identity(pid) is None
+    assert process_identity(guard) is None
     assert not folder.exists()
 
 
@@ -121,16 +121,16 @@ def test_nothing_is_left_when_the_parent_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
         java, guard, folder = parent.stdout.readline().split()
-        assert identity(int(java))
+        assert process_identity(int(java))
         parent.kill()
         parent.wait()
-        assert wait_until(lambda: identity(int(java)) is None and identity(int(guard)) is None, 10)
+        assert wait_until(lambda: process_identity(int(java)) is None and process_identity(int(guard)) is None, 10)
         assert not Path(folder).exists()
 
 
 def test_a_broker_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     broker = KafkaBroker(properties={"num.partitions": "many"}, data_dir=tmp_path)
-    with pytest.raises(MachineError, match=r"(?s)ended at its start with code 1\..*num.partitions: Not a number"):
+    with pytest.raises(MachineError, match=r"(?s)exited while starting, with code 1\..*num.partitions: Not a number"):
         broker.start()
     assert broker.pid is None
     assert broker.guard_pid is None

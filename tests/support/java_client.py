@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from millrace_broker.folders import cache_folder
-from millrace_broker.install import DEFAULT_VERSION
+from millrace_broker.installation import DEFAULT_VERSION
 
 
 @contextmanager

@@ -15,9 +15,9 @@ from typing import Any
 
 import pyspark
 
-from millrace_broker.folders import cache_folder, locked
+from millrace_broker.folders import cache_folder, exclusive_lock
 from millrace_broker.java import find_java
-from millrace_broker.ports import free_ports
+from millrace_broker.listeners import free_ports
 from millrace_broker.process import GuardedProcess
 from support.waiting import wait_until
 
@@ -93,7 +93,7 @@ class SchemaRegistry:
 
 def _installed() -> Path:
     folder = cache_folder() / "registry" / VERSION
-    with locked(folder.parent / f"{VERSION}.lock"):
+    with exclusive_lock(folder.parent / f"{VERSION}.lock"):
         if not folder.is_dir():
             _install(folder)
     (runner,) = folder.glob("*-runner.jar")

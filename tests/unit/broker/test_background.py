@@ -7,7 +7,7 @@ import pytest
 
 from millrace_broker import background
 from millrace_broker.background import BackgroundBroker
-from millrace_broker.identity import identity
+from millrace_broker.process import process_identity
 
 
 @pytest.fixture(autouse=True)
@@ -25,18 +25,18 @@ def note(state: Path, **fields: object) -> BackgroundBroker:
 
 
 def test_nothing_noted_is_nothing_running() -> None:
-    assert background.running() is None
+    assert background.find_running() is None
     assert background.stop() is None
 
 
 def test_the_noted_process_is_found_again(state: Path) -> None:
-    noted = note(state, identity=identity(os.getpid()))
-    assert background.running() == noted
+    noted = note(state, identity=process_identity(os.getpid()))
+    assert background.find_running() == noted
 
 
 def test_another_process_with_the_same_id_is_never_taken_for_the_broker(state: Path) -> None:
     note(state, identity="an earlier process")
-    assert background.running() is None
+    assert background.find_running() is None
     # Were it taken for the broker, this would end the test run
     assert background.stop() is None
     assert not (state / "broker.json").exists()
@@ -52,4 +52,4 @@ def test_what_a_lost_broker_left_is_deleted(state: Path, tmp_path: Path) -> None
 
 def test_a_note_that_cannot_be_read_is_no_broker(state: Path) -> None:
     (state / "broker.json").write_text("{")
-    assert background.running() is None
+    assert background.find_running() is None

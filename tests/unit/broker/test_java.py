@@ -23,7 +23,7 @@ def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_no_java_at_all_says_so_and_how_to_get_it(no_java: Path) -> None:
-    with pytest.raises(MachineError, match=r"Java 17 or newer is needed .* no java on PATH\. Install"):
+    with pytest.raises(MachineError, match=r"Kafka needs Java 17 or newer, .* no java on PATH\. Install"):
         find_java()
 
 
@@ -63,18 +63,17 @@ def test_java_home_wins_over_path(no_java: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_java_home_without_java_is_an_error_not_passed_over(no_java: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_program(no_java, "java", 'openjdk version "21"')
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
-    with pytest.raises(MachineError, match="JAVA_HOME is /nowhere, but there is no program bin/java in it"):
+    with pytest.raises(MachineError, match="JAVA_HOME is /nowhere, but that folder has no program bin/java"):
         find_java()
 
 
 def test_a_program_that_is_no_java_is_quoted(no_java: Path) -> None:
     fake_program(no_java, "java", "please install java")
-    with pytest.raises(MachineError, match="does not tell its version; it said: please install java"):
+    with pytest.raises(MachineError, match="reports no Java version; its output: please install java"):
         find_java()
 
 
-def test_the_hint_is_for_the_package_manager_of_this_system(no_java: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("millrace_broker.java._USUAL_FOLDERS", ())
-    assert install_hint().startswith("Install one from https://adoptium.net")
+def test_the_hint_is_for_the_package_manager_of_this_system(no_java: Path) -> None:
+    assert install_hint(search_folders=()).startswith("Install one from https://adoptium.net")
     fake_program(no_java, "apk")
-    assert install_hint() == "Install it with: sudo apk add openjdk17-jre-headless"
+    assert install_hint(search_folders=()) == "Install it with: sudo apk add openjdk17-jre-headless"

@@ -8,8 +8,7 @@ import pytest
 
 from millrace.errors import MachineError
 from millrace_broker.admin import wait_until
-from millrace_broker.identity import identity
-from millrace_broker.process import GuardedProcess
+from millrace_broker.process import GuardedProcess, process_identity
 
 DEAF = ["/bin/sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.05; done"]
 
@@ -28,7 +27,7 @@ time.sleep(600)
 
 
 def gone(pid: int) -> bool:
-    return wait_until(lambda: identity(pid) is None, 10)
+    return wait_until(lambda: process_identity(pid) is None, 10)
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def test_stop_ends_a_process_that_listens(folder: Path) -> None:
     assert pid
     assert process.exit_code() is None
     process.stop(30)
-    assert identity(pid) is None
+    assert process_identity(pid) is None
     assert process.exit_code() == -signal.SIGTERM
     process.close()
 
@@ -65,8 +64,8 @@ def test_close_ends_everything_and_deletes_the_folder(folder: Path) -> None:
     pid, guard = process.pid, process.guard_pid
     assert pid
     process.close()
-    assert identity(pid) is None
-    assert identity(guard) is None
+    assert process_identity(pid) is None
+    assert process_identity(guard) is None
     assert not folder.exists()
 
 
@@ -107,7 +106,7 @@ def test_a_killed_guard_takes_its_process_along(folder: Path) -> None:
     pid = process.pid
     assert pid
     os.kill(process.guard_pid, signal.SIGKILL)
-    with pytest.raises(MachineError, match="the process that guards the Kafka broker has ended"):
+    with pytest.raises(MachineError, match="the guard process of the Kafka broker has exited"):
         process.exit_code()
     assert gone(pid)
     process.close()

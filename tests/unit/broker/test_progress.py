@@ -1,3 +1,5 @@
+import io
+
 import pytest
 
 from millrace_broker.progress import StderrProgress
@@ -21,11 +23,14 @@ def test_elsewhere_than_on_a_terminal_counting_is_shown_every_five_seconds(capsy
     ]
 
 
-def test_on_a_terminal_one_line_renews_itself(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    progress = StderrProgress()
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_one_line_is_overwritten() -> None:
+    terminal = Terminal()
+    progress = StderrProgress(stream=terminal)
     progress("fetching Kafka: 1 of 3 jars")
     progress("Kafka is fetched")
-    assert capsys.readouterr().err == "\r\x1b[Kfetching Kafka: 1 of 3 jars\r\x1b[KKafka is fetched\n"
+    assert terminal.getvalue() == "\r\x1b[Kfetching Kafka: 1 of 3 jars\r\x1b[KKafka is fetched\n"

@@ -1,4 +1,4 @@
-"""A real Apache Kafka on this machine, for tests, the demo and trying things out.
+"""A real Apache Kafka on this machine, for tests, demos and experiments.
 
 >>> from millrace_broker import KafkaBroker
 >>> with KafkaBroker() as broker:  # doctest: +SKIP
@@ -8,28 +8,21 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from millrace_broker.broker import KafkaBroker
     from millrace_broker.cluster import KafkaCluster
-    from millrace_broker.listener import Listener
+    from millrace_broker.listeners import Listener
 
 __all__ = ["KafkaBroker", "KafkaCluster", "Listener"]
 
+_MODULES = {"KafkaBroker": "broker", "KafkaCluster": "cluster", "Listener": "listeners"}
+
 
 def __getattr__(name: str) -> object:
-    # `import millrace_broker` stays cheap, since the command line imports it for its help texts
-    if name == "KafkaBroker":
-        from millrace_broker.broker import KafkaBroker
-
-        return KafkaBroker
-    if name == "KafkaCluster":
-        from millrace_broker.cluster import KafkaCluster
-
-        return KafkaCluster
-    if name == "Listener":
-        from millrace_broker.listener import Listener
-
-        return Listener
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Imported on first use: pytest loads the plugin of this package in every test run
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,22 +1,34 @@
-"""Asks running brokers who is there, and makes topics on them."""
+"""Asks running brokers for their state: readiness, cluster members, topics; and creates topics."""
 
 from __future__ import annotations
 
+import re
+import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from millrace.errors import ClientError, UnreachableError
+from millrace.errors import ClientError, MachineError, UnreachableError
+from millrace_broker.node import NodeConfig
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
 _POLL_SECONDS = 0.02
-_ANSWER_SECONDS = 5.0
+_METADATA_TIMEOUT_SECONDS = 5.0
+_READY_TIMEOUT_SECONDS = 90.0
+_LEADERS_TIMEOUT_SECONDS = 30.0
+_LOG_TAIL_LINES = 12
+
+
+class PortTakenError(MachineError):
+    """Another program took a port between its choice and the broker's start."""
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Wait for a condition, looking every 20 ms; returns whether it came true in time."""
+    """Wait for a condition, checking every 20 ms; returns whether it came true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -25,21 +37,59 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
-def admin_client(address: str) -> AdminClient:
-    """A client that does not write to standard error while a broker comes or goes."""
-    from confluent_kafka.admin import AdminClient
+def await_ready(
+    config: NodeConfig,
+    exit_code: Callable[[], int | None],
+    nodes: frozenset[int],
+    *,
+    timeout: float = _READY_TIMEOUT_SECONDS,
+    metadata_timeout: float = _METADATA_TIMEOUT_SECONDS,
+) -> None:
+    """Wait until a started broker serves clients.
 
-    return AdminClient({"bootstrap.servers": address, "log_level": 0, "log.connection.close": False})
+    Args:
+        config: The broker.
+        exit_code: Returns the exit code of its process; None while it runs.
+        nodes: Ids of the nodes that it must know to be up.
+        timeout: Seconds to wait.
+        metadata_timeout: Seconds to wait for each answer of the broker.
+
+    Raises:
+        PortTakenError: Another program has one of its ports.
+        MachineError: It exited, or it is not ready in time; the message holds the last lines of its log.
+    """
+
+    def exited_or_ready() -> bool:
+        return exit_code() is not None or _is_ready(config, nodes, metadata_timeout)
+
+    if not wait_until(exited_or_ready, timeout):
+        raise MachineError(f"the Kafka broker was not ready after {timeout:g} seconds.\n{log_tail(config)}")
+    code = exit_code()
+    if code is None:
+        return
+    tail = log_tail(config)
+    if "Address already in use" in tail:
+        raise PortTakenError(f"the Kafka broker exited while starting, since one of its ports is taken.\n{tail}")
+    raise MachineError(f"the Kafka broker exited while starting, with code {code}.\n{tail}")
 
 
-def nodes_seen(address: str) -> frozenset[int]:
-    """The brokers of the cluster that are up, as this one sees it; none when it does not answer."""
-    metadata = _metadata(address)
-    return frozenset(metadata.brokers) if metadata else frozenset()
+def log_tail(config: NodeConfig) -> str:
+    """Return the log lines that most likely explain a failure, with the names of the log files."""
+    # Only the newest start: a data folder that is kept holds the logs of earlier ones too
+    log = _read_lines(config.log_file)[-400:]
+    errors = [line for line in log if re.search(r" (ERROR|FATAL) |^Caused by|Exception: |Address already", line)]
+    lines = (
+        errors[-_LOG_TAIL_LINES:]
+        or _read_lines(config.console_file)[-_LOG_TAIL_LINES:]
+        or log[-_LOG_TAIL_LINES:]
+        or ["(empty)"]
+    )
+    indented = "".join(f"\n    {line[:400]}" for line in lines)
+    return f"From {config.log_file} and {config.console_file.name}:{indented}"
 
 
 def topic_names(address: str) -> frozenset[str]:
-    """The topics of the cluster, as this broker sees it; none when it does not answer."""
+    """Return the topics of a broker's cluster; none when the broker does not answer."""
     metadata = _metadata(address)
     return frozenset(metadata.topics) if metadata else frozenset()
 
@@ -50,45 +100,66 @@ def create_topic(
     """Create a topic, and wait until each of these brokers knows the leaders of all its partitions.
 
     Args:
-        addresses: A listener without security of each broker that runs.
+        addresses: A listener without security of each running broker.
         name: The topic.
-        partitions: How many.
-        replication: Copies of each partition; none for the broker's default.
+        partitions: Number of partitions.
+        replication: Replicas of each partition; None for the broker's default.
         config: Topic properties, such as ``{"cleanup.policy": "compact"}``.
 
     Raises:
         ClientError: The broker refuses the topic, because it exists or a property is wrong.
-        UnreachableError: Its leaders are not there after 30 seconds.
+        UnreachableError: Its leaders are not elected within 30 seconds.
     """
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import NewTopic
 
-    all_addresses = list(addresses)
+    brokers = list(addresses)
     topic = NewTopic(name, partitions, -1 if replication is None else replication, config=dict(config or {}))
-    # Kept in a variable: the request ends with its client
-    client = admin_client(",".join(all_addresses))
+    # Kept in a variable: the request is cancelled when its client is garbage collected
+    client = _admin_client(",".join(brokers))
     try:
         client.create_topics([topic], request_timeout=30)[name].result(timeout=35)
     except KafkaException as error:
         raise ClientError(f"topic {name!r} could not be created: {error.args[0].str()}") from error
-    for address in all_addresses:
-        if not wait_until(lambda at=address: _has_leaders(at, name, partitions), 30):  # type: ignore[misc]
+    for address in brokers:
+        if not wait_until(partial(_has_leaders, address, name, partitions), _LEADERS_TIMEOUT_SECONDS):
             raise UnreachableError(f"topic {name!r} was created, but broker {address} does not see its leaders yet")
+
+
+def _is_ready(config: NodeConfig, nodes: frozenset[int], timeout: float) -> bool:
+    # A plain connection first: Kafka's client would wait longer and longer between its own attempts
+    try:
+        socket.create_connection((config.internal.host, config.internal.port), timeout=1).close()
+    except OSError:
+        return False
+    metadata = _metadata(config.internal.address, timeout)
+    return metadata is not None and nodes <= set(metadata.brokers)
 
 
 def _has_leaders(address: str, topic: str, partitions: int) -> bool:
     metadata = _metadata(address)
-    found = metadata.topics.get(topic) if metadata else None
-    if found is None or found.error or len(found.partitions) != partitions:
+    description = metadata.topics.get(topic) if metadata else None
+    if description is None or description.error or len(description.partitions) != partitions:
         return False
-    return all(partition.leader >= 0 and not partition.error for partition in found.partitions.values())
+    return all(partition.leader >= 0 and not partition.error for partition in description.partitions.values())
 
 
-def _metadata(address: str) -> ClusterMetadata | None:
+def _metadata(address: str, timeout: float = _METADATA_TIMEOUT_SECONDS) -> ClusterMetadata | None:
     from confluent_kafka import KafkaException
 
-    # A new client each time: one that lives on would ask whichever broker it has found by then
+    # A new client each time: an existing one would ask any broker that it has discovered
     try:
-        return admin_client(address).list_topics(timeout=_ANSWER_SECONDS)
+        return _admin_client(address).list_topics(timeout=timeout)
     except KafkaException:
         return None
+
+
+def _admin_client(address: str) -> AdminClient:
+    from confluent_kafka.admin import AdminClient
+
+    # Silent: it would log to standard error while a broker starts or stops
+    return AdminClient({"bootstrap.servers": address, "log_level": 0, "log.connection.close": False})
+
+
+def _read_lines(path: Path) -> list[str]:
+    return path.read_text(errors="replace").splitlines() if path.exists() else []

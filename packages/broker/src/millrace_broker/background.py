@@ -1,4 +1,4 @@
-"""One broker for this user that runs on when the program that started it has ended."""
+"""One broker per user that keeps running after the program that started it has exited."""
 
 from __future__ import annotations
 
@@ -10,32 +10,31 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from millrace.errors import MachineError
-from millrace_broker.admin import wait_until
-from millrace_broker.folders import locked, state_folder
-from millrace_broker.identity import identity
-from millrace_broker.listener import Listener
-from millrace_broker.plan import make_plan
-from millrace_broker.preparation import find_program
-from millrace_broker.program import Program, Settings
-from millrace_broker.readiness import await_ready
+from millrace_broker.admin import await_ready, wait_until
+from millrace_broker.folders import exclusive_lock, state_folder
+from millrace_broker.listeners import Listener
+from millrace_broker.node import configure_node
+from millrace_broker.process import process_identity
+from millrace_broker.runtime import KafkaRuntime, RuntimeSettings, prepare_runtime
 
-_GRACE_SECONDS = 20.0
+_SHUTDOWN_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class BackgroundBroker:
-    """A broker in the background, as it is noted in the state folder.
+    """A broker in the background, as it is recorded in the state folder.
 
     Args:
         pid: The process id of its Java.
-        identity: Tells that process from a later one with the same id.
+        identity: Distinguishes that process from a later one with the same id.
         bootstrap_servers: Its address.
         version: Kafka's version.
-        started: When, in seconds since 1970.
+        started: Its start time, in seconds since 1970.
         data_dir: The folder with its data and logs.
         temporary: Whether `stop` deletes that folder.
     """
@@ -50,45 +49,45 @@ class BackgroundBroker:
 
     @property
     def log_file(self) -> Path:
-        """The file that it logs to."""
+        """The broker's log."""
         return Path(self.data_dir) / "server.log"
 
     @property
-    def runs(self) -> bool:
-        """Whether its process is there."""
-        return identity(self.pid) == self.identity
+    def is_running(self) -> bool:
+        """Whether its process runs."""
+        return process_identity(self.pid) == self.identity
 
 
-def running() -> BackgroundBroker | None:
-    """The broker in the background; none when it does not run."""
-    noted = _read()
-    return noted if noted and noted.runs else None
+def find_running() -> BackgroundBroker | None:
+    """Return the broker in the background; None when it does not run."""
+    recorded = _read_record()
+    return recorded if recorded and recorded.is_running else None
 
 
-def start(settings: Settings, port: int = 0, data_dir: Path | None = None) -> tuple[BackgroundBroker, bool]:
-    """Start the broker in the background and wait until it serves clients; leave it alone where it runs already.
+def start(settings: RuntimeSettings, port: int = 0, data_dir: Path | None = None) -> tuple[BackgroundBroker, bool]:
+    """Start the broker in the background and wait until it serves clients; does nothing when it runs already.
 
     Args:
-        settings: What it is run with.
-        port: 0 for a free one.
+        settings: The settings to run it with.
+        port: Its port; 0 for any free one.
         data_dir: Holds data and logs, and is kept; by default a temporary folder that `stop` deletes.
 
     Returns:
         The broker, and whether this call started it.
 
     Raises:
-        MachineError: As for `KafkaBroker.start`.
+        MachineError: As `KafkaBroker.start` does.
     """
-    with locked(state_folder() / "broker.lock"):
-        noted = _read()
-        if noted and noted.runs:
-            return noted, False
-        if noted:
-            _forget(noted)
-        program = find_program(settings)
+    with _locked_record():
+        recorded = _read_record()
+        if recorded and recorded.is_running:
+            return recorded, False
+        if recorded:
+            _discard(recorded)
+        runtime = prepare_runtime(settings)
         folder = data_dir.absolute() if data_dir else Path(tempfile.mkdtemp(prefix="millrace-kafka-"))
         try:
-            return _launch(program, folder, port, temporary=data_dir is None), True
+            return _launch(runtime, folder, port, temporary=data_dir is None), True
         except BaseException:
             if data_dir is None:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -96,77 +95,86 @@ def start(settings: Settings, port: int = 0, data_dir: Path | None = None) -> tu
 
 
 def stop() -> BackgroundBroker | None:
-    """End the broker in the background cleanly; returns the one that ran, none when there was none.
+    """Stop the broker in the background cleanly; returns the stopped broker, None when none was running.
 
     Raises:
-        MachineError: It does not end, not even when it is killed.
+        MachineError: Its process does not exit, not even when it is killed.
     """
-    with locked(state_folder() / "broker.lock"):
-        noted = _read()
-        if noted is None:
+    with _locked_record():
+        recorded = _read_record()
+        if recorded is None:
             return None
-        ran = noted.runs
-        if ran:
-            _end(noted)
-        _forget(noted)
-        return noted if ran else None
+        was_running = recorded.is_running
+        if was_running:
+            _shut_down(recorded)
+        _discard(recorded)
+        return recorded if was_running else None
 
 
-def _launch(program: Program, folder: Path, port: int, *, temporary: bool) -> BackgroundBroker:
+def _launch(runtime: KafkaRuntime, folder: Path, port: int, *, temporary: bool) -> BackgroundBroker:
     folder.mkdir(parents=True, exist_ok=True)
-    plan = make_plan(folder, [Listener("PLAINTEXT", port=port)], {})
-    command = program.prepare(plan)
-    with plan.console_file.open("ab") as console:
+    config = configure_node(folder, [Listener("PLAINTEXT", port=port)], {})
+    command = runtime.prepare(config)
+    with config.console_file.open("ab") as console:
         java = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=console, stderr=console, start_new_session=True, cwd=folder
         )
     try:
-        address, version = plan.listeners[0].address, program.install.version
-        noted = BackgroundBroker(
-            java.pid, identity(java.pid) or "", address, version, time.time(), str(folder), temporary
+        broker = BackgroundBroker(
+            pid=java.pid,
+            identity=process_identity(java.pid) or "",
+            bootstrap_servers=config.listeners[0].address,
+            version=runtime.installation.version,
+            started=time.time(),
+            data_dir=str(folder),
+            temporary=temporary,
         )
-        _write(noted)
-        await_ready(plan, java.poll, frozenset([plan.seat.node_id]))
+        _write_record(broker)
+        await_ready(config, java.poll, frozenset([config.member.node_id]))
     except BaseException:
         java.kill()
         java.wait()
-        _state_file().unlink(missing_ok=True)
+        _record_file().unlink(missing_ok=True)
         raise
-    # It is to run on; without this the interpreter would warn of a process that nobody waited for
+    # It is meant to keep running; without this the interpreter would warn of a process that nobody waited for
     java.returncode = 0
-    return noted
+    return broker
 
 
-def _end(noted: BackgroundBroker) -> None:
+def _shut_down(broker: BackgroundBroker) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if noted.runs:
-            os.kill(noted.pid, number)
-        if wait_until(lambda: not noted.runs, _GRACE_SECONDS):
+        if broker.is_running:
+            os.kill(broker.pid, number)
+        if wait_until(lambda: not broker.is_running, _SHUTDOWN_SECONDS):
             return
-    raise MachineError(f"the Kafka broker, process {noted.pid}, does not end")
+    raise MachineError(f"the Kafka broker, process {broker.pid}, does not exit; end that process yourself")
 
 
-def _forget(noted: BackgroundBroker) -> None:
-    if noted.temporary:
-        shutil.rmtree(noted.data_dir, ignore_errors=True)
-    _state_file().unlink(missing_ok=True)
+def _discard(broker: BackgroundBroker) -> None:
+    if broker.temporary:
+        shutil.rmtree(broker.data_dir, ignore_errors=True)
+    _record_file().unlink(missing_ok=True)
 
 
-def _state_file() -> Path:
+def _locked_record() -> AbstractContextManager[None]:
+    return exclusive_lock(state_folder() / "broker.lock")
+
+
+def _record_file() -> Path:
     return state_folder() / "broker.json"
 
 
-def _read() -> BackgroundBroker | None:
+def _read_record() -> BackgroundBroker | None:
     try:
-        return BackgroundBroker(**json.loads(_state_file().read_text()))
+        return BackgroundBroker(**json.loads(_record_file().read_text()))
     except FileNotFoundError:
         return None
     except (ValueError, TypeError):
-        # Written by another version of this package: what it says cannot be trusted, above all not the process id
+        # Written by another version of this package: its contents, above all the process id, cannot be trusted
         return None
 
 
-def _write(noted: BackgroundBroker) -> None:
-    partial = _state_file().with_suffix(".new")
-    partial.write_text(json.dumps(dataclasses.asdict(noted), indent=1))
-    partial.replace(_state_file())
+def _write_record(broker: BackgroundBroker) -> None:
+    partial = _record_file().with_suffix(".new")
+    partial.write_text(json.dumps(dataclasses.asdict(broker), indent=1))
+    partial.replace(_record_file())

@@ -1,4 +1,4 @@
-"""One Kafka broker, for as long as a ``with`` block."""
+"""One Kafka broker, which runs as long as a ``with`` block."""
 
 from __future__ import annotations
 
@@ -10,37 +10,35 @@ from types import TracebackType
 from typing import Self
 
 from millrace.errors import MachineError
-from millrace_broker import admin
-from millrace_broker.install import DEFAULT_VERSION
-from millrace_broker.listener import Listener
-from millrace_broker.plan import NodePlan, Seat, make_plan
-from millrace_broker.preparation import find_program
+from millrace_broker.admin import PortTakenError, await_ready, create_topic, log_tail
+from millrace_broker.installation import DEFAULT_VERSION
+from millrace_broker.listeners import Listener
+from millrace_broker.node import ClusterMember, NodeConfig, configure_node
 from millrace_broker.process import GuardedProcess
-from millrace_broker.program import Settings
 from millrace_broker.progress import Progress, StderrProgress
-from millrace_broker.readiness import PortTakenError, await_ready, log_tail
+from millrace_broker.runtime import RuntimeSettings, prepare_runtime
 
-# A clean end takes Kafka under a second, unless the rest of its cluster is gone
-_GRACE_SECONDS = 15.0
+# A clean shutdown takes Kafka less than a second, unless the rest of its cluster is down
+_SHUTDOWN_SECONDS = 15.0
 _PORT_ATTEMPTS = 4
 
 
 class KafkaBroker:
     """A real Apache Kafka broker on 127.0.0.1, which ends with this process at the latest.
 
-    Use it as a context manager, or call `start` and `stop`. Its ports stay the same for as long as the object lives.
+    Use it as a context manager, or call `start` and `stop`. Its ports stay the same as long as the object exists.
 
     Args:
-        listeners: Where clients connect; by default one without security on a free port. The first is where
-            `bootstrap_servers` points.
+        listeners: Addresses for clients; by default one without security on a free port. `bootstrap_servers` names
+            the first.
         properties: Further entries of Kafka's ``server.properties``.
-        heap: Java's largest heap, such as ``"512m"``.
+        heap: Java's maximum heap, such as ``"512m"``.
         data_dir: Holds data and logs, and is kept; by default a temporary folder that `stop` deletes.
-        version: Kafka's version; it is fetched once and kept in the user's cache folder.
-        java_options: Further options of Java, such as ``"-XX:TieredStopAtLevel=1"`` for a quicker start and slower
-            records.
-        progress: Told how far the fetching of Kafka is; by default that goes to standard error.
-        seat: Its place in a cluster, which `KafkaCluster` gives it; its data then stays until the cluster's end.
+        version: Kafka's version; it is downloaded once and kept in the user's cache folder.
+        java_options: Further JVM options, such as ``"-XX:TieredStopAtLevel=1"`` for a quicker start and a lower
+            throughput.
+        progress: Told how far the download of Kafka is; by default that goes to standard error.
+        member: Its identity in a cluster, which `KafkaCluster` gives it; its data then stays until the cluster stops.
     """
 
     def __init__(
@@ -53,14 +51,14 @@ class KafkaBroker:
         version: str = DEFAULT_VERSION,
         java_options: Sequence[str] = (),
         progress: Progress | None = None,
-        seat: Seat | None = None,
+        member: ClusterMember | None = None,
     ) -> None:
-        self._settings = Settings(progress or StderrProgress(), version, heap, tuple(java_options))
+        self._settings = RuntimeSettings(progress or StderrProgress(), version, heap, tuple(java_options))
         self._listeners = tuple(listeners) or (Listener("PLAINTEXT"),)
         self._properties = dict(properties or {})
-        self._given_dir = Path(data_dir).absolute() if data_dir else None
-        self._seat = seat
-        self._plan: NodePlan | None = None
+        self._data_dir = Path(data_dir).absolute() if data_dir else None
+        self._member = member
+        self._config: NodeConfig | None = None
         self._process: GuardedProcess | None = None
         self._folder = Path()
 
@@ -81,62 +79,62 @@ class KafkaBroker:
     @property
     def bootstrap_servers(self) -> str:
         """The address of the first listener, ``host:port``."""
-        return self._planned().listeners[0].address
+        return self._started_config().listeners[0].address
 
     @property
     def internal_address(self) -> str:
-        """The address of a listener without security, ``host:port``."""
-        return self._planned().internal.address
+        """The address of the PLAINTEXT listener between brokers, ``host:port``."""
+        return self._started_config().internal.address
 
     @property
     def data_dir(self) -> Path:
         """The folder with the broker's data, configuration and logs."""
-        return self._planned().folder
+        return self._started_config().folder
 
     @property
     def log_file(self) -> Path:
-        """The file that the broker logs to."""
-        return self._planned().log_file
+        """The broker's log."""
+        return self._started_config().log_file
 
     @property
     def pid(self) -> int | None:
-        """The process id of the broker's Java; none while it is stopped."""
+        """The process id of the broker's Java; None while it is stopped."""
         return self._process.pid if self._process else None
 
     @property
     def is_running(self) -> bool:
-        """Whether the broker's process is there."""
+        """Whether the broker's process runs."""
         return self._process is not None and self._process.pid is not None and self._process.exit_code() is None
 
     @property
     def guard_pid(self) -> int | None:
-        """The id of the process that ends the broker when this one dies; none while there is no broker."""
+        """The id of the process that ends the broker when this one dies; None while there is no broker."""
         return self._process.guard_pid if self._process else None
 
     def address(self, listener: str) -> str:
-        """The address of a listener, ``host:port``.
+        """Return the address of a listener, ``host:port``.
 
         Args:
-            listener: Its name.
+            listener: The listener's name.
 
         Raises:
             KeyError: There is no listener of that name.
         """
-        return {found.name: found.address for found in self._planned().listeners}[listener]
+        return {each.name: each.address for each in self._started_config().listeners}[listener]
 
     def log_tail(self) -> str:
-        """The lines of its log that most likely say what went wrong."""
-        return log_tail(self._planned())
+        """Return the log lines that most likely explain a failure."""
+        return log_tail(self._started_config())
 
     def start(self) -> None:
-        """Start the broker and wait until it serves clients; nothing happens when it runs already.
+        """Start the broker and wait until it serves clients; does nothing when it runs already.
 
         Raises:
-            MachineError: Java is missing or too old, Kafka cannot be fetched, a port is taken, or the broker does not
-                start; the message then holds the last lines of its log.
+            MachineError: Java is missing or too old, Kafka cannot be downloaded, a port is taken, or the broker does
+                not start; the message then holds the last lines of its log.
         """
-        # Ports that clients know, or that a cluster has agreed on, are not exchanged for others
-        attempts = _PORT_ATTEMPTS if self._plan is None and self._seat is None else 1
+        # Ports that clients know already, or that the cluster's other nodes use, must not change
+        attempts = _PORT_ATTEMPTS if self._config is None and self._member is None else 1
         for attempt in range(attempts):
             try:
                 self.launch()
@@ -145,27 +143,27 @@ class KafkaBroker:
                 self.close()
                 if attempt == attempts - 1:
                     raise
-                self._plan = None
+                self._config = None
             except BaseException:
                 self.close()
                 raise
         return None
 
     def stop(self) -> None:
-        """End the broker cleanly; a temporary data folder is deleted, unless the broker is one of a cluster."""
-        if self._seat is None:
+        """Stop the broker cleanly; a temporary data folder is deleted, unless the broker belongs to a cluster."""
+        if self._member is None:
             self.close()
         elif self._process:
-            self._process.stop(_GRACE_SECONDS)
+            self._process.stop(_SHUTDOWN_SECONDS)
 
     def restart(self) -> None:
-        """End the broker cleanly and start it again, with the same ports and the same data."""
+        """Stop the broker cleanly and start it again, with the same ports and the same data."""
         if self._process:
-            self._process.stop(_GRACE_SECONDS)
+            self._process.stop(_SHUTDOWN_SECONDS)
         self.start()
 
     def kill(self) -> None:
-        """End the broker at once, as a crash would (SIGKILL); `start` starts it again with the same data."""
+        """Kill the broker, as in a crash (SIGKILL); `start` starts it again with the same data."""
         if self._process:
             self._process.stop(0)
 
@@ -180,54 +178,55 @@ class KafkaBroker:
 
         Args:
             name: The topic.
-            partitions: How many.
+            partitions: Number of partitions.
             config: Topic properties, such as ``{"cleanup.policy": "compact"}``.
-            replication: Copies of each partition; by default as many as there are brokers, 3 at most.
+            replication: Replicas of each partition; by default as many as there are brokers, 3 at most.
 
         Raises:
             ClientError: The broker refuses it, because the topic exists or a property is wrong.
+            UnreachableError: Its leaders are not elected within 30 seconds.
         """
-        admin.create_topic([self.internal_address], name, partitions, replication, config)
+        create_topic([self.internal_address], name, partitions, replication, config)
 
     def launch(self) -> None:
         """Start the broker's process without waiting for it to serve clients."""
         if self.is_running:
             return
-        program = find_program(self._settings)
+        runtime = prepare_runtime(self._settings)
         if self._process is None:
-            self._folder = self._given_dir or Path(tempfile.mkdtemp(prefix="millrace-kafka-"))
-            self._process = GuardedProcess(None if self._given_dir else self._folder)
-        self._plan = self._make_plan(self._folder)
-        self._process.start(program.prepare(self._plan), self._plan.console_file)
+            self._folder = self._data_dir or Path(tempfile.mkdtemp(prefix="millrace-kafka-"))
+            self._process = GuardedProcess(None if self._data_dir else self._folder)
+        self._config = self._configure(self._folder)
+        self._process.start(runtime.prepare(self._config), self._config.console_file)
 
     def await_ready(self, nodes: frozenset[int] | None = None) -> None:
         """Wait until the broker serves clients.
 
         Args:
-            nodes: The brokers that it must know to be up; by default itself.
+            nodes: Ids of the nodes that it must know to be up; by default itself.
         """
-        plan = self._planned()
+        config = self._started_config()
         if self._process is None:
-            raise MachineError("the Kafka broker is not started")
-        await_ready(plan, self._process.exit_code, nodes or frozenset([plan.seat.node_id]))
+            raise MachineError("the Kafka broker is not started; call start() first")
+        await_ready(config, self._process.exit_code, nodes or frozenset([config.member.node_id]))
 
     def close(self) -> None:
-        """End the broker and delete a temporary data folder."""
+        """Stop the broker and delete a temporary data folder."""
         if self._process is None:
             return
-        if self._given_dir and self.pid:
-            self._process.stop(_GRACE_SECONDS)
-        # Without data to keep there is nothing that a clean end would be good for
+        if self._data_dir and self.pid:
+            self._process.stop(_SHUTDOWN_SECONDS)
+        # Without data to keep, a clean shutdown serves nothing
         self._process.close()
         self._process = None
 
-    def _planned(self) -> NodePlan:
-        if self._plan is None:
-            raise MachineError("the Kafka broker has no addresses and no data folder before it is started")
-        return self._plan
+    def _started_config(self) -> NodeConfig:
+        if self._config is None:
+            raise MachineError("the Kafka broker has no address and no data folder yet; start it first")
+        return self._config
 
-    def _make_plan(self, folder: Path) -> NodePlan:
+    def _configure(self, folder: Path) -> NodeConfig:
         folder.mkdir(parents=True, exist_ok=True)
-        if self._plan:
-            return dataclasses.replace(self._plan, folder=folder)
-        return make_plan(folder, self._listeners, self._properties, self._seat)
+        if self._config:
+            return dataclasses.replace(self._config, folder=folder)
+        return configure_node(folder, self._listeners, self._properties, self._member)

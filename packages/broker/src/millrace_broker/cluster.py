@@ -1,4 +1,4 @@
-"""Several Kafka brokers that form one cluster, for as long as a ``with`` block."""
+"""Several Kafka brokers that form one cluster, which runs as long as a ``with`` block."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from types import TracebackType
 from typing import Self
 
 from millrace.errors import OptionsError
-from millrace_broker import admin
+from millrace_broker.admin import PortTakenError, create_topic
 from millrace_broker.broker import KafkaBroker
-from millrace_broker.install import DEFAULT_VERSION
-from millrace_broker.listener import Listener
-from millrace_broker.plan import Seat
-from millrace_broker.ports import free_ports
+from millrace_broker.installation import DEFAULT_VERSION
+from millrace_broker.listeners import Listener, free_ports
+from millrace_broker.node import ClusterMember, new_id
 from millrace_broker.progress import Progress
-from millrace_broker.readiness import PortTakenError
-from millrace_broker.storage import new_id
 
 _PORT_ATTEMPTS = 4
 
@@ -24,20 +21,20 @@ _PORT_ATTEMPTS = 4
 class KafkaCluster:
     """Real Apache Kafka brokers on 127.0.0.1, each also a controller, which end with this process at the latest.
 
-    Each of `brokers` can be stopped, killed and started by itself; its data stay until the cluster is stopped.
+    Each of `brokers` can be stopped, killed and started on its own; its data are kept until the cluster is stopped.
 
     Args:
-        brokers: How many; topics have this many replicas by default, 3 at most.
+        brokers: Number of brokers; topics have this many replicas by default, 3 at most.
         listeners: As for `KafkaBroker`, the same for each broker; ports must be 0.
         properties: Further entries of each broker's ``server.properties``.
-        heap: The largest heap of each broker's Java.
+        heap: The maximum heap of each broker's Java.
         data_dir: Holds a folder for each broker and is kept; by default temporary folders that `stop` deletes.
         version: Kafka's version.
-        java_options: Further options of Java.
-        progress: Told how far the fetching of Kafka is.
+        java_options: Further JVM options.
+        progress: Told how far the download of Kafka is; by default that goes to standard error.
 
     Raises:
-        OptionsError: There is to be no broker, or a listener has a port.
+        OptionsError: The number of brokers is below 1, or a listener has a port.
     """
 
     def __init__(
@@ -53,10 +50,10 @@ class KafkaCluster:
         progress: Progress | None = None,
     ) -> None:
         if brokers < 1:
-            raise OptionsError("cluster", (f"brokers is {brokers}, but there must be one at least",))
+            raise OptionsError("cluster", (f"brokers is {brokers}; expected at least 1",))
         if any(listener.port for listener in listeners):
             raise OptionsError("cluster", ("the brokers cannot share a port; leave the ports of listeners at 0",))
-        self._count = brokers
+        self._broker_count = brokers
         self._data_dir = Path(data_dir) if data_dir else None
         self._listeners, self._properties = tuple(listeners), dict(properties or {})
         self._heap, self._version, self._java_options, self._progress = heap, version, tuple(java_options), progress
@@ -73,7 +70,7 @@ class KafkaCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The address of the first listener of each broker, with commas between."""
+        """The addresses of each broker's first listener, separated by commas."""
         return ",".join(broker.bootstrap_servers for broker in self.brokers)
 
     def start(self) -> None:
@@ -84,7 +81,7 @@ class KafkaCluster:
         """
         attempts = 1 if self.brokers else _PORT_ATTEMPTS
         for attempt in range(attempts):
-            self.brokers = self.brokers or self._seated()
+            self.brokers = self.brokers or self._make_brokers()
             try:
                 return self._start_all()
             except PortTakenError:
@@ -98,15 +95,15 @@ class KafkaCluster:
         return None
 
     def stop(self) -> None:
-        """End all brokers; temporary data folders are deleted."""
-        # At once where data are kept, too: the last ones would wait in vain for the majority that a clean end needs
+        """Stop all brokers; temporary data folders are deleted."""
+        # Killed even where data are kept: the last ones would wait in vain for the quorum of a clean shutdown
         for broker in self.brokers:
             broker.kill()
         for broker in self.brokers:
             broker.close()
 
     def restart(self) -> None:
-        """End all brokers and start them again, with the same ports and the same data."""
+        """Kill all brokers and start them again, with the same ports and the same data."""
         for broker in self.brokers:
             broker.kill()
         self.start()
@@ -122,26 +119,27 @@ class KafkaCluster:
 
         Args:
             name: The topic.
-            partitions: How many.
+            partitions: Number of partitions.
             config: Topic properties, such as ``{"min.insync.replicas": "2"}``.
-            replication: Copies of each partition; by default as many as there are brokers, 3 at most.
+            replication: Replicas of each partition; by default as many as there are brokers, 3 at most.
 
         Raises:
             ClientError: The brokers refuse it, because the topic exists or a property is wrong.
+            UnreachableError: Its leaders are not elected within 30 seconds.
         """
-        running = [broker.internal_address for broker in self.brokers if broker.pid]
-        admin.create_topic(running, name, partitions, replication, config)
+        addresses = [broker.internal_address for broker in self.brokers if broker.pid]
+        create_topic(addresses, name, partitions, replication, config)
 
     def _start_all(self) -> None:
         for broker in self.brokers:
             broker.launch()
-        nodes = frozenset(range(1, self._count + 1))
+        nodes = frozenset(range(1, self._broker_count + 1))
         for broker in self.brokers:
             broker.await_ready(nodes)
 
-    def _seated(self) -> tuple[KafkaBroker, ...]:
+    def _make_brokers(self) -> tuple[KafkaBroker, ...]:
         cluster_id = new_id()
-        voters = dict(enumerate(free_ports(self._count), start=1))
+        voters = dict(enumerate(free_ports(self._broker_count), start=1))
         return tuple(
             KafkaBroker(
                 listeners=self._listeners,
@@ -151,7 +149,7 @@ class KafkaCluster:
                 version=self._version,
                 java_options=self._java_options,
                 progress=self._progress,
-                seat=Seat(node, cluster_id, voters),
+                member=ClusterMember(node, cluster_id, voters),
             )
             for node in voters
         )

@@ -1,4 +1,4 @@
-"""The user's folders that the embedded broker keeps things in, and locks on them between processes."""
+"""The user's folders for downloads and for the background broker's record, and locks between processes."""
 
 from __future__ import annotations
 
@@ -7,35 +7,37 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import platformdirs
+from filelock import FileLock
+
+_APP_NAME = "millrace"
+
 
 def cache_folder() -> Path:
-    """Where downloads are kept: ``MILLRACE_CACHE``, else ``XDG_CACHE_HOME/millrace``, else ``~/.cache/millrace``."""
-    return _folder("MILLRACE_CACHE", "XDG_CACHE_HOME", ".cache")
+    """Return the folder for downloads: ``MILLRACE_CACHE``, else the user's cache folder (``~/.cache/millrace``)."""
+    return _override("MILLRACE_CACHE") or platformdirs.user_cache_path(_APP_NAME, appauthor=False)
 
 
 def state_folder() -> Path:
-    """Where the background broker is noted: ``MILLRACE_STATE``, else ``XDG_STATE_HOME/millrace``, else below home."""
-    return _folder("MILLRACE_STATE", "XDG_STATE_HOME", ".local/state")
+    """Return the folder for the background broker's record.
+
+    It is ``MILLRACE_STATE``, else the user's folder for state (``~/.local/state/millrace``).
+    """
+    return _override("MILLRACE_STATE") or platformdirs.user_state_path(_APP_NAME, appauthor=False)
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file that no other process can hold at the same time, waiting for it first.
+def exclusive_lock(path: Path) -> Iterator[None]:
+    """Hold a lock file exclusively across processes; waits until it is free.
 
     Args:
-        path: The lock file; it and its folder are created where missing, and the file is left in place.
+        path: The lock file. It and its folder are created where missing, and the file is left in place.
     """
-    import fcntl
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with FileLock(path):
         yield
 
 
-def _folder(own: str, shared: str, below_home: str) -> Path:
-    if os.environ.get(own):
-        return Path(os.environ[own]).expanduser().absolute()
-    if os.environ.get(shared):
-        return Path(os.environ[shared]).expanduser().absolute() / "millrace"
-    return Path.home() / below_home / "millrace"
+def _override(variable: str) -> Path | None:
+    folder = os.environ.get(variable)
+    return Path(folder).expanduser().absolute() if folder else None

@@ -1,14 +1,14 @@
-"""Runs a broker's Java and ends it when the Python that asked for it is gone, however that went.
+"""Runs a broker's Java and ends it when its parent process has exited, even if that was killed.
 
-This file is run as a script by `millrace_broker.process`; it imports nothing but the standard library. Commands come
-as lines of JSON on standard input, each is answered by one line of JSON on standard output:
+`millrace_broker.process` runs this file as a script; it imports the standard library alone. Requests arrive as lines of
+JSON on standard input, and each is answered by one line of JSON on standard output:
 
 - ``{"do": "start", "command": [...], "console": FILE}`` is answered ``{"pid": N}``
-- ``{"do": "stop", "grace": SECONDS}``: SIGTERM, then SIGKILL when the grace is over; answered ``{"exit": CODE}``
+- ``{"do": "stop", "grace": SECONDS}``: SIGTERM, then SIGKILL after the grace period; answered ``{"exit": CODE}``
 - ``{"do": "poll"}`` is answered ``{"exit": CODE}``, with null while Java runs
-- ``{"do": "discard", "folder": DIR}``: delete this folder at the end; answered ``{}``
+- ``{"do": "discard", "folder": DIR}``: delete this folder on exit; answered ``{}``
 
-An end of input, or a change of parent, is the end: Java is killed and the folder deleted.
+At the end of input, or when the parent has changed, Java is killed, the folder deleted, and the guard exits.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-# The pipe says at once that the parent is gone, unless a forked child of the parent has kept its end open
-_SECONDS_BETWEEN_LOOKS_AT_PARENT = 0.5
+# A closed pipe tells at once that the parent has exited, unless a forked child of the parent keeps it open
+_PARENT_CHECK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
 
 
 class Guard:
-    """One Java process and the folder that goes with it."""
+    """One Java process and its temporary folder."""
 
     def __init__(self) -> None:
         self._java: subprocess.Popen[bytes] | None = None
         self._folder: str | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request; see the module's docstring."""
+        """Carry out one request, as the module's docstring describes."""
         match request["do"]:
             case "start":
                 return self._start(request["command"], request["console"])
@@ -84,7 +84,7 @@ class Guard:
 
 
 def _die_with_guard() -> None:
-    # Runs in the child. Where Linux is told so, not even a `kill -9` of the guard leaves Java behind.
+    # Runs in the child. On Linux, Java then dies with the guard even if that is killed by SIGKILL.
     if sys.platform == "linux":
         import ctypes
 
@@ -94,7 +94,7 @@ def _die_with_guard() -> None:
 def _requests(parent: int) -> Iterator[dict[str, Any]]:
     buffer = b""
     while True:
-        ready, _, _ = select.select([0], [], [], _SECONDS_BETWEEN_LOOKS_AT_PARENT)
+        ready, _, _ = select.select([0], [], [], _PARENT_CHECK_SECONDS)
         if os.getppid() != parent:
             return
         if not ready:
@@ -107,12 +107,12 @@ def _requests(parent: int) -> Iterator[dict[str, Any]]:
 
 
 def main(parent: int) -> None:
-    """Serve the requests of the process that started this one.
+    """Serve the requests of the parent process.
 
     Args:
-        parent: Its process id.
+        parent: The parent's process id.
     """
-    # Ctrl-C belongs to the parent; a SIGTERM from anyone still tidies up
+    # Ctrl-C is the parent's to handle; a SIGTERM still cleans up
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     guard = Guard()

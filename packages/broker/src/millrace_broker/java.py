@@ -1,4 +1,4 @@
-"""Finds the Java that runs the broker, and says how to get one where there is none."""
+"""Finds a Java that can run Kafka, or says how to install one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from millrace.errors import MachineError
 
-OLDEST = 17
+MIN_VERSION = 17
 
 _INSTALL_COMMANDS = {
     "apt-get": "sudo apt-get install openjdk-17-jre-headless",
@@ -24,18 +25,26 @@ _INSTALL_COMMANDS = {
     "brew": "brew install openjdk@17",
     "port": "sudo port install openjdk17",
 }
-# Where package managers are, for a PATH that leaves them out
-_USUAL_FOLDERS = ("/usr/bin", "/usr/sbin", "/sbin", "/bin", "/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin")
+# Where package managers are installed, for a PATH that leaves them out
+_PACKAGE_MANAGER_FOLDERS = (
+    "/usr/bin",
+    "/usr/sbin",
+    "/sbin",
+    "/bin",
+    "/opt/homebrew/bin",
+    "/usr/local/bin",
+    "/opt/local/bin",
+)
 
 
 @dataclass(frozen=True)
 class Java:
-    """A Java that is new enough.
+    """An installed Java that is new enough.
 
     Args:
         path: The `java` program.
         version: Its major version, such as 17.
-        build: All that it says of its version.
+        build: The complete output of ``java -version``.
     """
 
     path: Path
@@ -52,18 +61,22 @@ def find_java() -> Java:
     if sys.platform == "win32":
         raise MachineError("the embedded Kafka broker runs on Linux and macOS; on Windows use it inside WSL")
     path, origin = _locate()
-    said = _ask_version(path, origin)
-    version = _major_version(said, path, origin)
-    if version < OLDEST:
+    output = _run_version(path, origin)
+    version = _major_version(output, path, origin)
+    if version < MIN_VERSION:
         raise MachineError(
-            f"Java {OLDEST} or newer is needed to run Kafka, but {path} ({origin}) is Java {version}. {install_hint()}"
+            f"Kafka needs Java {MIN_VERSION} or newer, but {path} ({origin}) is Java {version}. {install_hint()}"
         )
-    return Java(path, version, said)
+    return Java(path, version, output)
 
 
-def install_hint() -> str:
-    """One sentence saying how to get Java with the package manager of this system."""
-    path = os.pathsep.join([os.environ.get("PATH", ""), *_USUAL_FOLDERS])
+def install_hint(search_folders: Sequence[str] = _PACKAGE_MANAGER_FOLDERS) -> str:
+    """Return one sentence saying how to install Java with this system's package manager.
+
+    Args:
+        search_folders: Folders to look for a package manager in, after those of ``PATH``.
+    """
+    path = os.pathsep.join([os.environ.get("PATH", ""), *search_folders])
     for manager, command in _INSTALL_COMMANDS.items():
         if shutil.which(manager, path=path):
             return f"Install it with: {command}"
@@ -76,32 +89,33 @@ def _locate() -> tuple[Path, str]:
         path = Path(home) / "bin" / "java"
         if not os.access(path, os.X_OK):
             raise MachineError(
-                f"JAVA_HOME is {home}, but there is no program bin/java in it. "
-                f"Unset JAVA_HOME or point it at Java {OLDEST} or newer. {install_hint()}"
+                f"JAVA_HOME is {home}, but that folder has no program bin/java. "
+                f"Unset JAVA_HOME or point it at Java {MIN_VERSION} or newer. {install_hint()}"
             )
         return path, "from JAVA_HOME"
-    found = shutil.which("java")
-    if not found:
+    program = shutil.which("java")
+    if not program:
         raise MachineError(
-            f"Java {OLDEST} or newer is needed to run Kafka, but JAVA_HOME is not set "
-            f"and there is no java on PATH. {install_hint()}"
+            f"Kafka needs Java {MIN_VERSION} or newer, but JAVA_HOME is not set and there is no java on PATH. "
+            f"{install_hint()}"
         )
-    return Path(found), "from PATH"
+    return Path(program), "from PATH"
 
 
-def _ask_version(path: Path, origin: str) -> str:
+def _run_version(path: Path, origin: str) -> str:
     try:
-        answer = subprocess.run([str(path), "-version"], capture_output=True, text=True, timeout=30, check=False)
+        completed = subprocess.run([str(path), "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MachineError(f"{path} ({origin}) does not run: {error}. {install_hint()}") from error
-    return answer.stderr + answer.stdout
+    return completed.stderr + completed.stdout
 
 
-def _major_version(said: str, path: Path, origin: str) -> int:
+def _major_version(output: str, path: Path, origin: str) -> int:
     # Java 8 calls itself 1.8
-    version = re.search(r'version "(?:1\.)?(\d+)', said)
+    version = re.search(r'version "(?:1\.)?(\d+)', output)
     if not version:
         raise MachineError(
-            f"{path} ({origin}) does not tell its version; it said: {said.strip()[:200] or 'nothing'}. {install_hint()}"
+            f"{path} ({origin}) reports no Java version; its output: {output.strip()[:200] or '(empty)'}. "
+            f"{install_hint()}"
         )
     return int(version[1])

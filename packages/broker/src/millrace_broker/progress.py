@@ -1,51 +1,60 @@
-"""Tells a person waiting for a download how far it is."""
+"""Shows how far a download is."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
+from typing import TextIO
 
 Progress = Callable[[str], None]
+"""Receives a message about the progress of a download."""
 
-_SECONDS_BETWEEN_LINES = 5.0
+_LINE_INTERVAL_SECONDS = 5.0
 
 
 class LineProgress:
-    """Hands messages on as lines, of counting ones (``..: 3 of 9 jars``) one every 5 seconds.
+    """Writes messages as lines; of counting ones (``..: 3 of 9 jars``) one every 5 seconds.
 
     Args:
-        write: Shows a line.
-        clock: Seconds from some fixed moment on.
+        write: Writes a line.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(self, write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
         self._write = write
         self._clock = clock
-        self._next = clock()
+        self._next_line_at = clock()
 
     def __call__(self, message: str) -> None:
-        """Show a message, or leave it out when one was shown just before."""
-        if ": " not in message or self._clock() >= self._next:
+        """Write a message, unless it only counts and one was written just before."""
+        if ": " not in message or self._clock() >= self._next_line_at:
             self._write(message)
-            self._next = self._clock() + _SECONDS_BETWEEN_LINES
+            self._next_line_at = self._clock() + _LINE_INTERVAL_SECONDS
 
 
 class StderrProgress:
-    """Writes messages to standard error: one line that renews itself on a terminal, lines elsewhere.
+    """Writes messages to standard error: on a terminal one line that is overwritten, elsewhere lines.
 
     Args:
-        clock: Seconds from some fixed moment on.
+        clock: Monotonic clock, in seconds.
+        stream: Where to write instead of standard error.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._lines = LineProgress(lambda message: sys.stderr.write(f"{message}\n"), clock)
+    def __init__(self, clock: Callable[[], float] = time.monotonic, stream: TextIO | None = None) -> None:
+        self._given_stream = stream
+        self._lines = LineProgress(lambda message: self._stream.write(f"{message}\n"), clock)
 
     def __call__(self, message: str) -> None:
         """Show a message."""
-        if sys.stderr.isatty():
+        if self._stream.isatty():
             counting = ": " in message
-            sys.stderr.write(f"\r\x1b[K{message}" + ("" if counting else "\n"))
+            self._stream.write(f"\r\x1b[K{message}" + ("" if counting else "\n"))
         else:
             self._lines(message)
-        sys.stderr.flush()
+        self._stream.flush()
+
+    @property
+    def _stream(self) -> TextIO:
+        # Looked up each time: programs replace sys.stderr
+        return self._given_stream or sys.stderr

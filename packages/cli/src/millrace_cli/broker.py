@@ -54,7 +54,7 @@ def status() -> None:
     """Show the broker in the background; exit code 3 when none runs."""
     from millrace_broker import background
 
-    found = background.running()
+    found = background.find_running()
     if found is None:
         click.echo("not running")
         sys.exit(NOT_RUNNING)
@@ -92,10 +92,10 @@ def _create_topics(bootstrap_servers: str, topics: list[tuple[str, int]]) -> Non
 
 def _run_in_background(port: int, data_dir: Path | None, topics: list[tuple[str, int]]) -> None:
     from millrace_broker import background
-    from millrace_broker.program import Settings
     from millrace_broker.progress import StderrProgress
+    from millrace_broker.runtime import RuntimeSettings
 
-    started, new = background.start(Settings(StderrProgress()), port, data_dir)
+    started, new = background.start(RuntimeSettings(StderrProgress()), port, data_dir)
     if not new:
         click.echo("already running; stop it first if you want another one: millrace broker stop")
     _create_topics(started.bootstrap_servers, topics)
@@ -132,7 +132,7 @@ def _show(found: BackgroundBroker) -> None:
 
 
 def _choose(port: int | None) -> int:
-    from millrace_broker.ports import is_free
+    from millrace_broker.listeners import is_free
 
     if port is not None:
         return port
