@@ -18,10 +18,10 @@ from millrace.configuration.build import configure
 from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
 from millrace.kafka.producer import poll_all
 from millrace.kafka.transactional_producer import note
+from millrace.sink import pipeline
 from millrace.sink import preflight as check
-from millrace.sink.committer import exactly_once
-from millrace.sink.committer.orphaned_ledgers import check_first, check_tasks
-from millrace.sink.pipeline import write
+from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
+from millrace.sink.committer.transaction_session import TransactionSessions
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
 from support.families import Family
@@ -37,14 +37,35 @@ def topic(make_topic):
     return make_topic(2)
 
 
+class Worker:
+    """A worker process, which keeps transactional producers of its own."""
+
+    def __init__(self) -> None:
+        self.sessions = TransactionSessions()
+
+    def write(self, config, batches, task, schema=SCHEMA, **further):
+        return pipeline.write(config, schema, batches, task, sessions=self.sessions, **further)
+
+
 @pytest.fixture(autouse=True)
-def other_worker(nothing_left):
-    """Forgets the producers that this worker has kept, as another worker has never had them."""
-    exactly_once._sessions.clear()
-    yield exactly_once._sessions.clear
-    exactly_once._sessions.clear()
+def new_worker(nothing_left):
+    """Starts workers, whose producers end with the test."""
+    workers = []
+
+    def start():
+        workers.append(Worker())
+        return workers[-1]
+
+    yield start
+    for worker in workers:
+        worker.sessions.clear()
     # The driver's client, kept for the next micro-batch
     check._target.cache_clear()
+
+
+@pytest.fixture
+def worker(new_worker):
+    return new_worker()
 
 
 @pytest.fixture
@@ -71,138 +92,129 @@ def task(batch: int = 0, index: int = 0, query: str = "me") -> WriteTask:
     return WriteTask(index, 0, query, batch, is_streaming=True)
 
 
-def test_rows_that_are_written_already_are_skipped(config, values, other_worker):
-    assert write(config, SCHEMA, rows("a", "b"), task()) == WriteResult(2, 2, is_new=True)
-    assert write(config, SCHEMA, rows("a", "b"), task()) == WriteResult(is_skipped=True, is_new=False)
-    other_worker()
-    assert write(config, SCHEMA, rows("a", "b"), task()) == WriteResult(is_skipped=True, is_new=True)
-    assert write(config, SCHEMA, rows("c"), task(1)) == WriteResult(1, 1, is_new=False)
+def test_rows_that_are_written_already_are_skipped(config, values, worker, new_worker):
+    assert worker.write(config, rows("a", "b"), task()) == WriteResult(2, 2, is_new=True)
+    assert worker.write(config, rows("a", "b"), task()) == WriteResult(is_skipped=True, is_new=False)
+    worker = new_worker()
+    assert worker.write(config, rows("a", "b"), task()) == WriteResult(is_skipped=True, is_new=True)
+    assert worker.write(config, rows("c"), task(1)) == WriteResult(1, 1, is_new=False)
     assert values() == ["a", "b", "c"]
 
 
-def test_a_worker_that_was_replaced_and_gets_the_task_again_takes_it_over(config, values, other_worker):
-    write(config, SCHEMA, rows("a"), task(0))
-    kept = dict(exactly_once._sessions)
-    other_worker()
-    write(config, SCHEMA, rows("b"), task(1))
-    exactly_once._sessions.clear()
-    exactly_once._sessions.update(kept)
-    assert write(config, SCHEMA, rows("b"), task(1)) == WriteResult(is_skipped=True, is_new=True)
-    assert write(config, SCHEMA, rows("c"), task(2)).rows == 1
+def test_a_worker_that_was_replaced_and_gets_the_task_again_takes_it_over(config, values, worker, new_worker):
+    worker.write(config, rows("a"), task(0))
+    new_worker().write(config, rows("b"), task(1))
+    assert worker.write(config, rows("b"), task(1)) == WriteResult(is_skipped=True, is_new=True)
+    assert worker.write(config, rows("c"), task(2)).rows == 1
     assert values() == ["a", "b", "c"]
 
 
-def test_a_task_without_rows_opens_no_transaction_and_keeps_its_ledger(config, values, other_worker):
+def test_a_task_without_rows_opens_no_transaction_and_keeps_its_ledger(config, values, worker, new_worker):
     empty = [pa.record_batch([pa.array([], pa.binary())], schema=SCHEMA)]
-    assert write(config, SCHEMA, empty, task(0)) == WriteResult()
-    assert not exactly_once._sessions
-    write(config, SCHEMA, rows("a"), task(0))
-    write(config, SCHEMA, empty, task(1))
-    other_worker()
-    assert write(config, SCHEMA, rows("a"), task(0)).is_skipped
-    assert write(config, SCHEMA, rows("c"), task(2)).rows == 1
+    assert worker.write(config, empty, task(0)) == WriteResult()
+    assert len(worker.sessions) == 0
+    worker.write(config, rows("a"), task(0))
+    worker.write(config, empty, task(1))
+    worker = new_worker()
+    assert worker.write(config, rows("a"), task(0)).is_skipped
+    assert worker.write(config, rows("c"), task(2)).rows == 1
     assert values() == ["a", "c"]
 
 
-def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, options, values, other_worker):
-    write(config, SCHEMA, rows("a", "b"), task(0))
-    other_worker()
+def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, options, values, worker, new_worker):
+    worker.write(config, rows("a", "b"), task(0))
+    worker = new_worker()
     with pytest.raises(
         LedgerError, match=r"micro-batch 0 was written with 2 rows .* is repeated with 1. The query, its"
     ):
-        write(config, SCHEMA, rows("a"), task(0))
-    told = prepare(configure({**options, "sink.exactly-once.if-in-doubt": "skip"}).sink)
-    assert write(told, SCHEMA, rows("a"), task(0)).is_skipped
+        worker.write(config, rows("a"), task(0))
+    answered = prepare(configure({**options, "sink.exactly-once.if-in-doubt": "skip"}).sink)
+    assert worker.write(answered, rows("a"), task(0)).is_skipped
     assert values() == ["a", "b"]
 
 
-def test_a_micro_batch_that_more_tasks_had_written_is_noticed(config, other_worker):
+def test_a_micro_batch_that_more_tasks_had_written_is_noticed(config, worker, new_worker):
     for index in (0, 3):
-        write(config, SCHEMA, rows("a"), task(0, index))
-    other_worker()
-    write(config, SCHEMA, rows("a"), task(0, 0))
-    check_tasks(config, "me", 0, 4)
-    check_tasks(config, "another", 0, 2)
-    check_tasks(config, "me", 1, 2)
+        worker.write(config, rows("a"), task(0, index))
+    worker = new_worker()
+    worker.write(config, rows("a"), task(0, 0))
+    check_orphaned_ledgers(config, "me", 0, 4)
+    check_orphaned_ledgers(config, "another", 0, 2)
+    check_orphaned_ledgers(config, "me", 1, 2)
     with pytest.raises(LedgerError, match=r"micro-batch 0 .* repeated with 2 tasks, but task 3 had written rows of it"):
-        check_tasks(config, "me", 0, 2)
+        check_orphaned_ledgers(config, "me", 0, 2)
 
 
-def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, other_worker):
+def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, worker):
     for index in (0, 3):
-        write(config, SCHEMA, rows("a"), task(0, index))
-    check_first(config, "me", f"{topic}-one", 0, 4)
-    check_first(config, "me", f"{topic}-one", 0, 2)
+        worker.write(config, rows("a"), task(0, index))
+    check_first_batch(config, "me", f"{topic}-one", 0, 4)
+    check_first_batch(config, "me", f"{topic}-one", 0, 2)
     for _ in range(2):
         with pytest.raises(LedgerError, match="repeated with 2 tasks"):
-            check_first(config, "me", f"{topic}-two", 0, 2)
+            check_first_batch(config, "me", f"{topic}-two", 0, 2)
 
 
-def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values, other_worker):
+def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values, worker, new_worker):
     with pytest.raises(LedgerError, match=r"this is micro-batch 5 .* 'sink.exactly-once.if-in-doubt' = 'write'"):
-        write(config, SCHEMA, rows("a"), task(5))
+        worker.write(config, rows("a"), task(5))
     for answer in ("skip", "write"):
-        other_worker()
-        told = prepare(configure({**options, "sink.exactly-once.if-in-doubt": answer}).sink)
-        assert write(told, SCHEMA, rows(answer), task(5)).is_skipped == (answer == "skip")
+        worker = new_worker()
+        answered = prepare(configure({**options, "sink.exactly-once.if-in-doubt": answer}).sink)
+        assert worker.write(answered, rows(answer), task(5)).is_skipped == (answer == "skip")
     assert values() == ["write"]
 
 
-def test_a_task_that_is_new_in_its_query_is_no_doubt(config, values):
-    write(config, SCHEMA, rows("a"), task(0, index=0))
-    assert write(config, SCHEMA, rows("b"), task(5, index=7)).rows == 1
+def test_a_task_that_is_new_in_its_query_is_no_doubt(config, values, worker):
+    worker.write(config, rows("a"), task(0, index=0))
+    assert worker.write(config, rows("b"), task(5, index=7)).rows == 1
     assert values() == ["a", "b"]
 
 
-def test_another_query_writes_anew_and_says_so(config, topic, values, other_worker, caplog):
-    write(config, SCHEMA, rows("a"), task(0, query="old"))
-    other_worker()
-    write(config, SCHEMA, rows("a"), task(0, query="new"))
+def test_another_query_writes_anew_and_says_so(config, topic, values, caplog, worker, new_worker):
+    worker.write(config, rows("a"), task(0, query="old"))
+    worker = new_worker()
+    worker.write(config, rows("a"), task(0, query="new"))
     assert values() == ["a", "a"]
-    (said,) = [message for message in caplog.messages if "was used by" in message]
-    assert said == (
+    (warning,) = [message for message in caplog.messages if "was used by" in message]
+    assert warning == (
         f"prefix 'p-{topic}' was used by query old up to micro-batch 0; query new is another one, and writes from its "
         "start"
     )
 
 
-def test_two_queries_with_one_prefix_do_not_both_go_on(config, topic, values, other_worker, monkeypatch):
-    monkeypatch.setattr(exactly_once, "SUCCESSOR_S", 0.5)
-    write(config, SCHEMA, rows("a0"), task(0, query="a"))
-    kept = dict(exactly_once._sessions)
-    other_worker()
-    write(config, SCHEMA, rows("b0"), task(0, query="b"))
-    exactly_once._sessions.clear()
-    exactly_once._sessions.update(kept)
+def test_two_queries_with_one_prefix_do_not_both_go_on(config, topic, values, worker, new_worker):
+    worker.write(config, rows("a0"), task(0, query="a"))
+    new_worker().write(config, rows("b0"), task(0, query="b"))
     with pytest.raises(
         FencedError, match=f"id 'p-{topic}-0': query b has written with the same .* while query a is run"
     ):
-        write(config, SCHEMA, rows("a1"), task(1, query="a"))
+        worker.write(config, rows("a1"), task(1, query="a"), successor_timeout_s=0.5)
     assert values() == ["a0", "b0"]
 
 
-def test_a_task_that_fails_aborts_at_once(config, connection, topic, broker, values):
+def test_a_task_that_fails_aborts_at_once(config, connection, topic, broker, values, worker):
     schema = pa.schema([("value", pa.binary()), ("partition", pa.int32())])
     good = pa.record_batch([pa.array([b"a"]), pa.array([0], pa.int32())], schema=schema)
     bad = pa.record_batch([pa.array([b"b"]), pa.array([9], pa.int32())], schema=schema)
     with pytest.raises(MessageError, match="column 'partition' gave partition 9"):
-        write(config, schema, [good, bad], task())
+        worker.write(config, [good, bad], task(), schema)
     plain = Producer({"bootstrap.servers": broker.bootstrap_servers})
     plain.produce(topic, b"after", partition=0)
     assert plain.flush(10) == 0
     assert values() == ["after"]
-    assert write(config, schema, [good], task()).rows == 1
+    assert worker.write(config, [good], task(), schema).rows == 1
     assert values() == ["a", "after"]
 
 
 def test_an_attempt_that_wakes_after_its_successor_has_committed_writes_nothing(
-    config, options, values, tmp_path, other_worker
+    config, options, values, tmp_path, worker
 ):
     given = json.dumps({"options": options, "query": "me", "batch": 0, "ready": str(tmp_path / "ready")})
     with Family([sys.executable, str(ZOMBIE), given], tmp_path / "console") as zombie:
         wait_until((tmp_path / "ready").exists, "the first attempt to have produced")
         psutil.Process(zombie.pid).send_signal(signal.SIGSTOP)
-        assert write(config, SCHEMA, rows("a", "b"), task()).rows == 2
+        assert worker.write(config, rows("a", "b"), task()).rows == 2
         assert values() == ["a", "b"]
         (tmp_path / "ready").unlink()
         os.kill(zombie.pid, signal.SIGCONT)
@@ -210,10 +222,10 @@ def test_an_attempt_that_wakes_after_its_successor_has_committed_writes_nothing(
     assert values() == ["a", "b"]
 
 
-def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker, topic):
+def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker, topic, worker):
     for batch in range(3):
         for index in range(3):
-            write(config, SCHEMA, rows("a"), task(batch, index))
+            worker.write(config, rows("a"), task(batch, index))
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     mine = {group for group in groups if group.startswith(f"p-{topic}")}
@@ -245,19 +257,18 @@ def test_a_batch_write_is_a_query_of_its_own(spark, options, values):
     assert values() == sorted("00112233")
 
 
-def test_a_run_that_follows_in_the_same_worker_looks_into_its_ledger(config, values):
+def test_a_run_that_follows_in_the_same_worker_looks_into_its_ledger(config, values, worker):
     first, second = (WriteTask(0, 0, "me", 0, is_streaming=True, run=run) for run in ("one", "two"))
-    assert write(config, SCHEMA, rows("a"), first).is_new
-    assert write(config, SCHEMA, rows("a"), second) == WriteResult(is_skipped=True, is_new=True)
+    assert worker.write(config, rows("a"), first).is_new
+    assert worker.write(config, rows("a"), second) == WriteResult(is_skipped=True, is_new=True)
     assert values() == ["a"]
 
 
-def test_a_producer_that_was_replaced_does_not_disturb_others(config, values, other_worker):
-    write(config, SCHEMA, rows("a"), task(0))
-    kept = list(exactly_once._sessions.values())
-    other_worker()
-    write(config, SCHEMA, rows("b"), task(1))
-    (session,) = kept
+def test_a_producer_that_was_replaced_does_not_disturb_others(config, values, worker, new_worker):
+    worker.write(config, rows("a"), task(0))
+    session = worker.sessions.open(config, task(0))
+    session.producer.abort()
+    new_worker().write(config, rows("b"), task(1))
     session.producer.begin()
     with pytest.raises(FencedError):
         session.producer.tell(session.group, note(config.options.topics[0], 1, "late"))

@@ -2,33 +2,32 @@ from __future__ import annotations
 
 from millrace.monitoring.sink_report import SinkReport
 from millrace.sink.write_task import WriteResult
-from millrace.spark.write_report import report_of
-from millrace.spark.writing import TaskMessage
+from millrace.spark.write_report import TaskReport, sink_report
 
 
 def test_tasks_are_added_up_and_their_times_are_the_longest() -> None:
-    told = [
-        TaskMessage(
+    messages = [
+        TaskReport(
             "q", WriteResult(10, 12, 100, send_errors=1, send_ms=5, duration_ms=50, producer="a", statistics={})
         ),
-        TaskMessage("q", WriteResult(5, 5, 60, send_ms=9, duration_ms=20, producer="b", statistics={"tx": 1})),
-        TaskMessage("q", WriteResult()),
+        TaskReport("q", WriteResult(5, 5, 60, send_ms=9, duration_ms=20, producer="b", statistics={"tx": 1})),
+        TaskReport("q", WriteResult()),
     ]
-    assert report_of(told, is_exactly_once=False) == SinkReport(
+    assert sink_report(messages, is_exactly_once=False) == SinkReport(
         17, 160, send_errors=1, send_ms=9, duration_ms=50, producers={"a": {}, "b": {"tx": 1}}
     )
 
 
 def test_with_exactly_once_tasks_are_transactions() -> None:
-    told = [
-        TaskMessage("q", WriteResult(10, 10), attempt=2),
-        TaskMessage("q", WriteResult(is_skipped=True)),
-        TaskMessage("q", WriteResult()),
+    messages = [
+        TaskReport("q", WriteResult(10, 10), attempt=2),
+        TaskReport("q", WriteResult(is_skipped=True)),
+        TaskReport("q", WriteResult()),
         None,
     ]
-    found = report_of(told, is_exactly_once=True)
-    assert (found.committed, found.aborted, found.skipped, found.tasks_failed) == (1, 3, 1, 3)
+    report = sink_report(messages, is_exactly_once=True)
+    assert (report.committed, report.aborted, report.skipped, report.tasks_failed) == (1, 3, 1, 3)
 
 
 def test_a_write_whose_tasks_all_failed_took_no_time_that_is_known() -> None:
-    assert report_of([None, None], is_exactly_once=False) == SinkReport(tasks_failed=2)
+    assert sink_report([None, None], is_exactly_once=False) == SinkReport(tasks_failed=2)

@@ -1,11 +1,11 @@
-"""The stages of a write task: build records, choose their partitions, produce them, commit."""
+"""The stages of a write: build records, choose their partitions, produce them, and commit what tasks have written."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
@@ -13,21 +13,34 @@ from millrace.configuration import SinkConfig
 from millrace.contracts import Partitioner
 from millrace.gc_control import no_garbage_collection
 from millrace.kafka.producer import WatchedProducer, poll_all, producer_for
-from millrace.sink.committer.exactly_once import write_exactly_once
+from millrace.sink.committer.exactly_once import SUCCESSOR_TIMEOUT_S, write_exactly_once
+from millrace.sink.committer.orphaned_ledgers import check_first_batch
+from millrace.sink.committer.query_registration import register_query
+from millrace.sink.committer.transaction_session import WORKER_SESSIONS, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.sink.writer.partition import choose_partitions
 from millrace.sink.writer.produce import RecordWriter
 from millrace.sink.writer.record_builder import record_builder_for
 
 
-def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatch], task: WriteTask) -> WriteResult:
-    """Write the rows of one task, with the delivery guarantee that the user asked for.
+def write(
+    config: SinkConfig,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    task: WriteTask,
+    *,
+    sessions: TransactionSessions = WORKER_SESSIONS,
+    successor_timeout_s: float = SUCCESSOR_TIMEOUT_S,
+) -> WriteResult:
+    """Write the rows of one task with the delivery guarantee that the user asked for; on an executor.
 
     Args:
         config: How to write.
         schema: The rows' columns.
         batches: The rows.
         task: The task.
+        sessions: As `write_exactly_once`.
+        successor_timeout_s: As `write_exactly_once`.
 
     Raises:
         MessageError: A row cannot be encoded, or a partition does not exist.
@@ -36,7 +49,10 @@ def write(config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatc
     """
     started = time.monotonic()
     if config.options.is_exactly_once:
-        result = write_exactly_once(config, task, batches, functools.partial(_produce_rows, config, schema, task))
+        produce_rows = functools.partial(_produce_rows, config, schema, task)
+        result = write_exactly_once(
+            config, task, batches, produce_rows, sessions=sessions, successor_timeout_s=successor_timeout_s
+        )
     else:
         producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
         result = _produce_rows(config, schema, task, producer, batches)
@@ -77,3 +93,28 @@ def _produce_rows(
         producer=client,
         statistics=statistics,
     )
+
+
+def commit_micro_batch(
+    config: SinkConfig, query: str, run: str, batch: int, results: Sequence[WriteResult], tasks: int
+) -> None:
+    """Complete a micro-batch all tasks of which have written; on the driver.
+
+    Args:
+        config: How it was written.
+        query: The streaming query.
+        run: Its run.
+        batch: The micro-batch.
+        results: What its tasks have written, as far as they told.
+        tasks: The number of its tasks.
+
+    Raises:
+        LedgerError: Tasks that the micro-batch does not have any more have written some of its rows before.
+        ClientError: The brokers refuse, or do not answer.
+    """
+    if not config.options.is_exactly_once:
+        return
+    if any(result.is_new for result in results):
+        check_first_batch(config, query, run, batch, tasks)
+    elif not any(result.rows for result in results):
+        register_query(config, query, run, batch)

@@ -1,4 +1,4 @@
-"""Batch writes, as Spark calls them."""
+"""The writer that Spark calls for a batch write."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
 from millrace.sink.write_task import WriteTask
 from millrace.spark.errors import user_errors
-from millrace.spark.writing import TASKS_UNKNOWN, Writing
+from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class BatchWriter(Writing, DataSourceArrowWriter):
-    """Appends the rows of a DataFrame to a topic.
+class BatchWriter(WriterBase, DataSourceArrowWriter):
+    """Appends the rows of a DataFrame to topics.
 
     Args:
         config: How to write.
         schema: The rows' columns.
-        overwrite: Whether the user asked to replace what is there, which a log cannot.
+        overwrite: Whether the user asked to replace the data of the topic, which is refused.
     """
 
     def __init__(self, config: SinkConfig, schema: StructType, overwrite: bool) -> None:
@@ -32,17 +32,17 @@ class BatchWriter(Writing, DataSourceArrowWriter):
             if overwrite:
                 raise OptionsError("sink", ("a topic cannot be overwritten; use .mode('append')",))
         super().__init__(config, schema)
-        # Travels to all tasks: a task that is tried again finds what it has written by it
+        # Sent to all tasks: an attempt that is repeated finds by it what it has written
         self._run = str(uuid.uuid4())
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """All tasks have written; called on the driver."""
-        self._tell(messages)
+        """Report a write whose tasks have all written; on the driver."""
+        self._report(messages)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """The write has failed, though some tasks may have written; called on the driver."""
-        self._tell(messages)
+        """Report a write that failed, some tasks of which may have written; on the driver."""
+        self._report(messages)
 
     def _task(self, context: TaskContext) -> WriteTask:
         # Also inside foreachBatch, which may write several times for one micro-batch
-        return WriteTask(context.partitionId(), TASKS_UNKNOWN, self._run)
+        return WriteTask(context.partitionId(), TASK_COUNT_UNKNOWN, self._run)

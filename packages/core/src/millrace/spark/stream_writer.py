@@ -1,4 +1,4 @@
-"""Streaming writes, as Spark calls them."""
+"""The writer that Spark calls for each micro-batch of a streaming write."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from millrace.configuration import SinkConfig
 from millrace.sink.write_task import WriteTask
 from millrace.spark.errors import user_errors
-from millrace.spark.writing import TASKS_UNKNOWN, TaskMessage, Writing
+from millrace.spark.write_report import task_reports
+from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-class StreamWriter(Writing, DataSourceStreamArrowWriter):
-    """Appends the rows of each micro-batch to a topic. Spark makes one for every micro-batch.
+class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
+    """Appends the rows of a micro-batch to topics. Spark creates one for every micro-batch.
 
     In output mode complete every micro-batch appends the whole result anew: a topic is a log. Spark's own connector
     does the same.
@@ -29,33 +30,25 @@ class StreamWriter(Writing, DataSourceStreamArrowWriter):
         super().__init__(config, schema, check=check, patience_s=60.0)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
-        """All tasks of a micro-batch have written; called on the driver, before Spark takes note of it."""
-        self._check_tasks(messages, batchId)
-        self._tell(messages)
+        """Complete a micro-batch whose tasks have all written; on the driver, before Spark logs the micro-batch."""
+        from millrace.sink.pipeline import commit_micro_batch
+
+        reports = task_reports(messages)
+        if reports:
+            query, run, results = reports[0].query, reports[0].run, [report.result for report in reports]
+            with user_errors():
+                commit_micro_batch(self._config, query, run, batchId, results, len(messages))
+        self._report(messages)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
-        """A micro-batch has failed, some tasks of which may have written; also called when `commit` has failed."""
-        self._tell(messages)
-
-    def _check_tasks(self, messages: list[WriterCommitMessage | None], batch: int) -> None:
-        told = [message for message in messages if isinstance(message, TaskMessage)]
-        if not (self._config.options.is_exactly_once and told):
-            return
-        from millrace.sink.committer.orphaned_ledgers import check_first
-        from millrace.sink.committer.query_registration import make_known
-
-        query, run = told[0].query, told[0].run
-        with user_errors():
-            if any(message.written.is_new for message in told):
-                check_first(self._config, query, run, batch, len(messages))
-            elif not any(message.written.rows for message in told):
-                make_known(self._config, query, run, batch)
+        """Report a micro-batch that failed, some tasks of which may have written; also called when `commit` fails."""
+        self._report(messages)
 
     def _task(self, context: TaskContext) -> WriteTask:
         return WriteTask(
             context.partitionId(),
-            TASKS_UNKNOWN,
-            # What Spark calls the query and the micro-batch in its own sinks
+            TASK_COUNT_UNKNOWN,
+            # Spark's own sinks find the query and the micro-batch by the same names
             query=context.getLocalProperty("sql.streaming.queryId") or "",
             batch=int(context.getLocalProperty("streaming.sql.batchId") or 0),
             is_streaming=True,

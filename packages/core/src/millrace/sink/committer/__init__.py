@@ -1,1 +1,1 @@
-"""Exactly-once: transactions, and the ledger of what each task has written."""
+"""Commit tasks exactly once: transactions, ledgers of what was written, and checks of whole micro-batches."""

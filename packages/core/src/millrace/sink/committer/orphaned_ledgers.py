@@ -1,4 +1,4 @@
-"""What only shows when all tasks of a micro-batch have ended: that it was written by more tasks before."""
+"""Find ledgers of tasks that a repeated micro-batch does not have any more."""
 
 from __future__ import annotations
 
@@ -8,51 +8,49 @@ import re
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
 from millrace.kafka.write_admin import WriteAdmin
-from millrace.sink.committer.exactly_once import read_ledger
+from millrace.sink.committer.ledger_store import read_ledger, registration_group, transactional_id
 
 logger = logging.getLogger("millrace.sink")
 
+_checked_runs: set[tuple[str, str]] = set()
 
-_checked: set[tuple[str, str]] = set()
 
-
-def check_first(config: SinkConfig, query: str, run: str, batch: int, tasks: int) -> None:
-    """Check the first micro-batch of a query's run by `check_tasks`; a later one repeats nothing.
+def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, tasks: int) -> None:
+    """Check the first micro-batch of a query's run by `check_orphaned_ledgers`; a later one repeats nothing.
 
     Tasks move from worker to worker with each micro-batch, and looking for ledgers asks all brokers.
     """
-    if (query, run) not in _checked:
-        check_tasks(config, query, batch, tasks)
-        _checked.add((query, run))
+    if (query, run) not in _checked_runs:
+        check_orphaned_ledgers(config, query, batch, tasks)
+        _checked_runs.add((query, run))
 
 
-def check_tasks(config: SinkConfig, query: str, batch: int, tasks: int) -> None:
-    """Refuse a micro-batch that tasks have written before which it does not have any more.
+def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, tasks: int) -> None:
+    """Refuse a micro-batch that more tasks have written before than it has now; after all tasks have written.
 
     Args:
-        config: How it was written.
+        config: How to write.
         query: The streaming query.
         batch: The micro-batch.
-        tasks: How many tasks it has.
+        tasks: The number of its tasks.
 
     Raises:
         LedgerError: There was such a task: some of its rows are written twice.
     """
-    prefix = config.options.transactional_id_prefix or ""
-    found = (re.fullmatch(re.escape(prefix) + r"-(\d+)", group) for group in WriteAdmin(config.client).groups())
-    for number in sorted(int(match[1]) for match in found if match):
-        if number < tasks:
+    group_name = re.compile(re.escape(registration_group(config)) + r"-(\d+)")
+    matches = (group_name.fullmatch(group) for group in WriteAdmin(config.client).groups())
+    for index in sorted(int(match[1]) for match in matches if match):
+        if index < tasks:
             continue
-        ledger, _ = read_ledger(config, f"{prefix}-{number}")
-        mine = ledger.of(query) if ledger else None
-        if mine and mine.batch == batch:
-            _report(config, batch, tasks, number)
+        ledger, _ = read_ledger(config, transactional_id(config, index))
+        if ledger and ledger.has_written(query, batch):
+            _report(config, batch, tasks, index)
 
 
-def _report(config: SinkConfig, batch: int, tasks: int, number: int) -> None:
+def _report(config: SinkConfig, batch: int, tasks: int, index: int) -> None:
     problem = (
         f"exactly-once with prefix {config.options.transactional_id_prefix!r}: micro-batch {batch} was unfinished and "
-        f"is repeated with {tasks} tasks, but task {number} had written rows of it before. These rows are in the topic "
+        f"is repeated with {tasks} tasks, but task {index} had written rows of it before. These rows are in the topic "
         f"twice, since other tasks have them now. The query or its number of tasks has changed while the micro-batch "
         f"was unfinished: start it as it was before that"
     )

@@ -1,0 +1,106 @@
+"""Sessions of transactional producers, which a worker keeps from task to task."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from millrace.configuration import SinkConfig
+from millrace.errors import ClientError
+from millrace.kafka.transactional_producer import TransactionalProducer
+from millrace.sink.committer.ledger import Ledger
+from millrace.sink.committer.ledger_store import ledger_offset, read_ledger, transactional_id
+from millrace.sink.write_task import WriteTask
+
+logger = logging.getLogger("millrace.sink")
+
+MAX_SESSIONS = 8
+"""Transactional producers that a worker keeps: Spark gives tasks to workers in no fixed order."""
+
+
+@dataclass
+class TransactionSession:
+    """A transactional producer that owns its transactional id until it is fenced, and the ledger of that id.
+
+    Attributes:
+        producer: The producer.
+        group: The metadata of the ledger's consumer group.
+        ledger: What has been written with the id; None before anything was.
+        offset: The offset that the ledger was committed with.
+        registered_until: The time, by the monotonic clock, until which the query need not be registered again.
+        is_new: Whether it was opened for this task.
+    """
+
+    producer: TransactionalProducer
+    group: bytes
+    ledger: Ledger | None
+    offset: int = 0
+    registered_until: float = 0.0
+    is_new: bool = True
+
+
+# A run that follows in the same worker reads its ledger anew: the query may have changed
+_Key = tuple[SinkConfig, str, str]
+
+
+class TransactionSessions:
+    """The sessions that a worker keeps, least recently used first."""
+
+    def __init__(self) -> None:
+        self._sessions: OrderedDict[_Key, TransactionSession] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def open(self, config: SinkConfig, task: WriteTask) -> TransactionSession:
+        """Open the session of a task, and begin a transaction.
+
+        Raises:
+            FencedError: Another producer has taken over the transactional id meanwhile.
+            LedgerError: The task's consumer group holds something else than a ledger.
+            ClientError: The brokers refuse, or do not answer.
+        """
+        return self._reopen(config, task) or _open_new(config, transactional_id(config, task.index))
+
+    def keep(self, config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
+        """Keep a session whose transaction has ended, for the task's next micro-batch."""
+        self._sessions[_key(config, task)] = session
+        while len(self._sessions) > MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all sessions."""
+        self._sessions.clear()
+
+    def _reopen(self, config: SinkConfig, task: WriteTask) -> TransactionSession | None:
+        session = self._sessions.pop(_key(config, task), None)
+        if session is None or session.ledger is None:
+            return None
+        try:
+            session.producer.begin()
+            # Shows whether another worker has had the task meanwhile, before rows are taken from Spark, which gives
+            # them once
+            session.producer.tell(session.group, ledger_offset(config, session.ledger, session.offset))
+        except ClientError as error:
+            logger.debug("a transactional producer is not used any more: %s", error)
+            return None
+        return dataclasses.replace(session, is_new=False)
+
+
+def _key(config: SinkConfig, task: WriteTask) -> _Key:
+    return config, transactional_id(config, task.index), task.run
+
+
+def _open_new(config: SinkConfig, task_transactional_id: str) -> TransactionSession:
+    producer = TransactionalProducer(config.client, task_transactional_id)
+    producer.take_over()
+    # Only now: what an older attempt had under way is either committed or aborted
+    ledger, group = read_ledger(config, task_transactional_id)
+    producer.begin()
+    return TransactionSession(producer, group, ledger)
+
+
+WORKER_SESSIONS = TransactionSessions()
+"""The sessions of this process."""
