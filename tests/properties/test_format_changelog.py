@@ -16,7 +16,7 @@ from millrace.testing.format import check_decoded
 from millrace_formats.changelog.canal_json import CanalJsonFormat, CanalOptions
 from millrace_formats.changelog.debezium_json import DebeziumJsonFormat, DebeziumOptions
 from millrace_formats.changelog.decoder import ChangeDecoder
-from millrace_formats.changelog.exact import ExactChangeReader
+from millrace_formats.changelog.exact_reader import ExactChangeReader
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.maxwell_json import MaxwellJsonFormat
 from millrace_formats.changelog.ogg_json import OggJsonFormat

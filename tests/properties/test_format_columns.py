@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace_formats.csv.enclosing import Quoting
-from millrace_formats.csv.joined import Joined
+from millrace_formats.csv.joined_messages import Joined
 from millrace_formats.csv.options import CsvOptions
+from millrace_formats.csv.quoting import Quoting
 from millrace_formats.shared import sql_times
 from millrace_formats.shared.fallback_decoder import is_utf8, sorted_unique
 from millrace_formats.shared.java_text import parse_integer

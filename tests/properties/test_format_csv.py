@@ -13,7 +13,7 @@ from millrace.contracts import Payloads
 from millrace.testing.format import check_decoded
 from millrace_formats.csv import CsvFormat, CsvOptions
 from millrace_formats.csv.decoder import CsvDecoder
-from millrace_formats.csv.exact import CsvExactReader
+from millrace_formats.csv.exact_reader import CsvExactReader
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.arrow_rows import batches, scalar_types
 

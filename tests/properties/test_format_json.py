@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from millrace.contracts import Payloads
 from millrace.testing.format import check_decoded
 from millrace_formats.json import JsonFormat, JsonOptions
+from millrace_formats.json.arrow_json import Printer
 from millrace_formats.json.decoder import JsonDecoder
-from millrace_formats.json.encode_exact import ExactWriter
-from millrace_formats.json.exact import JsonExactReader
-from millrace_formats.json.printable import Printer
+from millrace_formats.json.exact_reader import JsonExactReader
+from millrace_formats.json.exact_writer import ExactWriter
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.arrow_rows import batches, scalar_types, types
 

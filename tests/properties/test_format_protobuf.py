@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from millrace.contracts import Decoded, Payloads
 from millrace.testing.format import check_decoded
 from millrace_formats.protobuf import ProtobufFormat, ProtobufOptions
-from millrace_formats.protobuf.decoder import ProtobufDecoder
-from millrace_formats.protobuf.message_type import message_type
+from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
+from millrace_formats.protobuf.reader.decoder import ProtobufDecoder
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats import proto_strategies
 from unit.formats.proto_types import facts, format_of
@@ -23,7 +23,7 @@ def cases(draw: st.DrawFn) -> tuple[pa.Schema, Any, ProtobufOptions, list[bytes 
     """A schema, the class of its messages, options, and payloads."""
     file = draw(proto_strategies.files())
     format_ = format_of(file, read_default_values=draw(st.booleans()), ignore_parse_errors=draw(st.integers(0, 3)) == 0)
-    message_class = message_type(format_.options.descriptor_set)
+    message_class = load_message_class(format_.options.descriptor_set)
     schema = draw(proto_strategies.schemas(message_class.DESCRIPTOR))
     assume(len(schema))
     payloads = draw(st.lists(proto_strategies.payloads(message_class), min_size=1, max_size=10))
@@ -34,7 +34,7 @@ def cases(draw: st.DrawFn) -> tuple[pa.Schema, Any, ProtobufOptions, list[bytes 
 def rows_to_write(draw: st.DrawFn) -> tuple[ProtobufFormat, pa.RecordBatch]:
     """A format, and rows that it reads as it writes them."""
     format_ = format_of(draw(proto_strategies.files()))
-    message = message_type(format_.options.descriptor_set).DESCRIPTOR
+    message = load_message_class(format_.options.descriptor_set).DESCRIPTOR
     schema = draw(proto_strategies.schemas(message, to_write=True))
     assume(len(schema))
     return format_, draw(proto_strategies.rows_of(schema, message))
@@ -79,7 +79,7 @@ def test_both_writers_agree(case: tuple[ProtobufFormat, pa.RecordBatch]) -> None
     encoder, exact = format_.encoder(rows.schema), format_.encoder(rows.schema)
     exact._handler = None
     written, expected = list(encoder.encode(rows).to_list()), list(exact.encode(rows).to_list())
-    message_class = message_type(format_.options.descriptor_set)
+    message_class = load_message_class(format_.options.descriptor_set)
     parsed = [message_class.FromString(payload).SerializeToString(deterministic=True) for payload in written]
     assert parsed == expected
 

@@ -11,7 +11,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from google.protobuf.empty_pb2 import Empty
 from hypothesis import strategies as st
 
-from millrace_formats.protobuf.shape import TIMESTAMP, WRAPPERS, is_map, scalar_types
+from millrace_formats.protobuf.schema.types import TIMESTAMP, WRAPPERS, is_map, scalar_types
 from unit.formats.arrow_rows import values
 from unit.formats.proto_types import SCALARS, add_field, add_map, file_of, kind_number
 

@@ -10,7 +10,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 
 from millrace.contracts import Decoded
 from millrace_formats.protobuf import ProtobufFormat, ProtobufOptions
-from millrace_formats.protobuf.descriptor_set import DescriptorSet
+from millrace_formats.protobuf.descriptors.descriptor_set import DescriptorSet
 
 SCALARS = [
     "double", "float", "int32", "int64", "uint32", "uint64", "sint32", "sint64", "fixed32", "fixed64", "sfixed32",

@@ -11,7 +11,7 @@ import pytest
 
 from millrace_formats.changelog.canal_json import CanalJsonFormat, CanalOptions, parse_pattern
 from millrace_formats.changelog.decoder import all_columns
-from millrace_formats.changelog.fast import FastChangeReader
+from millrace_formats.changelog.fast_reader import FastChangeReader
 from unit.formats.changelog.reading import SCHEMA, changes, decode, reason, told
 
 CANAL = CanalJsonFormat()

@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from millrace.contracts import Decoded, Payloads
 from millrace_formats.protobuf import ProtobufFormat
-from millrace_formats.protobuf.message_type import message_type
+from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.proto_types import add_field, add_map, facts, file_of, format_of
 
@@ -32,7 +32,7 @@ def one_field(kind: str, *, syntax: str = "proto3", optional: bool = False, **mo
 
 def new(format_: ProtobufFormat, **fields: Any) -> Any:
     """A message of a format's type."""
-    return message_type(format_.options.descriptor_set)(**fields)
+    return load_message_class(format_.options.descriptor_set)(**fields)
 
 
 def decode(format_: ProtobufFormat, schema: pa.Schema, *messages: Any) -> Decoded:

@@ -12,7 +12,7 @@ import pytest
 
 from millrace.errors import MessageError, SchemaError
 from millrace_formats.protobuf import ProtobufFormat
-from millrace_formats.protobuf.message_type import message_type
+from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
 from unit.formats.proto_types import add_field, add_map, file_of, format_of
 
 INSTANT = pa.timestamp("us", "UTC")
@@ -24,7 +24,7 @@ def encode(format_: ProtobufFormat, schema: pa.Schema, *rows: dict[str, Any]) ->
     encoder: Any = format_.encoder(schema)
     written = list(encoder.encode(batch).to_list())
     encoder._handler = None
-    message_class = message_type(format_.options.descriptor_set)
+    message_class = load_message_class(format_.options.descriptor_set)
     parsed = [message_class.FromString(payload) for payload in written]
     exact = [message_class.FromString(payload) for payload in encoder.encode(batch).to_list()]
     assert [text(m) for m in parsed] == [text(m) for m in exact]

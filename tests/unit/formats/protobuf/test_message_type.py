@@ -106,7 +106,7 @@ _PICKLE = """
 import pickle, sys
 sys.path.insert(0, {path!r})
 from millrace_formats.protobuf import ProtobufOptions
-from millrace_formats.protobuf.descriptor_set import DescriptorSet
+from millrace_formats.protobuf.descriptors.descriptor_set import DescriptorSet
 given = {given!r}
 if "descriptor_set" in given:
     given["descriptor_set"] = DescriptorSet(given["descriptor_set"])

@@ -9,13 +9,13 @@ from typing import ClassVar
 import pyarrow as pa
 
 from millrace.options import option
-from millrace_formats.changelog.changes import Operation
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
 from millrace_formats.changelog.name_filter import NameFilter
 from millrace_formats.changelog.old_values import ManyOldValues
 from millrace_formats.changelog.options import ChangeOptions
+from millrace_formats.changelog.row_changes import Operation
 
 _MILLISECOND = 1_000
 _LAYOUT = ManyOldValues(

@@ -11,12 +11,12 @@ import pyarrow as pa
 from millrace.contracts import Encoder
 from millrace.errors import SchemaError
 from millrace.options import option
-from millrace_formats.changelog.changes import Operation
+from millrace_formats.changelog.before_after import Images
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
-from millrace_formats.changelog.images import Images
 from millrace_formats.changelog.metadata import MetadataKey, document, epoch, plain, properties
 from millrace_formats.changelog.options import ChangeOptions
+from millrace_formats.changelog.row_changes import Operation
 
 _MILLISECOND = 1_000
 _LAYOUT = Images(

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.contracts import Decoded, Decoder, MalformedMessage, Payloads
-from millrace_formats.changelog.changes import kind_names
 from millrace_formats.changelog.dialect import Dialect
-from millrace_formats.changelog.exact import ExactChangeReader
-from millrace_formats.changelog.fast import FastChangeReader, Read
+from millrace_formats.changelog.exact_reader import ExactChangeReader
+from millrace_formats.changelog.fast_reader import FastChangeReader, Read
 from millrace_formats.changelog.metadata import MetadataKey
+from millrace_formats.changelog.row_changes import kind_names
 from millrace_formats.json.decoder import OF_ANOTHER_TYPE
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.shared.fallback_decoder import AT_ONCE, ONE_BY_ONE, empty_batch, read_one_by_one, to_batch

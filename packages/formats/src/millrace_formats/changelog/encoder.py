@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from millrace.contracts import Encoder, Payloads
 from millrace.errors import MessageError
-from millrace_formats.changelog.changes import DELETE, UPDATE_BEFORE, kind_names
-from millrace_formats.changelog.layout import Layout
+from millrace_formats.changelog.dialect import Layout
+from millrace_formats.changelog.row_changes import DELETE, UPDATE_BEFORE, kind_names
 from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.shared.insert_only import check_insertions

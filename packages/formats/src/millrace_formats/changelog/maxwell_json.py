@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from millrace_formats.changelog.changes import Operation
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
 from millrace_formats.changelog.old_values import OldValues
+from millrace_formats.changelog.row_changes import Operation
 
 _SECOND = 1_000_000
 _LAYOUT = OldValues(

@@ -12,12 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.changelog.row_shape import value_column, value_shape
-from millrace_formats.json.columns import Build, Reject
-from millrace_formats.json.decimal_column import raw_texts
-from millrace_formats.json.exact import Convert, field_converter, parse, scalar_conversion, shown
+from millrace_formats.changelog.row_types import value_column, value_type
+from millrace_formats.json.columns import Build, raw_texts
+from millrace_formats.json.exact_reader import Convert, field_converter, scalar_conversion
+from millrace_formats.json.msgspec_types import NULL
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.json.shapes import NULL
+from millrace_formats.json.parser import parse, shown
+from millrace_formats.shared.column_casts import Reject, reject_lists, reject_where
 from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.nullability import keep_nullability
 from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND, check_range, parse_instant
@@ -85,7 +86,7 @@ class MetadataKey:
 def plain(type_: pa.DataType) -> Reading:
     """A value as json reads it."""
     field = pa.field("", type_)
-    return Reading(type_, value_shape(field), value_column(field, False), lambda options: _json(type_, options))
+    return Reading(type_, value_type(field), value_column(field, False), lambda options: _json(type_, options))
 
 
 def epoch(unit_us: int) -> Reading:
@@ -97,7 +98,7 @@ def epoch(unit_us: int) -> Reading:
         low, high = -(-FIRST_MICROSECOND // unit_us), LAST_MICROSECOND // unit_us
         outside = pc.or_(pc.less(counts, low), pc.greater(counts, high))
         if pc.any(outside).as_py():
-            reject(np.flatnonzero(outside.fill_null(False).to_numpy(zero_copy_only=False)))
+            reject_where(outside, reject)
             counts = pc.if_else(outside, 0, counts)
         return pc.multiply(counts, unit_us).view(INSTANT)
 
@@ -183,7 +184,7 @@ def _properties(values: list[Any], reject: Reject) -> pa.Array:
     np.cumsum(sizes, out=offsets[1:])
     filled = list(filter(None, values))
     names = pa.array(list(chain.from_iterable(filled)), pa.string())
-    texts = _scalar_texts([raw for value in filled for raw in value.values()], _outer(reject, offsets))
+    texts = _scalar_texts([raw for value in filled for raw in value.values()], reject_lists(reject, offsets))
     nulls = pa.array([value is None for value in values], pa.bool_())
     return pa.MapArray.from_arrays(pa.array(offsets), names, texts, type=TEXTS, mask=nulls)
 
@@ -195,10 +196,5 @@ def _scalar_texts(raws: list[Any], reject: Reject) -> pa.StringArray:
     if any(sign in data for sign in _HARD):
         hard = pc.match_substring_regex(texts, r"^[\[{]|\\")
         if pc.any(hard).as_py():
-            reject(np.flatnonzero(hard.to_numpy(zero_copy_only=False)))
+            reject_where(hard, reject)
     return pc.if_else(pc.equal(texts, "null"), pa.scalar(None, pa.string()), pc.utf8_trim(texts, '"'))
-
-
-def _outer(reject: Reject, offsets: np.ndarray) -> Reject:
-    """Reports positions of values as those of the objects that hold them."""
-    return lambda positions: reject(np.searchsorted(offsets, positions, side="right") - 1)

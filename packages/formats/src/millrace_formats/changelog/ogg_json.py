@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from millrace_formats.changelog.changes import Operation
+from millrace_formats.changelog.before_after import Images
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
-from millrace_formats.changelog.images import Images
 from millrace_formats.changelog.metadata import MetadataKey, moment, plain
+from millrace_formats.changelog.row_changes import Operation
 
 _LAYOUT = Images(
     "op_type",

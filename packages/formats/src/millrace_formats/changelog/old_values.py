@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from millrace_formats.changelog.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
+from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row
-from millrace_formats.changelog.layout import Layout
-from millrace_formats.json.exact import shown
+from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
+from millrace_formats.json.parser import shown
 from millrace_formats.shared.malformed_message import MalformedMessageError
 
 

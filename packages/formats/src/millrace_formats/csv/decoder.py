@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from millrace_formats.csv.columns import text_column
-from millrace_formats.csv.exact import CsvExactReader
-from millrace_formats.csv.joined import Joined
+from millrace_formats.csv.exact_reader import CsvExactReader
+from millrace_formats.csv.joined_messages import Joined
+from millrace_formats.csv.line_classifier import LineSorter
 from millrace_formats.csv.options import CsvOptions
-from millrace_formats.csv.sort_lines import LineSorter
+from millrace_formats.csv.text_columns import text_column
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
 from millrace_formats.shared.message_order import merge_by_message
 

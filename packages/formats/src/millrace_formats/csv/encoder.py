@@ -12,8 +12,8 @@ import pyarrow.types as pt
 
 from millrace.contracts import Encoder, Payloads
 from millrace.errors import MessageError
-from millrace_formats.csv.enclosing import Escaping, Quoting
 from millrace_formats.csv.options import CsvOptions
+from millrace_formats.csv.quoting import Escaping, Quoting
 from millrace_formats.shared.column_texts import (
     UTC_MARK,
     bare_timestamp_texts,

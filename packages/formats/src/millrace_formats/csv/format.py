@@ -16,7 +16,7 @@ class CsvFormat(Format):
     """One line of separated values a message, one field a column, in the columns' order.
 
     Carries all of SQL's scalar types except intervals, and arrays and structs of them. Conversions are those of the
-    reference, see `millrace_formats.csv.exact`.
+    reference, see `millrace_formats.csv.exact_reader`.
     """
 
     Options = CsvOptions

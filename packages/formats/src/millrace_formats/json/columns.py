@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from millrace_formats.json.decimal_column import decimals_from_raw
-from millrace_formats.json.shapes import attribute
+from millrace_formats.json.msgspec_types import NULL, attribute, list_getter
+from millrace_formats.shared.column_casts import Reject, reject_lists
+from millrace_formats.shared.number_columns import parse_decimals
 from millrace_formats.shared.sql_times import parse_time
 from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 
-Reject = Callable[[np.ndarray], None]
-"""Is told the positions of values that the exact reader has to read."""
+_NEWLINE = ord("\n")
 
 Build = Callable[[list[Any], Reject], pa.Array]
 """Makes a column from the values of a list."""
@@ -28,7 +29,7 @@ Build = Callable[[list[Any], Reject], pa.Array]
 
 def struct_columns(fields: list[pa.Field], iso: bool) -> Callable[[list[Any], Reject], list[pa.Array]]:
     """A builder of the fields' columns from a list of instances of the struct's shape."""
-    parts = [(_getter(index), column_builder(field, iso)) for index, field in enumerate(fields)]
+    parts = [(list_getter(f"row.{attribute(index)}"), column_builder(field, iso)) for index, field in enumerate(fields)]
 
     def build(rows: list[Any], reject: Reject) -> list[pa.Array]:
         return [column(values(rows), reject) for values, column in parts]
@@ -46,7 +47,7 @@ def column_builder(field: pa.Field, iso: bool) -> Build:
     if pt.is_list(type_):
         return _list_builder(type_, iso)
     if pt.is_decimal128(type_):
-        return lambda values, reject: decimals_from_raw(values, field, reject)
+        return lambda values, reject: _decimals_from_raw(values, field, reject)
     if pt.is_timestamp(type_):
         return lambda values, reject: parse_timestamps(pa.array(values, pa.string()), type_, iso, reject)
     if pt.is_date32(type_):
@@ -54,11 +55,6 @@ def column_builder(field: pa.Field, iso: bool) -> Build:
     if pt.is_time64(type_):
         return lambda values, reject: _times(values, type_, reject)
     return lambda values, _: pa.array(values, type_)
-
-
-def _getter(index: int) -> Callable[[list[Any]], list[Any]]:
-    # with the attribute in the bytecode this is twice as fast as operator.attrgetter
-    return eval(f"lambda rows: [row.{attribute(index)} for row in rows]")  # noqa: S307
 
 
 def _struct_builder(type_: pa.DataType, iso: bool) -> Build:
@@ -96,7 +92,7 @@ def _list_builder(type_: pa.DataType, iso: bool) -> Build:
 
     def build(values: list[Any], reject: Reject) -> pa.Array:
         offsets, nulls = _offsets(values)
-        inner = elements(list(chain.from_iterable(filter(None, values))), _outer(reject, offsets))
+        inner = elements(list(chain.from_iterable(filter(None, values))), reject_lists(reject, offsets))
         return pa.ListArray.from_arrays(pa.array(offsets), inner, type=type_, mask=nulls)
 
     return build
@@ -109,7 +105,7 @@ def _map_builder(type_: pa.DataType, iso: bool) -> Build:
         offsets, nulls = _offsets(values)
         filled = list(filter(None, values))
         keys = pa.array(list(chain.from_iterable(filled)), pa.string())
-        inner = items([item for value in filled for item in value.values()], _outer(reject, offsets))
+        inner = items([item for value in filled for item in value.values()], reject_lists(reject, offsets))
         return pa.MapArray.from_arrays(pa.array(offsets), keys, inner, type=type_, mask=nulls)
 
     return build
@@ -122,11 +118,6 @@ def _offsets(values: list[Any]) -> tuple[np.ndarray, pa.BooleanArray | None]:
     return offsets, pa.array(nulls) if any(nulls) else None
 
 
-def _outer(reject: Reject, offsets: np.ndarray) -> Reject:
-    """Reports positions of elements as those of the lists that hold them."""
-    return lambda positions: reject(np.searchsorted(offsets, positions, side="right") - 1)
-
-
 def _times(values: list[Any], type_: pa.DataType, reject: Reject) -> pa.Array:
     divisor = 1 if type_.unit == "ns" else 1000
     result: list[int | None] = []
@@ -137,3 +128,43 @@ def _times(values: list[Any], type_: pa.DataType, reject: Reject) -> pa.Array:
             result.append(None)
             reject(np.array([position]))
     return pa.array(result, type_)
+
+
+def _decimals_from_raw(values: list[Any], field: pa.Field, reject: Reject) -> pa.Array:
+    """Parse raw JSON values.
+
+    Args:
+        values: ``msgspec.Raw`` of a number, a string, ``null`` or anything else; None where an outer struct is null.
+        field: The column.
+        reject: Is told the positions of values that are neither a decimal that fits unrounded nor, where the column may
+            be null, ``null``.
+    """
+    texts = raw_texts([NULL if value is None else value for value in values])
+    nulls = pc.equal(texts, "null")
+    if not field.nullable:
+        _reject_nulls(values, nulls, reject)
+    texts = pc.if_else(nulls, pa.scalar(None, pa.string()), texts)
+    if pc.any(pc.starts_with(texts, '"')).as_py():
+        texts = pc.utf8_trim(texts, '"')
+    return parse_decimals(texts, field.type, reject)
+
+
+def _reject_nulls(values: list[Any], nulls: pa.BooleanArray, reject: Reject) -> None:
+    places = np.flatnonzero(nulls.to_numpy(zero_copy_only=False))
+    unwanted = [place for place in places.tolist() if values[place] is not None]
+    if unwanted:
+        reject(np.array(unwanted))
+
+
+def raw_texts(values: list[Any]) -> pa.StringArray:
+    """The text of ``msgspec.Raw`` values, as it stands in their messages."""
+    joined = np.frombuffer(b"\n".join(values), np.uint8)
+    breaks = np.flatnonzero(joined == _NEWLINE)
+    if len(breaks) != len(values) - 1:  # an object or array with line breaks, or no values
+        return pa.array([bytes(value).decode() for value in values], pa.string())
+    offsets = np.empty(len(values) + 1, np.int32)
+    offsets[0] = 0
+    offsets[1:-1] = breaks - np.arange(len(breaks))
+    data = np.delete(joined, breaks)
+    offsets[-1] = len(data)
+    return pa.Array.from_buffers(pa.string(), len(values), [None, pa.py_buffer(offsets), pa.py_buffer(data)])

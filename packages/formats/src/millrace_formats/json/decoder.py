@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from millrace_formats.json.columns import struct_columns
 from millrace_formats.json.decode_each import decode_each
-from millrace_formats.json.exact import JsonExactReader
+from millrace_formats.json.exact_reader import JsonExactReader
+from millrace_formats.json.msgspec_types import struct_type
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.json.shapes import struct_shape
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList, indices_except
 
 OF_ANOTHER_TYPE = (
@@ -41,7 +41,7 @@ class JsonDecoder(FallbackDecoder):
         super().__init__(schema, _MsgspecReader.of(schema, options), JsonExactReader(schema, options))
 
     def _no_fast_reason(self) -> str:
-        names = [field.name for field in self._schema if struct_shape([field], all_needed=False) is None]
+        names = [field.name for field in self._schema if struct_type([field], all_required=False) is None]
         what = "holds a map whose keys are not STRING, or a name with a quote or a control character"
         return f"column {', '.join(names)} {what}"
 
@@ -61,7 +61,7 @@ class _MsgspecReader:
     def of(cls, schema: pa.Schema, options: JsonOptions) -> _MsgspecReader | None:
         """A reader for a schema, or None when msgspec cannot read it."""
         fields = list(schema)
-        shape = struct_shape(fields, options.fail_on_missing_field)
+        shape = struct_type(fields, options.fail_on_missing_field)
         return None if shape is None else cls(schema, shape, struct_columns(fields, options.iso))
 
     def read(self, items: PayloadList) -> FastRows:

@@ -8,10 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.contracts import Encoder, Payloads
-from millrace_formats.json.encode_exact import ExactWriter
-from millrace_formats.json.numbers_as_text import without_quotes
+from millrace_formats.json.arrow_json import Printable, Printer, without_quotes
+from millrace_formats.json.exact_writer import ExactWriter
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.json.printable import Printable, Printer
 from millrace_formats.shared.insert_only import check_insertions
 
 

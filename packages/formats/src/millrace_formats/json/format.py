@@ -7,9 +7,9 @@ import pyarrow as pa
 from millrace.contracts import Decoder, Encoder, Format
 from millrace_formats.json.decoder import JsonDecoder
 from millrace_formats.json.encoder import JsonEncoder
-from millrace_formats.json.flat import FlatDecoder
+from millrace_formats.json.flatten import FlatDecoder
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.json.rescue import RescueDecoder, check_rescue_column
+from millrace_formats.json.rescued_data import RescueDecoder, check_rescue_column
 from millrace_formats.shared.sql_types import check_schema, nested_problem
 
 
@@ -17,7 +17,7 @@ class JsonFormat(Format):
     """One JSON object a message, one field a column, matched by its exact name.
 
     Carries all of SQL's types, nested to any depth, except intervals. Conversions are those of the reference, see
-    `millrace_formats.json.exact`.
+    `millrace_formats.json.exact_reader`.
     """
 
     Options = JsonOptions

@@ -1,4 +1,4 @@
-"""The protobuf format: one message of a protobuf type a message."""
+"""The protobuf format: one protobuf message a Kafka message."""
 
 from millrace_formats.protobuf.format import ProtobufFormat
 from millrace_formats.protobuf.options import ProtobufOptions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from millrace.options import option
-from millrace_formats.protobuf.descriptor_set import DescriptorSet
-from millrace_formats.protobuf.from_class import of_class
-from millrace_formats.protobuf.from_file import of_file
+from millrace_formats.protobuf.descriptors.descriptor_file import of_file
+from millrace_formats.protobuf.descriptors.descriptor_set import DescriptorSet
+from millrace_formats.protobuf.descriptors.generated_class import of_class
 
 
 def parse_file(name: str) -> DescriptorSet:

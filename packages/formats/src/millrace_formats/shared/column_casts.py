@@ -18,6 +18,21 @@ _QUOTED_VALUE = re.compile("'(.*)'", re.DOTALL)
 _MAX_RETRIES = 4
 
 
+def reject_lists(reject: Reject, offsets: np.ndarray) -> Reject:
+    """Make a `Reject` for the elements of lists, which rejects the lists that they are in.
+
+    Args:
+        reject: Takes the indices of lists.
+        offsets: The offsets of the lists in their elements.
+    """
+    return lambda indices: reject(np.searchsorted(offsets, indices, side="right") - 1)
+
+
+def reject_where(mask: pa.BooleanArray, reject: Reject) -> None:
+    """Reject the values for which a mask is true; null is false."""
+    reject(np.flatnonzero(mask.fill_null(False).to_numpy(zero_copy_only=False)))
+
+
 def cast_or_reject(values: pa.Array, type_: pa.DataType, reject: Reject) -> pa.Array:
     """Cast values, rejecting what Arrow does not take and making it null.
 
@@ -33,7 +48,7 @@ def cast_or_reject(values: pa.Array, type_: pa.DataType, reject: Reject) -> pa.A
             wrong = _named(str(error), values)
         if wrong is None:
             break
-        reject(np.flatnonzero(wrong.fill_null(False).to_numpy(zero_copy_only=False)))
+        reject_where(wrong, reject)
         values = pc.if_else(wrong, pa.scalar(None, values.type), values)
     return _cast_by_halves(values, type_, reject, 0)
 

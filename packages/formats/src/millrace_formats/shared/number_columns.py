@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.shared.column_casts import Reject, cast_or_reject
+from millrace_formats.shared.column_casts import Reject, cast_or_reject, reject_where
 
 _X = ord("x")
 _CASE = ord("x") - ord("X")
@@ -27,7 +27,7 @@ def parse_integers(texts: pa.StringArray, type_: pa.DataType, reject: Reject) ->
     numbers = cast_or_reject(texts, type_, reject)
     if _may_be_hexadecimal(texts):  # which Arrow takes and Java does not
         hexadecimal = pc.or_(pc.match_substring(texts, "x"), pc.match_substring(texts, "X"))
-        reject(np.flatnonzero(hexadecimal.fill_null(False).to_numpy(zero_copy_only=False)))
+        reject_where(hexadecimal, reject)
     return numbers
 
 
@@ -36,7 +36,7 @@ def parse_floats(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> p
     numbers = cast_or_reject(texts, type_, reject)
     odd = pc.invert(pc.is_finite(numbers))  # Arrow has more spellings of infinity than Java
     if pc.any(odd).as_py():
-        reject(np.flatnonzero(odd.fill_null(False).to_numpy(zero_copy_only=False)))
+        reject_where(odd, reject)
     return numbers
 
 
@@ -56,7 +56,7 @@ def parse_decimals(texts: pa.StringArray, type_: pa.Decimal128Type, reject: Reje
     lengths = pc.binary_length(texts)
     odd = pc.or_(pc.greater(lengths, _LONGEST), pc.match_substring(texts, "e", ignore_case=True))
     if pc.any(odd).as_py():
-        reject(np.flatnonzero(odd.fill_null(False).to_numpy(zero_copy_only=False)))
+        reject_where(odd, reject)
         texts = pc.if_else(odd, pa.scalar(None, pa.string()), texts)
     longest = pc.max(pc.binary_length(texts)).as_py() or 0
     if longest + type_.scale <= _DIGITS_128:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_formats.shared.column_casts import Reject, cast_or_reject
+from millrace_formats.shared.column_casts import Reject, cast_or_reject, reject_where
 from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROSECOND, to_utc, zone_info
 
 _LOCAL = pa.timestamp("us")
@@ -26,7 +26,7 @@ def parse_dates(texts: pa.StringArray, reject: Reject) -> pa.Date32Array:
     days = dates.view(pa.int32())
     early = pc.less(days, FIRST_DAY)
     if pc.any(early).as_py():
-        reject(np.flatnonzero(early.fill_null(False).to_numpy(zero_copy_only=False)))
+        reject_where(early, reject)
     return dates
 
 
@@ -147,7 +147,7 @@ def _in_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:
     low, high = bounds["min"].as_py(), bounds["max"].as_py()
     if low is not None and (low < FIRST_MICROSECOND or high > LAST_MICROSECOND):
         outside = pc.or_(pc.less(numbers, FIRST_MICROSECOND), pc.greater(numbers, LAST_MICROSECOND))
-        reject(np.flatnonzero(outside.fill_null(False).to_numpy(zero_copy_only=False)))
+        reject_where(outside, reject)
     return times
 
 
@@ -157,7 +157,7 @@ def _in_zone(local: pa.TimestampArray, zone: str, reject: Reject) -> pa.Timestam
     instants = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
     skipped = pc.not_equal(pc.local_timestamp(instants), local)
     if pc.any(skipped).as_py():
-        reject(np.flatnonzero(skipped.fill_null(False).to_numpy(zero_copy_only=False)))
+        reject_where(skipped, reject)
     late = pc.greater_equal(local.view(pa.int64()), _BEYOND_TABLES)
     instants = instants.cast(_UTC)
     if pc.any(late).as_py():

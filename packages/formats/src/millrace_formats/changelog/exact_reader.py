@@ -1,0 +1,80 @@
+"""Changes one message at a time: slow, complete, and what the fast reader must equal.
+
+Rows are read by json's conversions (`millrace_formats.json.exact_reader`). What a message has beside the rows that its
+operation needs is not looked at, as long as the message is JSON. An empty, blank or null message gives no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from millrace_formats.changelog.dialect import Dialect
+from millrace_formats.changelog.exact_rows import ExactRows
+from millrace_formats.changelog.metadata import MetadataKey
+from millrace_formats.json.options import JsonOptions
+from millrace_formats.json.parser import parse, shown
+from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
+
+_BLANKS = b" \t\r\n"
+
+
+class ExactChangeReader:
+    """Reads messages one at a time.
+
+    Args:
+        schema: The columns of the rows.
+        keys: The metadata that is asked for.
+        dialect: How messages are laid out, and which are read.
+        options: The options of json.
+    """
+
+    def __init__(self, schema: pa.Schema, keys: Sequence[MetadataKey], dialect: Dialect, options: JsonOptions) -> None:
+        self._rows = ExactRows(schema, options)
+        self._told = [(key.is_of_root, key.converter(options)) for key in keys]
+        self._dialect = dialect
+        self._ignore = options.ignore_parse_errors
+
+    def read(self, payload: bytes | None) -> list[tuple[Any, ...]]:
+        """The rows of a message, ready for ``pa.array``: the columns, the metadata, and the kind as a number.
+
+        Raises:
+            MalformedMessageError: The message cannot be decoded.
+        """
+        if payload is None or not payload.strip(_BLANKS):
+            return []
+        try:
+            return self._changes(parse(payload))
+        except RecursionError:
+            if not self._ignore:
+                raise MalformedMessageError("nested too deeply") from None
+        except MalformedMessageError as error:
+            if not self._ignore or isinstance(error, MissingValueError):
+                raise
+        return []
+
+    def _changes(self, root: Any) -> list[tuple[Any, ...]]:
+        if root is None:
+            return []
+        if not isinstance(root, dict):
+            raise MalformedMessageError(f"expected a JSON object, found {shown(root)}")
+        if self._dialect.names is not None and not self._dialect.names.keeps(root):
+            return []
+        message = self._payload(root)
+        changes = self._dialect.layout.read(message, self._rows)
+        told = [convert(root if is_of_root else message) for is_of_root, convert in self._told] if changes else []
+        return [(*row, *told, kind) for kind, row in changes]
+
+    def _payload(self, root: dict[str, Any]) -> dict[str, Any]:
+        if not self._dialect.has_payload:
+            if self._dialect.has_payload is False and "payload" in root and self._dialect.layout.field not in root:
+                raise MalformedMessageError("the change is in the field payload: set the option schema-include to true")
+            return root
+        if "payload" not in root:
+            raise MalformedMessageError("there is no field payload: set the option schema-include to false")
+        payload = root["payload"]
+        if not isinstance(payload, dict):
+            raise MalformedMessageError(f"expected an object, found {shown(payload)}", "payload")
+        return payload

@@ -1,0 +1,1 @@
+"""Columns and the protobuf fields that they are."""

@@ -1,0 +1,95 @@
+"""A tree of the columns and the protobuf fields that they are, which readers and writers follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """A number, boolean, text or bytes."""
+
+    proto: FieldDescriptor
+    type: pa.DataType
+
+
+@dataclass(frozen=True, eq=False)
+class Enum:
+    """An enum, as the name of its value or as its number."""
+
+    proto: FieldDescriptor
+    type: pa.DataType
+
+
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """A google.protobuf.Timestamp as TIMESTAMP."""
+
+    type: pa.DataType
+
+
+@dataclass(frozen=True, eq=False)
+class Wrapped:
+    """A google.protobuf.*Value as what it wraps, or NULL."""
+
+    value: Scalar
+
+    @property
+    def type(self) -> pa.DataType:
+        """The column's type."""
+        return self.value.type
+
+
+@dataclass(frozen=True, eq=False)
+class Struct:
+    """A message."""
+
+    message: Descriptor
+    fields: tuple[Field, ...]
+    type: pa.StructType
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """A repeated field."""
+
+    element: Single
+    type: pa.ListType
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A map field."""
+
+    key: Scalar
+    value: Single
+    type: pa.MapType
+
+
+Single = Scalar | Enum | Instant | Wrapped | Struct
+Value = Single | Array | Map
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A column, or a field of a nested struct.
+
+    Attributes:
+        proto: The field of the message.
+        value: What it holds.
+        nullable: Whether it may be NULL.
+        reads_default: Whether it is read as its default where a message lacks it, instead of as NULL.
+    """
+
+    proto: FieldDescriptor
+    value: Value
+    nullable: bool
+    reads_default: bool
+
+    @property
+    def name(self) -> str:
+        """The name of both the column and the protobuf field."""
+        return str(self.proto.name)

@@ -1,0 +1,120 @@
+"""The exact path: rows made messages of protobuf's own library, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from millrace_formats.protobuf.message_methods import serialize, set_in_parent
+from millrace_formats.protobuf.ptars.wire_type import wire_name
+from millrace_formats.protobuf.schema.fields import Array, Field, Instant, Map, Single, Struct, Wrapped
+
+Fill = Callable[[Any, dict[str, Any]], None]
+"""Sets a message's fields."""
+
+Put = Callable[[Any, Any], None]
+"""Sets a message's field to a value that is not null."""
+
+
+class ProtobufExactWriter:
+    """Writes rows that were made ready for ptars, by protobuf's own library.
+
+    Args:
+        message_class: The class of the messages.
+        row: The columns.
+    """
+
+    def __init__(self, message_class: Any, row: Struct) -> None:
+        self._new = message_class
+        self._fill = _filler(row)
+
+    def write(self, rows: pa.StructArray) -> list[bytes]:
+        """The rows as messages; the entries of maps are sorted."""
+        written = []
+        for row in rows.to_pylist():
+            message = self._new()
+            self._fill(message, row)
+            written.append(serialize(message, deterministic=True))
+        return written
+
+
+def _filler(struct: Struct) -> Fill:
+    parts = [(wire_name(field.proto), _putter(field)) for field in struct.fields]
+
+    def fill(message: Any, values: dict[str, Any]) -> None:
+        # in the order of the columns, so that of a oneof's members the last one counts
+        for name, put in parts:
+            if (value := values[name]) is not None:
+                put(message, value)
+
+    return fill
+
+
+def _putter(field: Field) -> Put:
+    name = field.name
+    match field.value:
+        case Array(element):
+            return _array_putter(name, _message_filler(element))
+        case Map(_, item):
+            return _map_putter(name, _message_filler(item))
+        case value:
+            fill = _message_filler(value)
+            if fill is None:
+                return lambda message, single: setattr(message, name, single)
+            return _message_putter(name, fill)
+
+
+def _message_filler(value: Single) -> Fill | None:
+    """What fills a message for a value; None when it is not a message."""
+    match value:
+        case Struct():
+            return _filler(value)
+        case Wrapped():
+            return _fill_wrapper
+        case Instant():
+            return _fill_instant
+        case _:
+            return None
+
+
+def _message_putter(name: str, fill: Fill) -> Put:
+    def put(message: Any, values: Any) -> None:
+        inner = getattr(message, name)
+        set_in_parent(inner)
+        fill(inner, values)
+
+    return put
+
+
+def _array_putter(name: str, fill: Fill | None) -> Put:
+    def put(message: Any, values: Any) -> None:
+        elements = getattr(message, name)
+        if fill is None:
+            elements.extend(values)
+            return
+        for value in values:
+            fill(elements.add(), value)
+
+    return put
+
+
+def _map_putter(name: str, fill: Fill | None) -> Put:
+    def put(message: Any, values: Any) -> None:
+        entries = getattr(message, name)
+        for entry in values:
+            if fill is None:
+                entries[entry["f1"]] = entry["f2"]
+            else:
+                fill(entries[entry["f1"]], entry["f2"])
+
+    return put
+
+
+def _fill_wrapper(message: Any, values: dict[str, Any]) -> None:
+    message.value = values["f1"]
+
+
+def _fill_instant(message: Any, values: dict[str, Any]) -> None:
+    message.seconds, message.nanos = values["f1"], values["f2"]
