@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from bench.measure import Bench, Result, Series
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.source.enumerator.planner import Planner
 
 PARTITIONS = 1_000
@@ -16,7 +16,7 @@ def run(bench: Bench) -> list[Result]:
     """Measure it: from nothing to the splits, a new client and its connections included."""
     work = f"planning {PARTITIONS:,} partitions"
     with bench.topics.empty(PARTITIONS) as topic:
-        config = configure({"properties.bootstrap.servers": bench.servers, "topic": topic}).source
+        config = configure_source({"properties.bootstrap.servers": bench.servers, "topic": topic})
         took = [_plan_ms(config, work) for _ in range(bench.warm_ups + bench.runs)][bench.warm_ups :]
     return [Result(work, "ms", Series(tuple(took)), None, target=LIMIT_MS, at_most=True)]
 

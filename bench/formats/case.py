@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from bench.data import ARROW_SCHEMA, SCHEMA
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.plugins.manager import PluginRef
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def plugin(name: str, options: Mapping[str, str]) -> PluginRef:
         name: The format's name.
         options: Options of the data source.
     """
-    found = configure({"properties.bootstrap.servers": "none", "topic": "none", "format": name, **options})
-    if found.source.value_format is None:
+    found = configure_source({"properties.bootstrap.servers": "none", "topic": "none", "format": name, **options})
+    if found.value_format is None:
         raise RuntimeError(f"there is no format {name}")
-    return found.source.value_format
+    return found.value_format

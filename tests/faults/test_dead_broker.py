@@ -8,7 +8,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink
 from millrace.errors import DeliveryError
 from millrace.kafka.producer import producer_for
 from millrace.sink.pipeline import write
@@ -36,7 +36,7 @@ def test_a_dead_broker_fails_the_task_with_the_partition_and_how_much_was_lost(o
         "properties.delivery.timeout.ms": str(TIMEOUT_S * 1000),
         "topic": "target",
     }
-    config = prepare(configure(options).sink)
+    config = prepare(configure_sink(options))
     made = 0
 
     def rows():

@@ -7,7 +7,7 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink
 from millrace.errors import ClientError
 from millrace.kafka.transactional_producer import TransactionalProducer, note, read_note
 from millrace.options.secrets import Properties
@@ -111,7 +111,7 @@ def own(tmp_path_factory):
 @pytest.mark.parametrize("end", ["stop", "kill"])
 def test_a_worker_goes_on_when_the_broker_of_its_ledger_was_restarted(own, end):
     options = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy", "topic": "target"}
-    config = prepare(configure({"properties.bootstrap.servers": own.bootstrap_servers, **options}).sink)
+    config = prepare(configure_sink({"properties.bootstrap.servers": own.bootstrap_servers, **options}))
     schema = pa.schema([("value", pa.binary())])
     for batch in range(2):
         task = WriteTask(0, 0, "me", batch, is_streaming=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql.functions import window
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.source.enumerator.admission_control import AdmissionControl
@@ -73,7 +73,7 @@ def test_a_quiet_partition_holds_the_others_back_until_it_is_idle(broker, make_t
         records = [{"value": b"v", "partition": partition, "timestamp": START_MS + 1000 * each} for each in seconds]
         produce(broker.bootstrap_servers, topic, records)
     options = {"scan.watermark.alignment.max-drift": "10 s", "scan.watermark.idle-timeout": "5 s"}
-    config = configure({"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, **options}).source
+    config = configure_source({"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, **options})
     cluster, quick, quiet = KafkaAdmin(config.client), TopicPartition(topic, 0), TopicPartition(topic, 1)
     pace, available = AdmissionControl(config.options, config.client, cluster, clock), cluster.end([quick, quiet])
 

@@ -108,9 +108,7 @@ def test_a_topic_that_a_column_names_is_not_created(spark, connection, broker, n
 
 @pytest.mark.parametrize("number", ["partitions", "replication-factor"])
 def test_numbers_without_the_option_that_creates_are_refused(spark, connection, number):
-    with pytest.raises(
-        AnalysisException, match=f"'sink.topic.create.{number}': it is for 'sink.topic.create' = 'true'"
-    ):
+    with pytest.raises(AnalysisException, match=f"'sink.topic.create.{number}' requires 'sink.topic.create' = 'true'"):
         write(spark.sql("SELECT 'v' AS value"), connection, topic="orders", **{f"sink.topic.create.{number}": "3"})
 
 

@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 
 import millrace
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import DeliveryError
 from millrace.source.enumerator.planner import Planner
 from millrace.source.reader import pipeline
@@ -232,7 +232,7 @@ def test_a_task_that_is_killed_has_written_each_dead_letter_when_it_is_done(
 def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_topic, write):
     topic, small = make_topic(), make_topic(config={"max.message.bytes": "500"})
     write(topic, {"value": os.urandom(1_000)}, {"value": b'{"id":1}'})
-    config = configure({**connection, "topic": topic, **letters_to(small)}).source
+    config = configure_source({**connection, "topic": topic, **letters_to(small)})
     (split,), tally = Planner(config).batch_splits(), SplitMetrics()
     rows = pipeline.read(config, pa.schema([("id", pa.int32())]), "UTC", split, tally, ErrorPolicy(config, tally))
 

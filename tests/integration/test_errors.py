@@ -112,7 +112,7 @@ def test_exactly_once_without_a_prefix_is_refused(spark, connection):
 def test_a_prefix_without_exactly_once_is_refused(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "sink.transactional-id-prefix": "p"}))
 
-    assert "option 'sink.transactional-id-prefix': it is for 'sink.delivery-guarantee' = 'exactly-once'" in text
+    assert "option 'sink.transactional-id-prefix' requires 'sink.delivery-guarantee' = 'exactly-once'" in text
 
 
 def test_a_mode_without_its_option_names_it(spark, connection):

@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
 from millrace.kafka.producer import poll_all
 from millrace.kafka.transactional_producer import note
@@ -76,7 +76,7 @@ def options(connection, topic):
 
 @pytest.fixture
 def config(options):
-    return prepare(configure(options).sink)
+    return prepare(configure_sink(options))
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, options, 
         LedgerError, match=r"micro-batch 0 was written with 2 rows .* is repeated with 1. The query, its"
     ):
         worker.write(config, rows("a"), task(0))
-    answered = prepare(configure({**options, "sink.exactly-once.if-in-doubt": "skip"}).sink)
+    answered = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "skip"}))
     assert worker.write(answered, rows("a"), task(0)).is_skipped
     assert values() == ["a", "b"]
 
@@ -160,7 +160,7 @@ def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values
         worker.write(config, rows("a"), task(5))
     for answer in ("skip", "write"):
         worker = new_worker()
-        answered = prepare(configure({**options, "sink.exactly-once.if-in-doubt": answer}).sink)
+        answered = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": answer}))
         assert worker.write(answered, rows(answer), task(5)).is_skipped == (answer == "skip")
     assert values() == ["write"]
 
@@ -235,19 +235,19 @@ def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker,
 def test_the_timeout_of_transactions_is_what_the_brokers_allow(config, options, caplog):
     assert config.client["transaction.timeout.ms"] == "900000"
     check._prepare.cache_clear()
-    prepare(configure({**options, "sink.exactly-once.if-in-doubt": "skip"}).sink)
+    prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "skip"}))
     assert "a transaction may take 900 s, which is what the brokers allow" in caplog.text
     with pytest.raises(
         OptionsError, match=r"'properties.transaction.timeout.ms': the brokers allow 900000 at most .*got"
     ):
-        prepare(configure({**options, "properties.transaction.timeout.ms": "900001"}).sink)
-    own = prepare(configure({**options, "properties.transaction.timeout.ms": "60000"}).sink)
+        prepare(configure_sink({**options, "properties.transaction.timeout.ms": "900001"}))
+    own = prepare(configure_sink({**options, "properties.transaction.timeout.ms": "60000"}))
     assert own.client["transaction.timeout.ms"] == "60000"
 
 
 def test_a_producer_that_is_not_idempotent_is_refused(options):
     with pytest.raises(OptionsError, match=r"enable.idempotence"):
-        prepare(configure({**options, "properties.enable.idempotence": "false"}).sink)
+        prepare(configure_sink({**options, "properties.enable.idempotence": "false"}))
 
 
 def test_a_batch_write_is_a_query_of_its_own(spark, options, values):

@@ -141,5 +141,5 @@ def test_options_that_do_not_fit_are_refused_before_a_job_starts(spark, table):
     with pytest.raises(PySparkException) as caught:
         read(spark, BEHAVIOR, options).collect()
     text = str(caught.value)
-    assert "option 'key.fields-prefix': it is for 'value.fields-include' = 'EXCEPT_KEY'" in text
+    assert "option 'key.fields-prefix' requires 'value.fields-include' = 'EXCEPT_KEY'" in text
     assert "option 'key.fields': 'user_id' does not begin with 'k_' ('key.fields-prefix')" in text

@@ -15,7 +15,7 @@ from confluent_kafka.admin import (
 )
 from pyspark.errors import AnalysisException
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import ClientError
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
@@ -109,7 +109,7 @@ def test_a_client_that_may_not_write_dead_letters_is_told_before_it_reads(guarde
 
     def check(user):
         login = {f"properties.{name}": value for name, value in connection_of(user, guarded).items()}
-        check_dead_letters(configure({**login, **tolerant}).source)
+        check_dead_letters(configure_source({**login, **tolerant}))
 
     with pytest.raises(ClientError, match="this client may not write to topic 'dead-letters': its user needs the "):
         check("bob")

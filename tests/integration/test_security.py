@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink, configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
 from millrace.kafka import producer as producer_module
@@ -397,19 +397,19 @@ def test_a_file_that_spark_distributes_is_found_by_its_name(spark, secured):
 
 def test_a_worker_that_is_refused_gives_up_soon(secured, monkeypatch):
     monkeypatch.setattr(fetch_module, "REFUSED_S", 1.0)
-    config = configure(WRONG["password"][0](secured))
+    config = configure_source(WRONG["password"][0](secured))
     split = Split((OffsetRange(TopicPartition(TOPIC, 0), 0, 1),))
 
     with pytest.raises(ClientError) as error:
-        list(fetch_module.fetch(config.source.client, split, SplitMetrics()))
+        list(fetch_module.fetch(config.client, split, SplitMetrics()))
 
     assert "Check 'properties.sasl.username'" in str(error.value)
 
 
 def test_a_writer_that_is_refused_gives_up_soon(secured, monkeypatch):
     monkeypatch.setattr(producer_module, "REFUSED_S", 1.0)
-    config = configure(WRONG["password"][0](secured))
-    producer = WatchedProducer(producer_settings(config.sink.client, idempotent=True))
+    config = configure_sink(WRONG["password"][0](secured))
+    producer = WatchedProducer(producer_settings(config.client, idempotent=True))
     producer.client.produce(TOPIC, b"v")
 
     with pytest.raises(ClientError) as error:
@@ -419,8 +419,8 @@ def test_a_writer_that_is_refused_gives_up_soon(secured, monkeypatch):
 
 
 def test_a_topic_that_a_refused_writer_looks_up_is_told_with_the_reason(secured):
-    config = configure(WRONG["password"][0](secured))
-    producer = WatchedProducer(producer_settings(config.sink.client, idempotent=True))
+    config = configure_sink(WRONG["password"][0](secured))
+    producer = WatchedProducer(producer_settings(config.client, idempotent=True))
 
     with pytest.raises(ClientError) as error:
         producer.partition_count(TOPIC)
@@ -429,7 +429,7 @@ def test_a_topic_that_a_refused_writer_looks_up_is_told_with_the_reason(secured)
 
 
 def test_secured_brokers_that_restart_are_waited_for(secured):
-    cluster = KafkaAdmin(configure(RIGHT["SCRAM-SHA-512 over TLS"](secured)).source.client)
+    cluster = KafkaAdmin(configure_source(RIGHT["SCRAM-SHA-512 over TLS"](secured)).client)
     assert cluster.topics([TOPIC])[TOPIC].partitions == 1
     secured.broker.kill()
     restart = threading.Thread(target=secured.broker.start)

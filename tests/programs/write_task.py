@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
@@ -31,4 +31,4 @@ TransactionalProducer.commit = commit_later
 schema = pa.schema([("value", pa.binary())])
 rows = [pa.record_batch([pa.array([b"a", b"b"])], schema=schema)]
 task = WriteTask(0, 0, given["query"], given["batch"], is_streaming=True)
-print(write(prepare(configure(given["options"]).sink), schema, rows, task))
+print(write(prepare(configure_sink(given["options"])), schema, rows, task))

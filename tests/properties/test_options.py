@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.connector import SinkOptions, SourceOptions, parse_topics
-from millrace.options.duration import parse_duration_ms
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
+from millrace.options.values import parse_duration_ms
 
 UNITS = {
     1: ["", "ms", "milli", "millis", "millisecond", "milliseconds"],

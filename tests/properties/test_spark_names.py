@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millrace.configuration.spark_compat import rewrite
-from millrace.options.topics import parse_partitions, parse_topics
+from millrace.options.values import parse_partitions, parse_topics
 from millrace_offsets.specific import parse_offsets
 from millrace_offsets.timestamp import parse_timestamps
 

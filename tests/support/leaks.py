@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import millrace
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink, configure_source
 from millrace.kafka.client_settings import client_settings
 
 
@@ -48,8 +48,8 @@ def main() -> None:
 
 
 def show(spark: SparkSession, options: dict[str, str]) -> None:
-    configuration = configure(options)
-    print(repr(configuration), configuration.source.client, client_settings(configuration.source.client))
+    configuration = configure_source(options)
+    print(repr(configuration), repr(configure_sink(options)), client_settings(configuration.client))
     written = spark.sql("SELECT 'v' AS value").write.format("millrace").options(**options)
     written.mode("append").save()
     read = spark.read.format("millrace").options(**options).load()

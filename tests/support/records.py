@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.configuration import SinkConfig
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink
 from millrace.errors import OptionsError, SchemaError
 from millrace.records.record_columns import Records
 from millrace.sink.writer.record_builder import record_builder_for
@@ -17,7 +17,7 @@ from millrace.sink.writer.record_builder import record_builder_for
 def sink_config(**options: str) -> SinkConfig:
     """The configuration of a sink; ``_`` in an option's name stands for ``.``."""
     named = {name.replace("_", "."): value for name, value in options.items()}
-    return configure({"properties.bootstrap.servers": "h:1", **named}).sink
+    return configure_sink({"properties.bootstrap.servers": "h:1", **named})
 
 
 def build_records(config: SinkConfig, rows: pa.RecordBatch) -> list[Records]:

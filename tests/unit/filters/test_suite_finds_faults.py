@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from millrace.contracts import HeaderFilter
+from millrace.contracts import HeaderFilter, HeaderFilterOptions
+from millrace.options import ShownValueError, option
 from millrace.testing import HeaderFilterSuite
 
 Mask = Callable[[pa.ListArray], pa.Array]
 
 
+def parse(expression: str, refusal: str | None) -> str:
+    if expression != "any" and refusal is not None:
+        raise ShownValueError(refusal)
+    return expression
+
+
 def suite_of(mask: Mask, refusal: str | None = None) -> HeaderFilterSuite:
     """The suite of a language whose only expression is ``any``: a record that has headers."""
 
+    @dataclass(frozen=True, kw_only=True)
+    class FaultyOptions(HeaderFilterOptions):
+        expression: str = option("scan.header-filter", parse=partial(parse, refusal=refusal), doc="The word any.")
+
+    # Found by its name when options are pickled
+    globals()["FaultyOptions"] = FaultyOptions
+    FaultyOptions.__qualname__ = "FaultyOptions"
+
     class Faulty(HeaderFilter):
-        def __init__(self, expression: str) -> None:
-            if expression != "any" and refusal is not None:
-                raise ValueError(refusal)
+        Options = FaultyOptions
 
         def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
             return mask(headers)
 
     class Suite(HeaderFilterSuite):
-        def make_filter(self, expression: str) -> HeaderFilter:
-            return Faulty(expression)
+        filter_class = Faulty
 
         def examples(self) -> list[tuple[str, list[tuple[str, bytes | None]], bool]]:
             return [("any", [("a", b"1")], True), ("any", [], False)]

@@ -6,7 +6,7 @@ import pytest
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 from millrace.testing import OffsetInitializerSuite
 from millrace.testing.offset_initializer import LogLookup
 from millrace_offsets.timestamp import TimestampOffset, TimestampOptions, parse_timestamps

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 from confluent_kafka import Message
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.contracts import CatalogTable, TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.records.messages import Messages
@@ -35,7 +35,7 @@ def newest_rows(table: CatalogTable, count: int) -> NewestRows:
     Raises:
         ClientError: The brokers refused, or did not answer.
     """
-    config = configure(table.options).source
+    config = configure_source(table.options)
     cluster = KafkaAdmin(config.client)
     partitions = selection_of(config.options).find(cluster, ()).partitions
     newest = newest_messages(config.client, cluster, partitions, count)

@@ -18,19 +18,22 @@ if TYPE_CHECKING:
     )
     from pyspark.sql.types import StructType
 
-    from millrace.configuration import Configuration
+    from millrace.configuration import SinkConfig, SourceConfig
 
 
 class DefaultSource(DataSource):
     """Kafka topics as a Spark data source, ``format("millrace")``."""
 
     def __init__(self, options: dict[str, str]) -> None:
+        from millrace.configuration.build import check_options
         from millrace.spark.errors import user_errors
+        from millrace.spark.options import connector_options
 
         super().__init__(options)
         self._is_planning = True
         with user_errors():
-            self._configuration()
+            # Spark does not tell yet whether this is a read or a write
+            check_options(connector_options(options))
 
     def __getstate__(self) -> dict[str, object]:
         """What travels to other processes, where nothing is planned any more."""
@@ -47,35 +50,41 @@ class DefaultSource(DataSource):
         from millrace.spark.schema import default_schema
 
         with user_errors():
-            return default_schema(self._configuration().source)
+            return default_schema(self._source_config())
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A batch read."""
         from millrace.spark.batch_reader import BatchReader
 
-        return BatchReader(self._configuration().source, schema)
+        return BatchReader(self._source_config(), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """A streaming read."""
         from millrace.spark.stream_reader import StreamReader
 
-        return StreamReader(self._configuration().source, schema)
+        return StreamReader(self._source_config(), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """A batch write."""
         from millrace.spark.batch_writer import BatchWriter
 
-        return BatchWriter(self._configuration().sink, schema, overwrite)
+        return BatchWriter(self._sink_config(), schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802 - Spark's name
         """A streaming write."""
         from millrace.spark.stream_writer import StreamWriter
 
         # Spark makes the writer once more to commit: what is written already must not fail by a look at the topic
-        return StreamWriter(self._configuration().sink, schema, check=self._is_planning)
+        return StreamWriter(self._sink_config(), schema, check=self._is_planning)
 
-    def _configuration(self) -> Configuration:
-        from millrace.configuration.build import configure
+    def _source_config(self) -> SourceConfig:
+        from millrace.configuration.build import configure_source
         from millrace.spark.options import connector_options
 
-        return configure(connector_options(self.options))
+        return configure_source(connector_options(self.options))
+
+    def _sink_config(self) -> SinkConfig:
+        from millrace.configuration.build import configure_sink
+        from millrace.spark.options import connector_options
+
+        return configure_sink(connector_options(self.options))

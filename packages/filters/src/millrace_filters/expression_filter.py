@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pyarrow as pa
 
-from millrace.contracts import HeaderFilter
+from millrace.contracts import HeaderFilter, HeaderFilterOptions
+from millrace.options import option
 from millrace_filters.evaluate import mask
-from millrace_filters.parse import parse
+from millrace_filters.expression import Expression
 from millrace_filters.print import to_text
+
+
+def parse_expression(text: str) -> Expression:
+    """Parse the text of ``scan.header-filter``; only the driver does, so executors need no parser."""
+    from millrace_filters.parse import parse
+
+    return parse(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpressionFilterOptions(HeaderFilterOptions):
+    """The options of the language ``expression``."""
+
+    expression: Expression = option(
+        "scan.header-filter",
+        parse=parse_expression,
+        doc="Conditions on headers, such as depart:toy|depart:book&!env:test.",
+    )
 
 
 class ExpressionFilter(HeaderFilter):
     """Keeps records whose headers fulfil an expression such as ``depart:toy|depart:book&!env:test``.
 
     ``key:value`` is true for a record that has such a header, among others or several times; ``!`` negates the term
-    that it precedes; ``&`` and ``|`` are applied strictly from left to right, none before the other. The grammar is in
-    `millrace_filters.parse`.
+    that it precedes; ``&`` and ``|`` are applied strictly from left to right, neither before the other.
 
     Args:
-        expression: The text of ``scan.header-filter``.
-
-    Raises:
-        ValueError: The expression is wrong; the message shows where, and what was expected.
+        options: The parsed expression.
     """
 
-    def __init__(self, expression: str) -> None:
-        self._expression = parse(expression)
+    Options = ExpressionFilterOptions
 
     def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
-        """For each record whether it is kept: see `HeaderFilter.mask`."""
-        return mask(self._expression, headers)
+        """Return for each record whether it is kept: see `HeaderFilter.mask`."""
+        return mask(self.options.expression, headers)
 
     def __repr__(self) -> str:
-        return f"ExpressionFilter({to_text(self._expression)!r})"
+        return f"ExpressionFilter({to_text(self.options.expression)!r})"

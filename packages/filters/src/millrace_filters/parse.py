@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple, cast
 from unicodedata import east_asian_width
 
+from millrace.options import ShownValueError
 from millrace_filters.expression import Condition, Expression, Link, Operator, Term
 
 SPECIAL = frozenset("&|!:()\\")
@@ -118,10 +119,10 @@ def _text(segment: list[_Char]) -> str:
     return "".join(char.text for char in _strip(segment))
 
 
-def _error(text: str, position: int, problem: str) -> ValueError:
+def _error(text: str, position: int, problem: str) -> ShownValueError:
     shown = "".join(map(_printable, text))
     columns = sum(2 if east_asian_width(char) in "WF" else 1 for char in shown[:position])
-    return ValueError(f"header filter, character {position + 1}: {problem}\n  {shown}\n  {' ' * columns}^")
+    return ShownValueError(f"header filter, character {position + 1}: {problem}\n  {shown}\n  {' ' * columns}^")
 
 
 def _printable(char: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from millrace.errors import OptionsError
 from millrace.options import options_of
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 from millrace_catalog.evolution import EvolutionOptions
 from millrace_catalog.inference import (
     CanalInferenceOptions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from millrace.configuration.build import configure as configure_source
+from millrace.configuration.build import configure_source
 from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError
 from millrace.source.reader.pipeline import rows_for
@@ -44,7 +44,7 @@ def table(
 )
 def test_the_data_source_reads_it_by_its_options(options: dict[str, str], key: bytes | None) -> None:
     made = table(options, key)
-    source = configure_source(made.options).source
+    source = configure_source(made.options)
     rows_for(source, made.schema)
     assert source.options.topics == ("orders",)
     assert source.client["sasl.password"] == "s3cr3t"

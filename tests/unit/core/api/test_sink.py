@@ -81,7 +81,7 @@ def test_exactly_once_needs_a_transactional_id_prefix(problems: Problems) -> Non
 
 def test_a_transactional_id_prefix_needs_exactly_once(problems: Problems) -> None:
     (problem,) = problems(orders().set_transactional_id_prefix("copy"))
-    assert problem == "option 'sink.transactional-id-prefix': it is for 'sink.delivery-guarantee' = 'exactly-once'"
+    assert problem == "option 'sink.transactional-id-prefix' requires 'sink.delivery-guarantee' = 'exactly-once'"
 
 
 @pytest.mark.parametrize("name", ["topic", "topic-pattern"])

@@ -12,7 +12,7 @@ from millrace.monitoring import sender
 from millrace.monitoring.report import Address
 from millrace.monitoring.sender import send
 from millrace.monitoring.sink_report import SinkReport
-from millrace.options.address import split_address
+from millrace.options.values import split_address
 
 REPORT = SinkReport(
     records=10,

@@ -8,7 +8,7 @@ import pytest
 
 from millrace import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaSource, TopicPartition
 from millrace.api.source import KafkaSourceBuilder
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError
 
 Problems = Callable[[Any], tuple[str, ...]]
@@ -43,7 +43,7 @@ def test_a_source_is_a_stream_unless_it_is_bounded() -> None:
 
 def test_options_go_to_a_data_source_as_keywords() -> None:
     given = dict(**orders().build().options)
-    assert configure(given).source.options.topics == ("orders",)
+    assert configure_source(given).options.topics == ("orders",)
 
 
 @pytest.mark.parametrize("topics", [("a", "b"), (["a", "b"],), (("a", "b"),), (iter(["a", "b"]),)])
@@ -182,7 +182,7 @@ def test_options_are_checked_as_those_of_the_data_source(problems: Problems) -> 
         "scan.paralelism": "2",
     }
     with pytest.raises(OptionsError) as error:
-        configure(given)
+        configure_source(given)
     assert problems(builder) == error.value.problems
     assert len(error.value.problems) == 5
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from millrace.api.source import KafkaSource
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError
 
 BASE = {"properties.bootstrap.servers": "h:1", "topic": "orders", "format": "json"}
@@ -13,7 +13,7 @@ LETTERS = {"dirty-data.collector": "topic", "dirty-data.collector.topic": "dead"
 
 def problems(options: dict[str, str]) -> tuple[str, ...]:
     with pytest.raises(OptionsError) as error:
-        configure(options)
+        configure_source(options)
     return error.value.problems
 
 
@@ -28,7 +28,7 @@ def problems(options: dict[str, str]) -> tuple[str, ...]:
     ],
 )
 def test_options_that_fit_are_taken(options: dict[str, str]) -> None:
-    assert configure({**BASE, **TOLERANT, **options}).source.options.ignore_errors
+    assert configure_source({**BASE, **TOLERANT, **options}).options.ignore_errors
 
 
 @pytest.mark.parametrize(
@@ -43,27 +43,27 @@ def test_options_that_fit_are_taken(options: dict[str, str]) -> None:
 @pytest.mark.parametrize("strict", [{}, {"ingestion.ignore-errors": "false"}])
 def test_what_is_for_tolerated_messages_needs_them(name: str, value: str, strict: dict[str, str]) -> None:
     assert problems({**BASE, **strict, name: value}) == (
-        f"option {name!r}: it is for 'ingestion.ignore-errors' = true; otherwise a malformed message ends the query",
+        f"option {name!r} requires 'ingestion.ignore-errors' = 'true'; otherwise a malformed message ends the query",
     )
 
 
 def test_without_a_format_nothing_is_malformed() -> None:
     assert problems({"properties.bootstrap.servers": "h:1", **TOLERANT}) == (
-        "option 'ingestion.ignore-errors': without a format no message is malformed; give 'value.format'",
+        "option 'ingestion.ignore-errors' requires 'value.format'; without a format no message is malformed",
     )
 
 
 def test_a_topic_for_them_needs_its_name() -> None:
     assert problems({**BASE, **TOLERANT, "dirty-data.collector": "topic"}) == (
-        "option 'dirty-data.collector' = topic: it needs 'dirty-data.collector.topic', where malformed messages are to "
-        "be written",
+        "option 'dirty-data.collector' = 'topic' requires 'dirty-data.collector.topic', the topic to write malformed "
+        "messages to",
     )
 
 
 @pytest.mark.parametrize("collector", [{}, {"dirty-data.collector": "logger"}])
 def test_a_name_needs_the_topic(collector: dict[str, str]) -> None:
     assert problems({**BASE, **TOLERANT, **collector, "dirty-data.collector.topic": "dead"}) == (
-        "option 'dirty-data.collector.topic': it is for 'dirty-data.collector' = topic",
+        "option 'dirty-data.collector.topic' requires 'dirty-data.collector' = 'topic'",
     )
 
 
@@ -86,8 +86,8 @@ def test_a_topic_that_is_read_is_refused(selection: dict[str, str]) -> None:
 def test_a_limit_of_all_tasks_needs_the_driver() -> None:
     quiet = {"scan.metrics.address": "", "ingestion.error-tolerance.max-count": "5"}
     assert problems({**BASE, **TOLERANT, **quiet}) == (
-        "option 'ingestion.error-tolerance.max-count': a stream's tasks count together by way of the driver; leave out "
-        "'scan.metrics.address', or give an address of the driver",
+        "option 'ingestion.error-tolerance.max-count': the tasks of a stream count together through the driver; "
+        "remove 'scan.metrics.address', or set it to an address of the driver",
     )
 
 
@@ -101,4 +101,4 @@ def test_builders_take_them_too() -> None:
         .set_option("ingestion.error-tolerance.max-count", 1_000)
         .build()
     )
-    assert configure(source.options).source.options.max_errors == 1_000
+    assert configure_source(source.options).options.max_errors == 1_000

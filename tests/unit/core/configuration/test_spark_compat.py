@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.both_directions import Configured, configure
 
-from millrace.configuration import Configuration
-from millrace.configuration.build import configure
 from millrace.configuration.spark_compat import NAMES, rewrite
 from millrace.errors import OptionsError
 from millrace.options import options_of
@@ -20,7 +19,7 @@ PAGE = Path(__file__).parents[4] / "docs/from-spark-kafka.md"
 SERVERS = {"kafka.bootstrap.servers": "h:9092"}
 
 
-def configured(options: dict[str, str]) -> Configuration:
+def configured(options: dict[str, str]) -> Configured:
     return configure({**SERVERS, **options})
 
 

@@ -9,8 +9,7 @@ import subprocess
 import sys
 
 import pytest
-
-from millrace.configuration.build import configure
+from tests.support.both_directions import configure
 
 PROGRAM = """
 import base64, json, pickle, sys
@@ -27,7 +26,7 @@ print(config.options.topics, config.client["bootstrap.servers"])
 
 @pytest.mark.parametrize("side", ["source", "sink"])
 def test_an_executor_reads_its_configuration_without_the_parser(side: str) -> None:
-    made = configure(
+    configured = configure(
         {
             "properties.bootstrap.servers": "h:1",
             "topic": "a",
@@ -38,7 +37,7 @@ def test_an_executor_reads_its_configuration_without_the_parser(side: str) -> No
             "sink.partitioner": "fixed",
         }
     )
-    sent = base64.b64encode(pickle.dumps(getattr(made, side))).decode()
+    sent = base64.b64encode(pickle.dumps(getattr(configured, side))).decode()
     run = subprocess.run([sys.executable, "-c", PROGRAM, sent], capture_output=True, text=True, check=True)
     modules, config = run.stdout.splitlines()
     assert config == "('a',) h:1"

@@ -10,7 +10,7 @@ import pytest
 from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.connector import SinkOptions, SourceOptions
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 
 WHOLE_NUMBER = "expected a whole number"
 ABOVE_ZERO = "expected greater than 0"
@@ -60,8 +60,8 @@ CASES |= {
             (),
             {"id": ("id",), "k_id; Name": ("k_id", "Name")},
             {
-                "": "expected names of columns separated by ';'",
-                "id;;a": "expected names of columns separated by ';'",
+                "": "expected column names separated by ';'",
+                "id;;a": "expected column names separated by ';'",
                 "id;a;id": "expected each column once, but id is repeated",
             },
         ),
@@ -321,7 +321,7 @@ def test_a_secret_that_is_refused_is_not_shown(text: str) -> None:
     with pytest.raises(OptionsError) as error:
         take(SinkOptions, {"sink.metrics.secret": text})
     assert error.value.problems == (
-        "option 'sink.metrics.secret': expected hexadecimal digits, as SinkMetrics.options has them; got a value that "
+        "option 'sink.metrics.secret': expected hexadecimal digits, as in SinkMetrics.options; got a value that "
         "is not shown",
     )
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from millrace.options.parse import show
+from millrace.options.parser import show
 from millrace.options.secrets import Properties, is_secret
 
 

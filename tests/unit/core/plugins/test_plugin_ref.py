@@ -9,6 +9,8 @@ import pytest
 from millrace.errors import PluginVersionError, UnknownPluginError
 from millrace.plugins.kinds import HEADER_FILTER, PARTITIONER
 from millrace.plugins.manager import PluginRef, plugin_manager
+from millrace_filters.expression_filter import ExpressionFilterOptions
+from millrace_filters.parse import parse
 
 
 def refer(name: str, **changes: Any) -> PluginRef:
@@ -42,7 +44,8 @@ def test_a_pickled_reference_names_no_class_of_the_plugin() -> None:
 
 
 def test_creating_builds_the_plugin_with_its_options() -> None:
-    created = plugin_manager().refer(HEADER_FILTER, "expression", "depart:toy").create()
+    options = ExpressionFilterOptions(expression=parse("depart:toy"))
+    created = plugin_manager().refer(HEADER_FILTER, "expression", options).create()
     assert repr(created) == "ExpressionFilter('depart:toy')"
 
 

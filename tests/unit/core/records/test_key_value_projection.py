@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.configuration import SourceConfig
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError, SchemaError
 from millrace.records.key_value_projection import Parts, divide
 
@@ -14,7 +14,7 @@ EXCEPT_KEY = {"value.fields-include": "EXCEPT_KEY"}
 
 
 def source(**options: str) -> SourceConfig:
-    return configure({"properties.bootstrap.servers": "h:1", **options}).source
+    return configure_source({"properties.bootstrap.servers": "h:1", **options})
 
 
 def keyed(fields: str, **options: str) -> SourceConfig:
@@ -99,36 +99,36 @@ def test_a_column_of_the_value_without_its_prefix_is_told() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"format": "json", "key.fields": "id"}, "option 'key.fields': there is no format of keys; give 'key.format'"),
+        ({"format": "json", "key.fields": "id"}, "option 'key.fields' requires 'key.format'"),
         (
             {"format": "json", "key.fields-prefix": "k_"},
-            "option 'key.fields-prefix': there is no format of keys; give 'key.format'",
+            "option 'key.fields-prefix' requires 'key.format'",
         ),
         (
             {"format": "json", **EXCEPT_KEY},
-            "option 'value.fields-include': there is no format of keys; give 'key.format'",
+            "option 'value.fields-include' requires 'key.format'",
         ),
         (
             {"format": "json", "key.format": "json"},
-            "option 'key.format': it needs 'key.fields', the columns of the key, such as 'id;country'",
+            "option 'key.format' requires 'key.fields', the columns of the key, such as 'id;country'",
         ),
         (
             {"key.format": "json", "key.fields": "id"},
-            "option 'key.format': there is no format of values; give 'value.format'",
+            "option 'key.format' requires 'value.format'",
         ),
         (
             {"value.fields-prefix": "v_"},
-            "option 'value.fields-prefix': there is no format of values; give 'value.format'",
+            "option 'value.fields-prefix' requires 'value.format'",
         ),
         (
             {"format": "json", "key.format": "json", "key.fields": "k_id", "key.fields-prefix": "k_"},
-            "option 'key.fields-prefix': it is for 'value.fields-include' = 'EXCEPT_KEY'; with ALL the columns of the "
-            "key are part of the value as well, under one name",
+            "option 'key.fields-prefix' requires 'value.fields-include' = 'EXCEPT_KEY'; with ALL the columns of the "
+            "key are columns of the value as well, under one name",
         ),
         (
             {"format": "json", "key.format": "json", "key.fields": "id", "value.fields-prefix": "v_"},
-            "option 'value.fields-prefix': it is for 'value.fields-include' = 'EXCEPT_KEY'; with ALL the columns of "
-            "the key are part of the value as well, under one name",
+            "option 'value.fields-prefix' requires 'value.fields-include' = 'EXCEPT_KEY'; with ALL the columns of "
+            "the key are columns of the value as well, under one name",
         ),
         (
             {"format": "json", "key.format": "json", "key.fields": "id", "key.fields-prefix": "k_", **EXCEPT_KEY},
@@ -140,16 +140,16 @@ def test_a_column_of_the_value_without_its_prefix_is_told() -> None:
         ),
         (
             {"format": "json", "key.format": "json", "key.fields": "k", "metadata.columns": "timestamp AS k"},
-            "option 'key.fields': 'k' is metadata, by option 'metadata.columns', and no part of the key",
+            "option 'key.fields': 'k' is a metadata column ('metadata.columns'), not a column of the key",
         ),
         (
             {"format": "json", "key.format": "debezium-json", "key.fields": "id"},
-            "option 'key.format': 'debezium-json' is a format of changes, and a key is none; give another one",
+            "option 'key.format': 'debezium-json' is a changelog format, which keys cannot have",
         ),
         (
             {"format": "json", "key.format": "json", "key.fields": "k_id", "key.fields-prefix": "k_"}
             | {"value.fields-prefix": "k_v_", **EXCEPT_KEY},
-            "options 'key.fields-prefix' and 'value.fields-prefix': 'k_' and 'k_v_' are not told apart, since one "
+            "options 'key.fields-prefix' and 'value.fields-prefix': 'k_' and 'k_v_' cannot be told apart, since one "
             "begins with the other",
         ),
     ],

@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 )
 
 from millrace.configuration import SourceConfig
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import SchemaError
 from millrace.source.reader.pipeline import rows_for
 from millrace.spark.schema import arrow_schema, default_schema
@@ -29,7 +29,7 @@ from millrace_formats.changelog.canal_json import CanalJsonFormat
 
 
 def source(**options: str) -> SourceConfig:
-    return configure({"properties.bootstrap.servers": "h:1", **options}).source
+    return configure_source({"properties.bootstrap.servers": "h:1", **options})
 
 
 HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])

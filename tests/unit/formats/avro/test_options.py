@@ -10,7 +10,7 @@ import pytest
 
 from millrace.errors import OptionsError
 from millrace.options import options_of
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 from millrace_formats.avro import AvroOptions
 from millrace_formats.avro.registry_options import RegistryOptions
 

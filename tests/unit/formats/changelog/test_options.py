@@ -9,7 +9,7 @@ import pytest
 
 from millrace.errors import OptionsError, SchemaError
 from millrace.options import options_of
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 from millrace_formats.changelog.canal_json import CanalJsonFormat, CanalOptions
 from millrace_formats.changelog.debezium_json import DebeziumJsonFormat, DebeziumOptions
 from millrace_formats.changelog.format import ChangelogJsonFormat

@@ -16,7 +16,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from millrace.contracts import Payloads
 from millrace.errors import MachineError, OptionsError
 from millrace.options import options_of
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 from millrace_formats.protobuf import ProtobufFormat, ProtobufOptions
 from unit.formats.proto_types import add_field, file_of, format_of
 

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from annotated_types import Gt
 
 from millrace.options import option
-from millrace.options.names import parse_names
-from millrace.options.topics import parse_pattern
+from millrace.options.values import parse_java_pattern, parse_names
 from millrace_catalog.types import NULL, Column, parse_schema
 
 Nesting = Literal["string", "flatten", "struct"]
@@ -140,13 +139,13 @@ class CanalInferenceOptions(FormatOptions):
     database_include: str | None = option(
         "database.include",
         default=None,
-        parse=parse_pattern,
+        parse=parse_java_pattern,
         doc="Looks only at changes in databases whose whole names match this regular expression, as in Java.",
     )
     table_include: str | None = option(
         "table.include",
         default=None,
-        parse=parse_pattern,
+        parse=parse_java_pattern,
         doc="Looks only at changes of tables whose whole names match this regular expression, as in Java.",
     )
     strategy: Literal["AUTO", "SQL_TYPE", "MYSQL_TYPE"] = option(

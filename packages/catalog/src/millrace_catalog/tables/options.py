@@ -10,9 +10,9 @@ from annotated_types import Gt
 
 from millrace.options import option, options_of
 from millrace.options.connector import SourceOptions
-from millrace.options.duration import parse_duration_ms
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties
+from millrace.options.values import parse_duration_ms
 from millrace.sampling import take_client_properties
 from millrace_catalog.evolution.options import EvolutionOptions
 from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions

@@ -173,7 +173,7 @@ def _not_empty(prefix: str) -> str:
 
 
 def _millis(text: str) -> int:
-    from millrace.options.duration import parse_duration_ms
+    from millrace.options.values import parse_duration_ms
 
     try:
         millis = parse_duration_ms(text)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
 from millrace.api.builder_options import Settings
-from millrace.configuration.build import configure
 from millrace.errors import OptionsError
 from millrace.options.secrets import Properties
 
@@ -50,8 +49,20 @@ class Builder:
     def _set_properties(self, method: str, properties: Mapping[str, object]) -> Self:
         return self._set(method, {f"properties.{name}": value for name, value in properties.items()})
 
-    def _finished(self, what: str, missing: Iterable[str], defaults: Mapping[str, str]) -> Properties:
-        """The options, checked as the data source checks them.
+    def _finished(
+        self,
+        what: str,
+        missing: Iterable[str],
+        defaults: Mapping[str, str],
+        configure: Callable[[Mapping[str, str]], object],
+    ) -> Properties:
+        """Return the options, checked as the data source checks them.
+
+        Args:
+            what: The class that is built, for the message.
+            missing: Problems of methods that were not called.
+            defaults: Options that hold unless others are set.
+            configure: Parses the options for the direction of the class.
 
         Raises:
             OptionsError: Something is wrong or missing; every problem is in the one message.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from millrace.errors import OptionsError
-from millrace.options.parse import show
+from millrace.options.parser import show
 from millrace.options.secrets import Properties
 
 _ADDED_UP = {"metadata.columns"}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pyspark.sql.types import StructType
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.source.reader.pipeline import explain
 from millrace.spark.schema import arrow_schema
 
@@ -26,5 +26,5 @@ def explain_decode(options: Mapping[str, str], schema: StructType | str) -> str:
         SchemaError: A format cannot give one of the columns.
     """
     columns = StructType.fromDDL(schema) if isinstance(schema, str) else schema
-    found = explain(configure(options).source, arrow_schema(columns))
+    found = explain(configure_source(options), arrow_schema(columns))
     return "\n".join(f"{part}: {text}" for part, text in found.items())

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 from millrace.api.builder import Builder
 from millrace.api.prefix_registry import check_is_free, take
 from millrace.api.record_serializer import KafkaRecordSerializationSchema
-from millrace.options.fields import parse_fields
+from millrace.configuration.build import configure_sink
 from millrace.options.metadata import parse_metadata_columns
 from millrace.options.secrets import Properties
+from millrace.options.values import parse_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -100,7 +101,7 @@ class KafkaSink:
 
     def _key_columns(self) -> list[str]:
         if "key.fields" in self.options:
-            return list(parse_fields(self.options["key.fields"]))
+            return list(parse_columns(self.options["key.fields"]))
         named = parse_metadata_columns(self.options.get("metadata.columns", "topic"))
         carried = next((each.column for each in named if each.key == "__raw_key__"), None)
         has_format = "format" in self.options or "value.format" in self.options
@@ -150,7 +151,7 @@ class KafkaSinkBuilder(Builder):
         Raises:
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
-        return KafkaSink(self._finished("KafkaSink", self._missing(), {}), self._parallelism)
+        return KafkaSink(self._finished("KafkaSink", self._missing(), {}, configure_sink), self._parallelism)
 
     def _missing(self) -> Iterator[str]:
         if not self._has_serializer and not self._settings.has("topic", "topic-pattern", "metadata.columns"):

@@ -10,6 +10,7 @@ from millrace.api.builder import Builder
 from millrace.api.offsets import KafkaOffsetsInitializer
 from millrace.api.plugin_options import plugin_options
 from millrace.api.topic_partitions import partitions_text
+from millrace.configuration.build import configure_source
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT
 
@@ -138,7 +139,7 @@ class KafkaSourceBuilder(Builder):
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
         defaults = {} if self._settings.has(*_STARTS) else {"scan.startup.mode": "earliest-offset"}
-        options = self._finished("KafkaSource", self._missing(), defaults)
+        options = self._finished("KafkaSource", self._missing(), defaults, configure_source)
         return KafkaSource(options, is_bounded=self._stop_method == "set_bounded")
 
     def _missing(self) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""The finished configuration of a source and a sink: parsed on the driver, sent to executors as it is."""
+"""Configurations of a source and a sink: parsed and checked on the driver, sent to executors as they are."""
 
-from millrace.configuration.model import Configuration, SinkConfig, SourceConfig
+from millrace.configuration.model import SinkConfig, SourceConfig
 
-__all__ = ["Configuration", "SinkConfig", "SourceConfig"]
+__all__ = ["SinkConfig", "SourceConfig"]

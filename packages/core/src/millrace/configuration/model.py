@@ -1,4 +1,4 @@
-"""What a configuration is once it is parsed: frozen dataclasses that need no parser to travel or to be used."""
+"""Parsed configurations of a source and a sink: frozen dataclasses that executors use without the parser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from millrace.plugins.manager import PluginRef
 
 @dataclass(frozen=True)
 class SourceConfig:
-    """How to read.
+    """The configuration of a read.
 
     Attributes:
         options: The source's own options.
@@ -20,8 +20,8 @@ class SourceConfig:
         key_format: The format of keys; None for rows that have no part of them.
         startup: Where to start; None leaves it to the kind of query.
         bounded: Where to stop; None leaves it to the kind of query.
-        header_filter: Which records to keep; None keeps all.
-        inference: What tells the columns of the format's values where the user gives none; None where nothing does.
+        header_filter: Selects the records to keep; None keeps all.
+        inference: Infers the columns of values where the user gives none; None where the format has no inference.
         follows_group: Whether the consumer group of the client is where the query starts, and follows it, unless
             options say otherwise.
     """
@@ -39,14 +39,14 @@ class SourceConfig:
 
 @dataclass(frozen=True)
 class SinkConfig:
-    """How to write.
+    """The configuration of a write.
 
     Attributes:
         options: The sink's own options.
         client: Properties for the Kafka client, under librdkafka's names.
         value_format: The format of values; None for the columns of Spark's own connector.
         key_format: The format of keys; None for keys that are metadata, or none.
-        partitioner: Which partition a record goes to.
+        partitioner: Chooses the partitions of records.
     """
 
     options: SinkOptions
@@ -54,11 +54,3 @@ class SinkConfig:
     value_format: PluginRef | None
     key_format: PluginRef | None
     partitioner: PluginRef
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """Both directions, from one set of options."""
-
-    source: SourceConfig
-    sink: SinkConfig

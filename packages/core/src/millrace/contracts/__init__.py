@@ -12,7 +12,7 @@ from millrace.contracts.format import (
     SchemaMismatchError,
     SerializationContext,
 )
-from millrace.contracts.header_filter import HEADERS, HeaderFilter, is_headers
+from millrace.contracts.header_filter import HEADERS, HeaderFilter, HeaderFilterOptions, is_headers
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
@@ -31,6 +31,7 @@ __all__ = [
     "Encoder",
     "Format",
     "HeaderFilter",
+    "HeaderFilterOptions",
     "MalformedMessage",
     "NoOptions",
     "OffsetInitializer",

@@ -1,38 +1,51 @@
-"""Header filters: which records are kept, decided by their headers before anything is decoded."""
+"""Header filters: select records by their headers, before anything is decoded."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pyarrow as pa
+
+from millrace.contracts.plugin import Plugin
+from millrace.options import option
 
 HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 """The Arrow type of records' headers: in order, repeats included; a record without headers has an empty list."""
 
 
 def is_headers(kind: pa.DataType) -> bool:
-    """Whether a type is `HEADERS`, whatever may be null in it."""
+    """Return whether a type is `HEADERS`, whatever may be null in it."""
     if not (pa.types.is_list(kind) and pa.types.is_struct(kind.value_type)):
         return False
     return [(field.name, field.type) for field in kind.value_type] == [("key", pa.string()), ("value", pa.binary())]
 
 
-class HeaderFilter(ABC):
-    """A filter of one expression in one language.
+@dataclass(frozen=True, kw_only=True)
+class HeaderFilterOptions:
+    """The option that every header filter has.
 
-    Args:
-        expression: The text of ``scan.header-filter``.
-
-    Raises:
-        ValueError: The expression is wrong; the message shows where.
+    A language redeclares ``expression`` with a ``parse`` of its own, so that the driver parses the text once, reports
+    what is wrong, and executors receive the parsed expression. Further options are named ``scan.filter.<option>``.
     """
 
-    @abstractmethod
-    def __init__(self, expression: str) -> None: ...
+    expression: Any = option(
+        "scan.header-filter", doc="The expression, in the language of scan.filter.language, of the records to keep."
+    )
+
+
+class HeaderFilter(Plugin, ABC):
+    """A filter of one expression in one language, named in ``scan.filter.language``.
+
+    Built on the driver, which parses the options, and once per task on executors.
+    """
+
+    Options: ClassVar[type] = HeaderFilterOptions
 
     @abstractmethod
     def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
-        """For each record whether it is kept; no nulls.
+        """Return for each record whether it is kept; without nulls.
 
         Args:
             headers: The records' headers, of type `HEADERS`.

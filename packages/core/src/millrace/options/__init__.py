@@ -1,5 +1,5 @@
 """Options: declared once as dataclass fields, parsed and checked once on the driver."""
 
-from millrace.options.field import OptionInfo, option, options_of
+from millrace.options.field import OptionInfo, ShownValueError, option, options_of
 
-__all__ = ["OptionInfo", "option", "options_of"]
+__all__ = ["OptionInfo", "ShownValueError", "option", "options_of"]

@@ -11,13 +11,19 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt
 
-from millrace.options.address import parse_address, parse_port_address
-from millrace.options.duration import parse_duration_ms
 from millrace.options.field import option
-from millrace.options.fields import parse_fields
 from millrace.options.metadata import MetadataColumn, parse_metadata_columns
-from millrace.options.secrets import parse_shared_secret
-from millrace.options.topics import parse_partitions, parse_pattern, parse_topic, parse_topics
+from millrace.options.values import (
+    parse_address,
+    parse_columns,
+    parse_duration_ms,
+    parse_java_pattern,
+    parse_partitions,
+    parse_port_address,
+    parse_shared_secret,
+    parse_topic,
+    parse_topics,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +40,7 @@ class TableOptions:
     topic_pattern: str | None = option(
         "topic-pattern",
         default=None,
-        parse=parse_pattern,
+        parse=parse_java_pattern,
         doc="A regular expression, as in Java, that the whole names of the topics to read match, or of those that the "
         "rows of a sink may name. Kafka's internal topics never do.",
     )
@@ -53,7 +59,7 @@ class TableOptions:
     key_fields: tuple[str, ...] = option(
         "key.fields",
         default=(),
-        parse=parse_fields,
+        parse=parse_columns,
         doc="The columns of the key, separated by ';', in the order in which its format has them.",
     )
     key_prefix: str = option(

@@ -12,6 +12,10 @@ from millrace.options.secrets import is_secret
 _KEY = "millrace"
 
 
+class ShownValueError(ValueError):
+    """A wrong value of an option, in a message that shows the value already, such as with a mark under the mistake."""
+
+
 @dataclass(frozen=True)
 class OptionInfo:
     """What the user sees of an option.

@@ -30,14 +30,14 @@ class MetadataColumn(NamedTuple):
     column: str
 
     @property
-    def of_value(self) -> str | None:
+    def format_key(self) -> str | None:
         """The key without ``value.`` where the format of values tells it; None where every message has it."""
         return self.key.removeprefix(_OF_VALUE) if self.key.startswith(_OF_VALUE) else None
 
 
-def keys_of_value(chosen: Iterable[MetadataColumn]) -> list[str]:
+def format_metadata_keys(chosen: Iterable[MetadataColumn]) -> list[str]:
     """The keys that the format of values has to tell, each once."""
-    return list(dict.fromkeys(one.of_value for one in chosen if one.of_value is not None))
+    return list(dict.fromkeys(one.format_key for one in chosen if one.format_key is not None))
 
 
 def parse_metadata_columns(text: str) -> tuple[MetadataColumn, ...]:

@@ -1,4 +1,4 @@
-"""Which options hold secrets, and a mapping that never shows them."""
+"""Recognize options that hold secrets; a mapping of client properties that never shows them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,8 @@ _SECRET = re.compile(
 
 
 def is_secret(name: str) -> bool:
-    """Whether an option's value must never be shown, judged by its name."""
+    """Return whether the value of an option must never be shown, judged by the option's name."""
     return _SECRET.search(name) is not None
-
-
-def parse_shared_secret(text: str) -> bytes:
-    """A secret that millrace has made, in hexadecimal digits.
-
-    Raises:
-        ValueError: It is none.
-    """
-    try:
-        secret = bytes.fromhex(text)
-    except ValueError:
-        secret = b""
-    if not secret:
-        # Without a cause, whose message could show a part of it
-        raise ValueError("expected hexadecimal digits, as SinkMetrics.options has them")
-    return secret
 
 
 class Properties(Mapping[str, str]):

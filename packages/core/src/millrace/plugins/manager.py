@@ -6,12 +6,15 @@ import functools
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from millrace.errors import DuplicatePluginError, PluginLoadError, PluginVersionError, UnknownPluginError
 from millrace.options.suggestions import closest
 from millrace.plugins.discovery import Discovery, PluginEntry, discover
 from millrace.plugins.kinds import KINDS, Kind
+
+if TYPE_CHECKING:
+    from millrace.contracts import Plugin
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class PluginManager:
             )
         return found[0]
 
-    def load(self, kind: Kind, name: str) -> type:
+    def load(self, kind: Kind, name: str) -> type[Plugin]:
         """The class of a plugin, given by name, ``module:Class`` or ``module.Class``.
 
         Raises:
@@ -126,7 +129,7 @@ def is_import_string(name: str) -> bool:
     return ":" in name or "." in name
 
 
-def _import_class(kind: Kind, target: str, what: str) -> type:
+def _import_class(kind: Kind, target: str, what: str) -> type[Plugin]:
     module_name, _, class_name = target.partition(":") if ":" in target else target.rpartition(".")
     try:
         loaded = getattr(importlib.import_module(module_name), class_name)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from millrace.contracts import SampledMessage, TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.options.secrets import Properties
-from millrace.options.topics import INTERNAL
+from millrace.options.values import KAFKA_INTERNAL_TOPICS
 from millrace.sampling.newest import newest_messages
 
 
@@ -28,7 +28,7 @@ class Topics:
         Raises:
             UnreachableError: No bootstrap server answered.
         """
-        return [name for name in self._cluster.topic_names() if name not in INTERNAL]
+        return [name for name in self._cluster.topic_names() if name not in KAFKA_INTERNAL_TOPICS]
 
     def is_compacted(self, topic: str) -> bool:
         """Whether a topic keeps the newest message of each key; it takes the permission to describe its settings."""

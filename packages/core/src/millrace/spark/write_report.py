@@ -10,8 +10,8 @@ from pyspark.sql.datasource import WriterCommitMessage
 from millrace.monitoring.report import Address
 from millrace.monitoring.sender import send
 from millrace.monitoring.sink_report import SinkReport
-from millrace.options.address import split_address
 from millrace.options.connector import SinkOptions
+from millrace.options.values import split_address
 from millrace.sink.write_task import WriteResult
 
 

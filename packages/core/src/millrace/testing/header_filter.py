@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,6 +11,9 @@ import pyarrow as pa
 import pytest
 
 from millrace.contracts import HEADERS, HeaderFilter
+from millrace.errors import OptionsError
+from millrace.options.parser import OptionParser
+from millrace.testing.plugin_options import PluginOptionsSuite
 
 Headers = Sequence[tuple[str, bytes | None]]
 """The headers of one record, in order."""
@@ -24,14 +27,13 @@ class Example(NamedTuple):
     kept: bool
 
 
-class HeaderFilterSuite(ABC):
+class HeaderFilterSuite(PluginOptionsSuite):
     """Tests that a header filter keeps its contract.
 
-    Subclass it in a test module, with a name that pytest collects, and override three methods::
+    Subclass it in a test module, with a name that pytest collects, and override three members::
 
         class TestGlobs(HeaderFilterSuite):
-            def make_filter(self, expression):
-                return GlobFilter(expression)
+            filter_class = GlobFilter
 
             def examples(self):
                 return [
@@ -46,9 +48,10 @@ class HeaderFilterSuite(ABC):
     some unusual ones, in batches and slices of batches.
     """
 
+    @property
     @abstractmethod
-    def make_filter(self, expression: str) -> HeaderFilter:
-        """A new filter."""
+    def filter_class(self) -> type[HeaderFilter]:
+        """The class to test."""
 
     @abstractmethod
     def examples(self) -> Sequence[tuple[str, Headers, bool]]:
@@ -57,6 +60,20 @@ class HeaderFilterSuite(ABC):
     @abstractmethod
     def wrong_expressions(self) -> Sequence[str]:
         """Expressions that must be refused."""
+
+    def make_filter(self, expression: str) -> HeaderFilter:
+        """Make a new filter, with its options parsed as the driver parses them.
+
+        Raises:
+            OptionsError: The expression is wrong.
+        """
+        parser = OptionParser("header filter", {"scan.header-filter": expression})
+        options = parser.take(self.filter_class.Options)
+        parser.finish()
+        return self.filter_class(options)
+
+    def make_plugin(self) -> HeaderFilter:
+        return self.make_filter(self._examples()[0].expression)
 
     def test_is_a_header_filter(self) -> None:
         for header_filter in self._filters():
@@ -83,6 +100,11 @@ class HeaderFilterSuite(ABC):
             check_mask(header_filter.mask(header_array([])), 0)
             check_mask(header_filter.mask(self._batch().slice(1, 0)), 0)
 
+    def test_executors_make_the_same_filter(self) -> None:
+        remade = self.remake_plugin()
+        assert isinstance(remade, HeaderFilter)
+        assert remade.mask(self._batch()).to_pylist() == self.make_plugin().mask(self._batch()).to_pylist()
+
     def test_records_without_headers_are_all_alike(self) -> None:
         for header_filter in self._filters():
             mask = header_filter.mask(header_array([[], [], []]))
@@ -105,7 +127,7 @@ class HeaderFilterSuite(ABC):
 
     def test_wrong_expressions_are_refused(self) -> None:
         for expression in self.wrong_expressions():
-            with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the wording is the author's
+            with pytest.raises(OptionsError) as refusal:
                 self.make_filter(expression)
             assert expression in str(refusal.value), "the message must show the expression"
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 from millrace.contracts import Plugin
 from millrace.options import options_of
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 
 
 class PluginOptionsSuite(ABC):

@@ -24,7 +24,7 @@ class ProtobufOptions:
         doc="The message type: a Python class that protoc has generated, as module:Message or module.Message, or with "
         "descriptor-set the full name of a message in that file.",
     )
-    descriptor_set: DescriptorSet | None = option(  # noqa: RUF009 - it makes a field
+    descriptor_set: DescriptorSet | None = option(
         "descriptor-set",
         default=None,
         parse=parse_file,

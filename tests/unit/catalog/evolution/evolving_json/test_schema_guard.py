@@ -11,7 +11,7 @@ import pytest
 
 from millrace.contracts import Payloads, SchemaMismatchError
 from millrace.errors import OptionsError, SchemaError
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
 from millrace_catalog.evolution.evolving_json.format import EvolvingJsonFormat
 from millrace_catalog.evolution.evolving_json.options import EvolvingJsonOptions

@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_sink
 from millrace.errors import MessageError, SchemaError
 from millrace.records.record_columns import Records
 from millrace.sink.writer.record_builder import record_builder_for
@@ -18,7 +18,7 @@ ROWS = pa.record_batch({"id": [1, 2, 3, 4], "row_kind": ["+I", "-U", "+U", "-D"]
 def encoded(rows: pa.RecordBatch, **options: str) -> list[Records]:
     given = {"properties.bootstrap.servers": "h:1", "topic": "orders", "format": "debezium-json"}
     named = {name.replace("_", "."): value for name, value in options.items()}
-    return list(record_builder_for(configure({**given, **named}).sink, rows.schema).build(rows))
+    return list(record_builder_for(configure_sink({**given, **named}), rows.schema).build(rows))
 
 
 def values(rows: pa.RecordBatch, **options: str) -> list[dict[str, object]]:

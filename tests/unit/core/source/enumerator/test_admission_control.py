@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.source.enumerator import admission_control as pace_module
 from millrace.source.enumerator.admission_control import AdmissionControl
@@ -21,7 +21,7 @@ def clock() -> Clock:
 
 def pace(clock: Clock, **options: Any) -> AdmissionControl:
     given = {"scan." + name.replace("_", "-"): str(value) for name, value in options.items()}
-    config = configure({"properties.bootstrap.servers": "h:1", **given}).source
+    config = configure_source({"properties.bootstrap.servers": "h:1", **given})
     return AdmissionControl(config.options, config.client, Log({}), clock)  # type: ignore[arg-type]
 
 

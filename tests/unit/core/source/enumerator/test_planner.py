@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.source.enumerator import partition_discovery as subscription_module
@@ -54,18 +54,18 @@ def plan(**options: Any) -> Planner:
     """A planner for topic a; underscores stand for dots, and two of them for a dash."""
     given = {name.replace("__", "-").replace("_", "."): value for name, value in options.items()}
     return Planner(
-        configure(
+        configure_source(
             {
                 "properties.bootstrap.servers": "h:1",
                 "topic": "a",
                 **given,
             }
-        ).source
+        )
     )
 
 
 def batch(start: StreamOffset, end: StreamOffset, **options: Any) -> list[Split]:
-    return plan_micro_batch(start, end, configure({"properties.bootstrap.servers": "h:1", **options}).source.options)
+    return plan_micro_batch(start, end, configure_source({"properties.bootstrap.servers": "h:1", **options}).options)
 
 
 def splits(*ranges: tuple[TopicPartition, int, int]) -> list[Split]:
@@ -74,7 +74,7 @@ def splits(*ranges: tuple[TopicPartition, int, int]) -> list[Split]:
 
 def test_a_topic_is_required() -> None:
     with pytest.raises(OptionsError, match=r"^wrong source options: option 'topic' is required, such as 'orders' or"):
-        Planner(configure({"properties.bootstrap.servers": "h:1"}).source)
+        Planner(configure_source({"properties.bootstrap.servers": "h:1"}))
 
 
 def test_a_batch_reads_from_the_earliest_to_the_latest_offsets(log: Log) -> None:

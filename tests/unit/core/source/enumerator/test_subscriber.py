@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
 from millrace.source.enumerator.subscriber import PartitionSet, Selection, TopicList, TopicPattern, selection_of
@@ -19,7 +19,7 @@ def found(selection: Selection, *read: tuple[str, int]) -> tuple[tuple[str, int]
 
 def select(**options: str) -> object:
     given = {name.replace("_", "-"): value for name, value in options.items()}
-    return selection_of(configure({"properties.bootstrap.servers": "h:1", **given}).source.options)
+    return selection_of(configure_source({"properties.bootstrap.servers": "h:1", **given}).options)
 
 
 def test_each_way_to_choose_is_taken() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import DeliveryError, MessageError
 from millrace.kafka.producer import producer_for
 from millrace.options.secrets import Properties
@@ -35,7 +35,7 @@ def bad(messages: Make) -> Callable[..., list[MalformedRecord]]:
 )
 def test_the_options_choose(options: dict[str, str], expected: type) -> None:
     given = {"properties.bootstrap.servers": "h:1", "format": "json", "ingestion.ignore-errors": "true", **options}
-    collector = collector_for(configure(given).source)
+    collector = collector_for(configure_source(given))
     assert type(collector) is expected
     collector.finish()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import MessageError
 from millrace.records.messages import Messages
@@ -25,7 +25,7 @@ def dirty(tally: SplitMetrics | None = None, **options: str) -> ErrorPolicy:
 
 
 def configured(options: dict[str, str]):  # type: ignore[no-untyped-def]
-    return configure({"properties.bootstrap.servers": "h:1", "format": "json", **options}).source
+    return configure_source({"properties.bootstrap.servers": "h:1", "format": "json", **options})
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace.contracts import HEADERS, HeaderFilter
+from millrace.contracts import HEADERS, HeaderFilter, HeaderFilterOptions
 from millrace.records.messages import Messages, headers_of
 from millrace.source.reader.header_filter import keep
 
@@ -14,8 +14,6 @@ Make = Callable[..., Messages]
 
 class WithAny(HeaderFilter):
     """Keeps records that have a header."""
-
-    def __init__(self, expression: str = "") -> None: ...
 
     def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
         return pc.greater(pc.list_value_length(headers), 0)
@@ -44,10 +42,10 @@ def test_without_a_filter_the_messages_are_kept_as_they_are(messages: Make) -> N
 
 def test_a_filter_keeps_what_its_mask_says_in_order(messages: Make) -> None:
     fetched = messages({"headers": [("a", b"1")]}, {}, {"headers": [("a", b"2")]})
-    kept = keep(WithAny(), fetched)
+    kept = keep(WithAny(HeaderFilterOptions(expression="")), fetched)
     assert kept.partition == fetched.partition
     assert [message.offset() for message in kept.items] == [100, 102]
 
 
 def test_a_filter_may_keep_none(messages: Make) -> None:
-    assert keep(WithAny(), messages({}, {})).items == []
+    assert keep(WithAny(HeaderFilterOptions(expression="")), messages({}, {})).items == []

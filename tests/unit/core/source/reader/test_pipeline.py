@@ -3,15 +3,17 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from millrace.configuration.build import configure
-from millrace.contracts import HeaderFilter
+from millrace.configuration.build import configure_source
+from millrace.contracts import HeaderFilter, HeaderFilterOptions
 from millrace.errors import OptionsError
+from millrace.options import option
 from millrace.records.messages import Messages
 from millrace.source.enumerator.splits import Split
 from millrace.source.reader import pipeline
@@ -36,7 +38,7 @@ def read(messages: Make, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Itera
 
         monkeypatch.setattr(pipeline, "fetch", fetch)
         given = {"properties.bootstrap.servers": "h:1", **{"scan." + name: value for name, value in options.items()}}
-        config = configure({k.replace("_", "-"): v for k, v in given.items()}).source
+        config = configure_source({k.replace("_", "-"): v for k, v in given.items()})
         tally = SplitMetrics()
         return pipeline.read(config, SCHEMA, "UTC", Split(()), tally, ErrorPolicy(config, tally))
 
@@ -56,12 +58,21 @@ def test_the_header_filter_goes_first_and_empty_batches_are_left_out(
     assert [batch.column("value").to_pylist() for batch in rows] == [[b"v"]]
 
 
+def parse_any(text: str) -> str:
+    if text != "any":
+        raise ValueError("expected 'any'")
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class EverythingOptions(HeaderFilterOptions):
+    expression: str = option("scan.header-filter", parse=parse_any, doc="The word any.")
+
+
 class Everything(HeaderFilter):
     """Another language: its one word keeps the records with any header."""
 
-    def __init__(self, text: str) -> None:
-        if text != "any":
-            raise ValueError(f"expected 'any'; got {text!r}")
+    Options = EverythingOptions
 
     def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
         return pc.greater(pc.list_value_length(headers), 0)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.errors import SchemaChangedError
 from millrace.records.messages import Messages
 from millrace.source.reader.pipeline import rows_for
@@ -23,7 +23,7 @@ KEYED = {"key.format": "json", "key.fields": "id", "value.fields-include": "EXCE
 
 def rows(read: Messages, schema: pa.Schema = SCHEMA, **options: str) -> Rows:
     given = {"properties.bootstrap.servers": "h:1", "value.format": "json", **options}
-    made = rows_for(configure(given).source, schema)(read)
+    made = rows_for(configure_source(given), schema)(read)
     made.batch.validate(full=True)
     assert made.batch.schema == schema
     return made
@@ -152,7 +152,7 @@ def test_so_does_what_a_format_of_changes_does_not_tell(messages: Make) -> None:
 
 def test_without_a_format_a_column_that_is_not_null_is_checked_too(messages: Make) -> None:
     schema = pa.schema([pa.field("value", pa.binary(), nullable=False), ("offset", pa.int64())])
-    config = configure({"properties.bootstrap.servers": "h:1"}).source
+    config = configure_source({"properties.bootstrap.servers": "h:1"})
     found = rows_for(config, schema)(values(messages, b"a", None))
     assert found.batch.column("offset").to_pylist() == [100]
     assert str(found.bad[0]).endswith("offset 101: null in column 'value', which is NOT NULL. It is null")

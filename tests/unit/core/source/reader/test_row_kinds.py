@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from millrace.configuration.build import configure
+from millrace.configuration.build import configure_source
 from millrace.contracts import Decoded
 from millrace.errors import SchemaError
 from millrace.records.messages import Messages
@@ -27,7 +27,7 @@ def changes(messages: Make, *items: object) -> Messages:
 def read(messages: Messages, schema: pa.Schema, **options: str) -> list[dict[str, object]]:
     given = {"properties.bootstrap.servers": "h:1", "format": "debezium-json"}
     named = {name.replace("_", "."): value for name, value in options.items()}
-    return rows_for(configure({**given, **named}).source, schema)(messages).batch.to_pylist()
+    return rows_for(configure_source({**given, **named}), schema)(messages).batch.to_pylist()
 
 
 def refused(schema: pa.Schema, **options: str) -> str:

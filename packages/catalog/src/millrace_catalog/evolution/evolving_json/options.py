@@ -37,7 +37,7 @@ def parse_json_options(given: Mapping[str, str], prefix: str = "json.") -> Parse
     Raises:
         OptionsError: Something is wrong; every problem is in the one message.
     """
-    from millrace.options.parse import OptionParser
+    from millrace.options.parser import OptionParser
 
     parser = OptionParser("read", {prefix + name: value for name, value in given.items()})
     format_: Any = plugin_manager().load(FORMAT, "json")

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from millrace.errors import MessageError, OptionsError, SchemaError, UnknownTopicError
 from millrace.options.connector import SinkOptions
-from millrace.options.topics import topic_matcher
+from millrace.options.values import topic_matcher
 
 
 class TopicRows(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import Address, Report
 from millrace.monitoring.totals import Totals
-from millrace.options.address import split_address
+from millrace.options.values import split_address
 
 logger = logging.getLogger("millrace.monitoring")
 

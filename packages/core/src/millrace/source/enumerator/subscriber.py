@@ -10,7 +10,7 @@ from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
 from millrace.kafka.admin import KafkaAdmin, Topic
 from millrace.options.connector import SourceOptions
-from millrace.options.topics import topic_matcher
+from millrace.options.values import topic_matcher
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from millrace.contracts import Decoded
 from millrace.errors import SchemaError
-from millrace.options.metadata import MetadataColumn, keys_of_value
+from millrace.options.metadata import MetadataColumn, format_metadata_keys
 from millrace.records import message_columns as columns
 from millrace.records.messages import Messages
 
@@ -74,12 +74,12 @@ def metadata_columns(
         messages: The messages.
         decoded: What they were decoded to, with what the format tells as its columns, each once.
     """
-    keys = keys_of_value(chosen)
+    keys = format_metadata_keys(chosen)
     made = {}
     for one in chosen:
         field = schema.field(one.column)
-        if one.of_value is not None and decoded.metadata is not None:
-            made[one.column] = decoded.metadata.column(keys.index(one.of_value)).cast(field.type)
+        if one.format_key is not None and decoded.metadata is not None:
+            made[one.column] = decoded.metadata.column(keys.index(one.format_key)).cast(field.type)
         else:
             column = COLUMNS[one.key].column(messages, field)
             made[one.column] = column if decoded.message_index is None else column.take(decoded.message_index)
@@ -87,16 +87,16 @@ def metadata_columns(
 
 
 def _type_of(one: MetadataColumn, told: Told) -> pa.DataType:
-    return COLUMNS[one.key].type if one.of_value is None else told[one.of_value]
+    return COLUMNS[one.key].type if one.format_key is None else told[one.format_key]
 
 
 def _accepts(one: MetadataColumn, told: Told, kind: pa.DataType) -> bool:
-    return COLUMNS[one.key].accepts(kind) if one.of_value is None else kind == told[one.of_value]
+    return COLUMNS[one.key].accepts(kind) if one.format_key is None else kind == told[one.format_key]
 
 
 def _sql_type(one: MetadataColumn, told: Told) -> str:
-    if one.of_value is None:
+    if one.format_key is None:
         return COLUMNS[one.key].sql_type
     from pyspark.sql.pandas.types import from_arrow_type
 
-    return from_arrow_type(told[one.of_value]).simpleString().upper()
+    return from_arrow_type(told[one.format_key]).simpleString().upper()

@@ -11,7 +11,7 @@ from confluent_kafka import Message
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Decoded, Decoder, HeaderFilter
 from millrace.gc_control import no_garbage_collection
-from millrace.options.metadata import keys_of_value
+from millrace.options.metadata import format_metadata_keys
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import Parts, divide
 from millrace.records.messages import Messages
@@ -108,7 +108,7 @@ def _decoder(
         parts = divide(value_schema(schema, options.metadata, {}), options)
         return parts, made.decoder(in_zone(parts.value.schema, zone)), None
     beside = value_schema(schema, options.metadata, made.metadata())
-    told = list(keys_of_value(options.metadata))
+    told = list(format_metadata_keys(options.metadata))
     parts = divide(without_row_kinds(beside, options.row_kind_column, value_format.name), options)
     return parts, made.decoder(in_zone(parts.value.schema, zone), told), told
 

@@ -9,7 +9,7 @@ from annotated_types import Ge, Le
 
 from millrace.errors import OptionsError
 from millrace.options import option
-from millrace.options.parse import OptionParser
+from millrace.options.parser import OptionParser
 
 
 def hexadecimal(text: str) -> int:

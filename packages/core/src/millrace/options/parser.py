@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from millrace.errors import OptionsError
-from millrace.options.field import OptionInfo, options_of
+from millrace.options.field import OptionInfo, ShownValueError, options_of
 from millrace.options.secrets import is_secret
 from millrace.options.suggestions import closest
 
@@ -84,20 +84,29 @@ class OptionParser:
         """Let unknown options be compared with ``names`` too."""
         self._known.update({name.lower(): name for name in names})
 
-    def finish(self, hint: Callable[[str], str | None] = lambda _: None) -> None:
-        """Refuse what nobody took.
+    def problems(self, hint: Callable[[str], str | None] = lambda _: None) -> tuple[str, ...]:
+        """Return all problems, among them the options that nobody took.
 
         Args:
-            hint: What to say of an unknown option whose name is not like any known one.
-
-        Raises:
-            OptionsError: Some option was wrong or unknown; all problems are in it.
+            hint: Hints for unknown options whose names are not close to a known one.
         """
         for key, (name, _) in self._given.items():
             if key not in self._taken:
                 self.report(self._unknown(name, hint))
-        if self._problems:
-            raise OptionsError(self._side, tuple(self._problems))
+        return tuple(self._problems)
+
+    def finish(self, hint: Callable[[str], str | None] = lambda _: None) -> None:
+        """Raise all problems, among them the options that nobody took.
+
+        Args:
+            hint: Hints for unknown options whose names are not close to a known one.
+
+        Raises:
+            OptionsError: Some option is wrong or unknown.
+        """
+        problems = self.problems(hint)
+        if problems:
+            raise OptionsError(self._side, problems)
 
     def _take_one(self, info: OptionInfo, prefixes: tuple[str, ...]) -> tuple[str, str] | None:
         names = [prefix + name for prefix in prefixes for name in (info.name, *info.aliases)]
@@ -121,6 +130,8 @@ class OptionParser:
     def _add_value(self, given: dict[str, Any], field: str, info: OptionInfo, name: str, text: str) -> None:
         try:
             given[field] = text if info.parse is None else info.parse(text)
+        except ShownValueError as error:
+            self.report(f"option {self._spelled(name)!r}: {error}")
         except ValueError as error:
             self.report(f"option {self._spelled(name)!r}: {error}; got {show(name, text)}")
 
@@ -130,7 +141,8 @@ class OptionParser:
         except ValidationError as failure:
             wrong = {str(error["loc"][0]) for error in failure.errors() if error["loc"]} & given.keys()
             for error in failure.errors(include_url=False):
-                self.report(self._sentence(cls, dict(error), shown, prefix))
+                if error["type"] != "missing" or str(error["loc"][0]) not in shown:
+                    self.report(self._sentence(cls, dict(error), shown, prefix))
         if not wrong:
             return None
         return self._build(cls, {field: given[field] for field in given.keys() - wrong}, shown, prefix)

@@ -1,0 +1,53 @@
+"""Collect the Kafka client's properties from the options of a source and a sink."""
+
+from __future__ import annotations
+
+from millrace.kafka.client_settings import CLIENT_ID_PREFIX
+from millrace.kafka.properties import translate
+from millrace.kafka.statistics import INTERVAL_MS, OFF, STATISTICS
+from millrace.options.connector import SinkOptions, SourceOptions
+from millrace.options.field import options_of
+from millrace.options.parser import OptionParser
+from millrace.options.secrets import Properties
+
+_CONNECTOR_PROPERTIES = {
+    name.removeprefix("properties.")
+    for options in (SourceOptions, SinkOptions)
+    for info in options_of(options).values()
+    for name in (info.name, *info.aliases)
+    if name.startswith("properties.")
+}
+"""Options of source and sink that are named like properties of the client, but are not passed to it."""
+
+
+def take_client_properties(parser: OptionParser) -> Properties:
+    """Take all options ``properties.*`` that are the Kafka client's, and report what is wrong with them.
+
+    Returns:
+        Properties under librdkafka's names.
+    """
+    parser.expect("properties.bootstrap.servers")
+    given = parser.take_prefixed("properties.")
+    client, problems = translate({name: value for name, value in given.items() if name not in _CONNECTOR_PROPERTIES})
+    for problem in problems:
+        parser.report(problem)
+    return Properties(client)
+
+
+def source_properties(client: Properties, options: SourceOptions) -> Properties:
+    """Add what the options of a source set to the client's properties."""
+    added: dict[str, str] = {}
+    if options.table_name is not None and "group.id" not in client:
+        added["group.id"] = f"KafkaSource-{options.table_name}"
+    if options.client_id_prefix is not None:
+        added[CLIENT_ID_PREFIX] = options.client_id_prefix
+    if not options.register_consumer_metrics:
+        added |= OFF
+    return Properties({**client, **added})
+
+
+def sink_properties(client: Properties, options: SinkOptions) -> Properties:
+    """Add what the options of a sink set to the client's properties."""
+    if options.metrics_address is None:
+        return client
+    return Properties({STATISTICS: INTERVAL_MS, **client, **({} if options.register_producer_metrics else OFF)})

@@ -1,0 +1,55 @@
+"""Validate the options of malformed messages against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from millrace.options.connector import SourceOptions
+from millrace.options.values import topic_matcher
+
+_IGNORE_ERRORS = "ingestion.ignore-errors"
+_MAX_COUNT = "ingestion.error-tolerance.max-count"
+_COLLECTOR = "dirty-data.collector"
+_TOPIC = "dirty-data.collector.topic"
+
+
+def error_tolerance_problems(options: SourceOptions, given: Collection[str]) -> Iterator[str]:
+    """Yield one sentence for each option that lacks another one or contradicts it.
+
+    Args:
+        options: The options of the source.
+        given: The names of all options that the user has given, in lower case.
+    """
+    if not options.ignore_errors:
+        is_set = {
+            _MAX_COUNT: _MAX_COUNT in given,
+            _COLLECTOR: options.dirty_collector is not None,
+            _TOPIC: options.dead_letter_topic is not None,
+        }
+        for name in filter(is_set.get, is_set):
+            yield f"option {name!r} requires {_IGNORE_ERRORS!r} = 'true'; otherwise a malformed message ends the query"
+        return
+    if options.value_format is None:
+        yield f"option {_IGNORE_ERRORS!r} requires 'value.format'; without a format no message is malformed"
+    if options.max_errors >= 0 and not options.metrics_address:
+        yield (
+            f"option {_MAX_COUNT!r}: the tasks of a stream count together through the driver; remove "
+            f"'scan.metrics.address', or set it to an address of the driver"
+        )
+    yield from _collector_problems(options)
+
+
+def _collector_problems(options: SourceOptions) -> Iterator[str]:
+    topic, writes_to_topic = options.dead_letter_topic, options.dirty_collector == "topic"
+    if writes_to_topic and topic is None:
+        yield f"option {_COLLECTOR!r} = 'topic' requires {_TOPIC!r}, the topic to write malformed messages to"
+    if topic is not None and not writes_to_topic:
+        yield f"option {_TOPIC!r} requires {_COLLECTOR!r} = 'topic'"
+    if topic is not None and _reads(options, topic):
+        yield f"option {_TOPIC!r}: {topic!r} is among the topics that are read; give another one"
+
+
+def _reads(options: SourceOptions, topic: str) -> bool:
+    if topic in options.topics or topic in {name for name, _ in options.partitions}:
+        return True
+    return options.topic_pattern is not None and topic_matcher(options.topic_pattern)(topic)

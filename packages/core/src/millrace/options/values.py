@@ -1,0 +1,178 @@
+"""Parse the texts of option values: durations, addresses, topics, partitions, columns, secrets.
+
+Every parser takes the text that the user gave and raises ValueError with what was expected; the option's name and the
+text are added by `millrace.options.parser`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+KAFKA_INTERNAL_TOPICS = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+"""Kafka's own topics, which a pattern never matches."""
+
+_UNITS_MS = {
+    **dict.fromkeys(("ms", "milli", "millis", "millisecond", "milliseconds"), 1),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
+    **dict.fromkeys(("d", "day", "days"), 86_400_000),
+}
+_DURATION = re.compile(r"\s*(-?\d+)\s*([a-zA-Z]*)\s*")
+_ADDRESS = re.compile(r"(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]]+)(?::(\d{1,5}))?")
+_PARTITIONS = re.compile(r"\s*([\w.-]+)\s*:\s*(\d+(?:\s*,\s*\d+)*)\s*", re.ASCII)
+
+
+def parse_duration_ms(text: str) -> int:
+    """Parse a duration such as ``5 min``, ``30s``, ``500 ms`` or ``-1`` into milliseconds.
+
+    A bare number is taken as milliseconds, as Flink does (``TimeUtils.parseDuration``).
+
+    Raises:
+        ValueError: The text is not a duration.
+    """
+    match = _DURATION.fullmatch(text)
+    unit = match[2].lower() if match else ""
+    if match is None or (unit and unit not in _UNITS_MS):
+        raise ValueError("expected a duration such as '5 min', '30 s' or '500 ms'")
+    return int(match[1]) * (_UNITS_MS[unit] if unit else 1)
+
+
+def parse_address(text: str) -> str:
+    """Check an address written as ``host``, ``host:port`` or ``[::1]:port``; an empty text is allowed.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    if text:
+        split_address(text)
+    return text
+
+
+def parse_port_address(text: str) -> str:
+    """Parse an address that must have a port, into ``host:port``.
+
+    Raises:
+        ValueError: It is no address, or has no port.
+    """
+    host, port = split_address(text)
+    if not port:
+        raise ValueError("expected an address as host:port")
+    return f"{host}:{port}"
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """Split an address into host and port; port 0, for any free one, when it has none.
+
+    Raises:
+        ValueError: It is no address.
+    """
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match[2] or 0) > 65535:
+        raise ValueError("expected an address as host or host:port")
+    return match[1].strip("[]"), int(match[2] or 0)
+
+
+def parse_names(text: str, expected: str, each: str, separator: str = ";") -> tuple[str, ...]:
+    """Parse a list of names such as ``orders;audit``.
+
+    Args:
+        text: The list.
+        expected: What the list holds, for errors, such as "topic names".
+        each: One of them, for errors, such as "topic".
+        separator: The text between two names.
+
+    Raises:
+        ValueError: A name is empty or repeated.
+    """
+    names = tuple(name.strip() for name in text.split(separator))
+    if not all(names):
+        raise ValueError(f"expected {expected} separated by '{separator}'")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"expected each {each} once, but {', '.join(repeated)} is repeated")
+    return names
+
+
+def parse_columns(text: str) -> tuple[str, ...]:
+    """Parse a list of column names such as ``user_id;item_id``.
+
+    Raises:
+        ValueError: A name is empty or repeated.
+    """
+    return parse_names(text, "column names", "column")
+
+
+def parse_topics(text: str) -> tuple[str, ...]:
+    """Parse a list of topics such as ``orders;audit``.
+
+    Raises:
+        ValueError: A name is empty or repeated.
+    """
+    return parse_names(text, "topic names", "topic")
+
+
+def parse_topic(text: str) -> str:
+    """Parse the name of one topic.
+
+    Raises:
+        ValueError: It is empty, or a list.
+    """
+    name = text.strip()
+    if not name or ";" in name:
+        raise ValueError("expected the name of one topic")
+    return name
+
+
+def parse_java_pattern(text: str) -> str:
+    """Check a regular expression that is written as in Java.
+
+    Raises:
+        ValueError: It is not a regular expression.
+    """
+    from millrace.options.java_pattern import java_pattern
+
+    java_pattern(text)
+    return text
+
+
+def topic_matcher(pattern: str) -> Callable[[str], bool]:
+    """Return a predicate for names of topics that a pattern matches as a whole; Kafka's own topics never match."""
+    from millrace.options.java_pattern import java_pattern
+
+    matches = java_pattern(pattern).fullmatch
+    return lambda name: name not in KAFKA_INTERNAL_TOPICS and matches(name) is not None
+
+
+def parse_partitions(text: str) -> tuple[tuple[str, int], ...]:
+    """Parse a set of topic partitions such as ``orders:0,1;audit:3``.
+
+    Raises:
+        ValueError: A part is malformed, or a partition is repeated.
+    """
+    partitions: list[tuple[str, int]] = []
+    for part in text.split(";"):
+        match = _PARTITIONS.fullmatch(part)
+        if match is None:
+            raise ValueError("expected partitions such as 'orders:0,1;audit:3'")
+        partitions += [(match[1], int(number)) for number in match[2].split(",")]
+    if len(set(partitions)) < len(partitions):
+        raise ValueError("expected each partition once")
+    return tuple(partitions)
+
+
+def parse_shared_secret(text: str) -> bytes:
+    """Parse a secret that millrace has generated, written in hexadecimal digits.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        secret = bytes.fromhex(text)
+    except ValueError:
+        secret = b""
+    if not secret:
+        # Without a cause, whose message could show a part of it
+        raise ValueError("expected hexadecimal digits, as in SinkMetrics.options")
+    return secret
