@@ -42,5 +42,4 @@ def catalog(
     from millrace.plugins.manager import plugin_manager
 
     connected = connection_as_options(bootstrap_servers, config, properties)
-    made: Catalog = plugin_manager().load(CATALOG, _CATALOG)({**connected, **options})
-    return made
+    return plugin_manager().load(CATALOG, _CATALOG)({**connected, **options})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from millrace.errors import PluginError
 from millrace.options import options_of
@@ -12,7 +13,7 @@ from millrace.plugins.manager import plugin_manager
 
 
 def plugin_options(
-    kind: Kind, option: str, name: object, prefix: str, given: Mapping[str, object]
+    kind: Kind[Any], option: str, name: object, prefix: str, given: Mapping[str, object]
 ) -> dict[str, object]:
     """The options that name a plugin and are its own.
 
@@ -32,9 +33,9 @@ def plugin_options(
     return {option: name, **{f"{prefix}{key}": value for key, value in own.items()}}
 
 
-def _declared(kind: Kind, name: str) -> list[str]:
+def _declared(kind: Kind[Any], name: str) -> list[str]:
     try:
-        options = plugin_manager().load(kind, name).Options  # type: ignore[attr-defined]
+        options = plugin_manager().load(kind, name).Options
     except PluginError:
         # That the plugin cannot be used is told when all options are checked
         return []

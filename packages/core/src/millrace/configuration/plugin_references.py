@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from millrace.errors import PluginError
 from millrace.options.connector import SinkOptions, SourceOptions, TableOptions
@@ -110,7 +110,7 @@ class PluginReferences:
 
     def _resolve(
         self,
-        kind: Kind,
+        kind: Kind[Any],
         option: str,
         name: str,
         *prefixes: str,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
+from millrace.contracts.plugin import Plugin
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -96,7 +98,7 @@ class CatalogTable(ABC):
         """Its rows as a stream; see `read`."""
 
 
-class Catalog(ABC):
+class Catalog(Plugin, ABC):
     """A catalog of tables.
 
     Args:

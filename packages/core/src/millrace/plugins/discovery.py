@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 import pluggy
 
@@ -28,7 +29,7 @@ class PluginEntry:
         version: That package's version.
     """
 
-    kind: Kind
+    kind: Kind[Any]
     name: str
     target: str
     distribution: str
@@ -99,13 +100,13 @@ def _ask(entry_point: EntryPoint, distribution: str, version: str) -> list[Plugi
     ]
 
 
-def _answer(manager: pluggy.PluginManager, kind: Kind) -> Mapping[str, str]:
+def _answer(manager: pluggy.PluginManager, kind: Kind[Any]) -> Mapping[str, str]:
     for implementation in getattr(manager.hook, kind.hook).get_hookimpls():
         return _checked(kind, implementation.function())
     return {}
 
 
-def _checked(kind: Kind, answer: object) -> Mapping[str, str]:
+def _checked(kind: Kind[Any], answer: object) -> Mapping[str, str]:
     if not isinstance(answer, Mapping):
         raise TypeError(f"hook {kind.hook} must answer a mapping of names to 'module:Class', not {answer!r}")
     for name, target in answer.items():

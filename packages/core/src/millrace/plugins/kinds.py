@@ -1,12 +1,26 @@
-"""The kinds of plugin, and which package to install for the well-known ones."""
+"""The kinds of plugins, and the packages that offer well-known ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from millrace.contracts import (
+        Catalog,
+        Format,
+        HeaderFilter,
+        OffsetInitializer,
+        Partitioner,
+        Plugin,
+        SchemaInference,
+    )
+
+P = TypeVar("P", bound="Plugin")
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(Generic[P]):
     """A kind of plugin.
 
     Attributes:
@@ -26,7 +40,7 @@ class Kind:
         return next((package for package, names in self.packages.items() if name in names), None)
 
 
-FORMAT = Kind(
+FORMAT: Kind[Format] = Kind(
     "format",
     "millrace_formats",
     "millrace.contracts:Format",
@@ -47,30 +61,32 @@ FORMAT = Kind(
         "millrace-catalog": ("json-evolving",),
     },
 )
-PARTITIONER = Kind(
+PARTITIONER: Kind[Partitioner] = Kind(
     "partitioner",
     "millrace_partitioners",
     "millrace.contracts:Partitioner",
     {"millrace-partitioners": ("default", "fixed", "round-robin")},
 )
-OFFSET_INITIALIZER = Kind(
+OFFSET_INITIALIZER: Kind[OffsetInitializer] = Kind(
     "offset initializer",
     "millrace_offset_initializers",
     "millrace.contracts:OffsetInitializer",
     {"millrace-offsets": ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")},
 )
-HEADER_FILTER = Kind(
+HEADER_FILTER: Kind[HeaderFilter] = Kind(
     "header filter",
     "millrace_header_filters",
     "millrace.contracts:HeaderFilter",
     {"millrace-filters": ("expression",)},
 )
-SCHEMA_INFERENCE = Kind(
+SCHEMA_INFERENCE: Kind[SchemaInference] = Kind(
     "schema inference",
     "millrace_schema_inferences",
     "millrace.contracts:SchemaInference",
     {"millrace-catalog": ("json",)},
 )
-CATALOG = Kind("catalog", "millrace_catalogs", "millrace.contracts:Catalog", {"millrace-catalog": ("kafka",)})
+CATALOG: Kind[Catalog] = Kind(
+    "catalog", "millrace_catalogs", "millrace.contracts:Catalog", {"millrace-catalog": ("kafka",)}
+)
 
-KINDS = (FORMAT, PARTITIONER, OFFSET_INITIALIZER, HEADER_FILTER, SCHEMA_INFERENCE, CATALOG)
+KINDS: tuple[Kind[Any], ...] = (FORMAT, PARTITIONER, OFFSET_INITIALIZER, HEADER_FILTER, SCHEMA_INFERENCE, CATALOG)

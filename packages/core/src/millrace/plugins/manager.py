@@ -6,15 +6,12 @@ import functools
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from millrace.errors import DuplicatePluginError, PluginLoadError, PluginVersionError, UnknownPluginError
 from millrace.options.suggestions import closest
 from millrace.plugins.discovery import Discovery, PluginEntry, discover
-from millrace.plugins.kinds import KINDS, Kind
-
-if TYPE_CHECKING:
-    from millrace.contracts import Plugin
+from millrace.plugins.kinds import KINDS, Kind, P
 
 
 @dataclass(frozen=True)
@@ -69,11 +66,11 @@ class PluginManager:
         """Everything that was found, failures included."""
         return self._discovery
 
-    def names(self, kind: Kind) -> list[str]:
+    def names(self, kind: Kind[Any]) -> list[str]:
         """The names of all plugins of a kind, sorted."""
         return sorted({entry.name for entry in self._discovery.entries if entry.kind == kind})
 
-    def find(self, kind: Kind, name: str) -> PluginEntry:
+    def find(self, kind: Kind[Any], name: str) -> PluginEntry:
         """The entry of a plugin.
 
         Raises:
@@ -91,7 +88,7 @@ class PluginManager:
             )
         return found[0]
 
-    def load(self, kind: Kind, name: str) -> type[Plugin]:
+    def load(self, kind: Kind[P], name: str) -> type[P]:
         """The class of a plugin, given by name, ``module:Class`` or ``module.Class``.
 
         Raises:
@@ -103,14 +100,14 @@ class PluginManager:
         entry = self.find(kind, name)
         return _import_class(kind, entry.target, str(entry))
 
-    def refer(self, kind: Kind, name: str, options: Any = None) -> PluginRef:
+    def refer(self, kind: Kind[Any], name: str, options: Any = None) -> PluginRef:
         """A reference to a plugin that can travel to executors; the plugin must exist here."""
         if is_import_string(name):
             return PluginRef(kind.name, name, None, None, options)
         entry = self.find(kind, name)
         return PluginRef(kind.name, name, entry.distribution, entry.version, options)
 
-    def _unknown(self, kind: Kind, name: str) -> str:
+    def _unknown(self, kind: Kind[Any], name: str) -> str:
         known = self.names(kind)
         message = f"unknown {kind.name} {name!r}; "
         message += f"installed: {', '.join(known)}" if known else f"no {kind.name} is installed"
@@ -129,7 +126,7 @@ def is_import_string(name: str) -> bool:
     return ":" in name or "." in name
 
 
-def _import_class(kind: Kind, target: str, what: str) -> type[Plugin]:
+def _import_class(kind: Kind[P], target: str, what: str) -> type[P]:
     module_name, _, class_name = target.partition(":") if ":" in target else target.rpartition(".")
     try:
         loaded = getattr(importlib.import_module(module_name), class_name)

@@ -101,5 +101,5 @@ def _no_start(
 @functools.cache
 def _standard(name: str) -> PluginRef:
     manager = plugin_manager()
-    options = manager.load(OFFSET_INITIALIZER, name).Options()  # type: ignore[attr-defined]
+    options = manager.load(OFFSET_INITIALIZER, name).Options()
     return manager.refer(OFFSET_INITIALIZER, name, options)
