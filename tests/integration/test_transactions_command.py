@@ -205,7 +205,7 @@ def test_without_a_terminal_it_must_be_told_yes(left, make_topic):
     assert result.exit_code == 1
     assert shows(result.stdout, f"{left.prefix}-0")
     assert result.stderr == (
-        "millrace: nothing was aborted: there is no terminal to ask at; give --yes to abort these\n"
+        "millrace: nothing was aborted: there is no terminal to confirm at; give --yes to abort these\n"
     )
     living.commit_transaction(30)
 
@@ -279,8 +279,11 @@ def test_a_transaction_that_began_while_the_question_stood_is_not_aborted(left, 
         code, screen = answer("y\n")
 
     assert code == 1
-    assert "nothing was aborted: they have ended by themselves" in screen
-    assert f"since they began after the question was asked, as the transactions of a live query do: {name}." in screen
+    assert "nothing was aborted: the transactions have ended in the meantime" in screen
+    assert (
+        f"since they began after the confirmation was asked for, as the transactions of a live query do: {name}."
+        in screen
+    )
     living.commit_transaction(30)
 
 
@@ -548,7 +551,7 @@ def test_a_user_who_may_only_look_is_told_what_could_not_be_ended(secured, left_
 
     assert result.exit_code == 1
     assert "aborted" not in result.stdout
-    assert result.stderr.startswith(f"millrace: {prefix}-0 could not be ended: ")
+    assert result.stderr.startswith(f"millrace: {prefix}-0 could not be aborted: ")
     assert "TRANSACTIONAL_ID_AUTHORIZATION_FAILED" in result.stderr
     assert left_secured.ids_now() == [f"{prefix}-0"]
 

@@ -122,7 +122,7 @@ class Copy:
         from kafka.admin import TransactionState
 
         states = [state.value for state in TransactionState]
-        found = TransactionsAdmin(self._client).described(states, lambda name: name.startswith(self.prefix))
+        found = TransactionsAdmin(self._client).describe(states, lambda name: name.startswith(self.prefix))
         return {each.transactional_id for each in found}
 
     def open_transactions(self) -> list[OpenTransaction]:

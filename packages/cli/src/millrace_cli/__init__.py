@@ -1,15 +1,15 @@
-"""The command ``millrace``."""
+"""The command line of millrace."""
 
 from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command line; says what to install where its libraries are missing."""
+    """Run the command ``millrace``."""
     try:
-        import click  # noqa: F401
-        import rich  # noqa: F401
+        import click  # noqa: F401 - only to see whether it is there
+        import rich  # noqa: F401 - likewise
     except ImportError as error:
-        raise SystemExit(f"millrace: the command line needs {error.name}; run: pip install 'millrace-cli'") from None
+        raise SystemExit(f"millrace: the command line needs {error.name}; run: pip install millrace-cli") from None
     from millrace_cli.root import root
 
     root()

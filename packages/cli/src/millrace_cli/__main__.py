@@ -1,4 +1,4 @@
-"""Runs the command as ``python -m millrace_cli``."""
+"""Run the command line by ``python -m millrace_cli``."""
 
 from millrace_cli import main
 

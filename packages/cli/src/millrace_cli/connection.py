@@ -1,4 +1,4 @@
-"""How commands connect: one option for the brokers, Kafka's own properties for all else."""
+"""The options by which commands connect to brokers and open the catalog of their topics."""
 
 from __future__ import annotations
 
@@ -11,36 +11,30 @@ import click
 from millrace.errors import MachineError, OptionsError
 
 if TYPE_CHECKING:
+    from millrace.contracts import Catalog
     from millrace.options.secrets import Properties
 
-_AS_IN_A_QUERY = "properties."
-
-
-def pair(text: str) -> tuple[str, str]:
-    """Name and value of ``NAME=VALUE``."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        # What was written may be a password
-        raise click.BadParameter("expected NAME=VALUE, such as security.protocol=SASL_SSL")
-    return name.strip(), value
+_CATALOG_NAME = "kafka"
+_QUERY_PREFIX = "properties."
+"""The prefix of Kafka's properties among the options of a query."""
 
 
 def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that say which brokers, and how to connect to them."""
+    """Add the options that name the brokers and Kafka's client properties to a command."""
     options = (
-        click.option("--bootstrap-servers", metavar="HOST:PORT,..", help="Brokers to connect to at first."),
+        click.option("--bootstrap-servers", metavar="HOST:PORT,..", help="Brokers for the first connection."),
         click.option(
             "--config",
             type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
-            help="A file of Kafka client properties, as Java's tools take it. The place for passwords.",
+            help="File of Kafka client properties, in the format of Kafka's own tools. Put passwords here.",
         ),
         click.option(
             "--property",
             "properties",
             multiple=True,
             metavar="NAME=VALUE",
-            callback=lambda _context, _option, given: dict(map(pair, given)),
-            help="A Kafka client property; can be given more than once, and wins over the file.",
+            callback=lambda _context, _option, values: dict(map(_parse_pair, values)),
+            help="Kafka client property; repeatable, overrides the file.",
         ),
     )
     for option in reversed(options):
@@ -48,49 +42,79 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def connection(bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]) -> Properties:
-    """The properties for the Kafka client; names may have the prefix ``properties.`` that they have in a query.
+def catalog_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a topic, the options of `connection_options` and those of the catalog to a command."""
+    option = click.option(
+        "--option",
+        "options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=lambda _context, _option, values: dict(map(_parse_pair, values)),
+        help="Option of the catalog, such as json.infer-schema.nested=struct; repeatable.",
+    )
+    return click.argument("topic")(connection_options(option(command)))
+
+
+def client_properties(bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]) -> Properties:
+    """Return the properties for the Kafka client; names may have the prefix ``properties.`` as in a query.
 
     Raises:
-        MachineError: The library that reads files of properties is not installed.
-        OptionsError: A property is wrong, or the file is.
+        MachineError: The library that reads properties files is not installed.
+        OptionsError: A property or the file is wrong.
     """
     from millrace.kafka.properties import translate
     from millrace.options.secrets import Properties
 
-    client, problems = translate(_java(bootstrap_servers, config, properties))
+    client, problems = translate(_java_properties(bootstrap_servers, config, properties))
     if problems:
         raise OptionsError("connection", tuple(problems))
     return Properties(client)
 
 
-def connection_as_options(
-    bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]
-) -> dict[str, str]:
-    """The same as a query has it: options that begin with ``properties.``.
+def open_catalog(
+    bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str], options: Mapping[str, str]
+) -> Catalog:
+    """Open the catalog of the brokers' topics.
 
     Raises:
-        MachineError, OptionsError: As `connection`; properties are not checked.
+        MachineError: The library that reads properties files is not installed.
+        OptionsError: An option or a property is wrong.
+        PluginError: No installed package offers the catalog.
     """
-    return {f"{_AS_IN_A_QUERY}{name}": value for name, value in _java(bootstrap_servers, config, properties).items()}
+    from millrace.plugins.kinds import CATALOG
+    from millrace.plugins.manager import plugin_manager
+
+    client = _java_properties(bootstrap_servers, config, properties)
+    client_options = {f"{_QUERY_PREFIX}{name}": value for name, value in client.items()}
+    return plugin_manager().load(CATALOG, _CATALOG_NAME)({**client_options, **options})
 
 
-def _java(bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]) -> dict[str, str]:
-    given = {**(_read(config) if config else {}), **properties}
-    java = {name.removeprefix(_AS_IN_A_QUERY): value for name, value in given.items()}
+def _parse_pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        # Without quoting the text, which may hold a password
+        raise click.BadParameter("expected NAME=VALUE, such as security.protocol=SASL_SSL")
+    return name.strip(), value
+
+
+def _java_properties(
+    bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]
+) -> dict[str, str]:
+    merged = {**(_read_properties(config) if config else {}), **properties}
+    java = {name.removeprefix(_QUERY_PREFIX): value for name, value in merged.items()}
     if bootstrap_servers:
         java["bootstrap.servers"] = bootstrap_servers
     if not java.get("bootstrap.servers"):
-        raise OptionsError("connection", ("give the brokers: --bootstrap-servers HOST:PORT",))
+        raise OptionsError("connection", ("no brokers are given; give them by --bootstrap-servers HOST:PORT",))
     return java
 
 
-def _read(config: Path) -> dict[str, str]:
+def _read_properties(config: Path) -> dict[str, str]:
     try:
         import javaproperties
     except ImportError as error:
         raise MachineError(
-            "files of properties are read by javaproperties, which is not installed; run: "
+            "--config needs the library javaproperties, which is not installed; run: "
             "pip install 'millrace-cli[transactions]'"
         ) from error
     try:
@@ -100,5 +124,5 @@ def _read(config: Path) -> dict[str, str]:
         raise OptionsError("connection", (f"--config: {config} cannot be read: {error.strerror}",)) from error
     except ValueError:
         # Without its cause, which quotes the file
-        problem = f"--config: {config} has a \\u without four hexadecimal digits; a backslash itself is written twice"
+        problem = f"--config: {config} has a \\u without four hexadecimal digits; write a literal backslash twice"
         raise OptionsError("connection", (problem,)) from None

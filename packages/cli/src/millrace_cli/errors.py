@@ -1,4 +1,4 @@
-"""How errors look on the command line."""
+"""Errors on the command line: one message on standard error, without a traceback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ class CommandError(click.ClickException):
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Let a MillraceError end the command with its message alone, without a traceback."""
+    """Turn a MillraceError into a CommandError; other errors keep their tracebacks.
+
+    Raises:
+        CommandError: The block raised a MillraceError.
+    """
     try:
         yield
     except MillraceError as error:

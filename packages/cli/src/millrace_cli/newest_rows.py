@@ -1,4 +1,4 @@
-"""The newest messages of a table as rows, made as a read makes them."""
+"""Reads the newest messages of a table as rows, through the pipeline of a read."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ from millrace.source.reader.pipeline import rows_for
 
 
 class NewestRows(NamedTuple):
-    """What the newest messages became.
+    """The rows of the newest messages.
 
     Attributes:
-        rows: Their rows, oldest first.
-        bad: Those that could not be decoded.
+        rows: The rows, oldest message first.
+        malformed: The messages that could not be decoded.
     """
 
     rows: pa.Table
-    bad: tuple[MalformedRecord, ...]
+    malformed: tuple[MalformedRecord, ...]
 
 
 def newest_rows(table: CatalogTable, count: int) -> NewestRows:
-    """The rows of the newest messages, by their timestamps, of all partitions together.
+    """Read the messages that are newest by their timestamps, of all partitions together.
+
+    Args:
+        table: The table.
+        count: Number of messages.
 
     Raises:
         ClientError: The brokers refused, or did not answer.
@@ -39,13 +43,16 @@ def newest_rows(table: CatalogTable, count: int) -> NewestRows:
     cluster = KafkaAdmin(config.client)
     partitions = selection_of(config.options).find(cluster, ()).partitions
     newest = newest_messages(config.client, cluster, partitions, count)
-    ordered = sorted((each for found in newest.values() for each in found), key=_age)
+    ordered = sorted((message for messages in newest.values() for message in messages), key=_position)
     to_rows = rows_for(config, table.schema)
-    # One by one, so that the order stays
-    made = [to_rows(Messages(TopicPartition(each.topic(), each.partition()), [each])) for each in ordered[-count:]]
-    rows = pa.Table.from_batches([each.batch for each in made], table.schema)
-    return NewestRows(rows, tuple(bad for each in made for bad in each.bad))
+    # One by one, which keeps the order across partitions
+    results = [
+        to_rows(Messages(TopicPartition(message.topic(), message.partition()), [message]))
+        for message in ordered[-count:]
+    ]
+    rows = pa.Table.from_batches([result.batch for result in results], table.schema)
+    return NewestRows(rows, tuple(record for result in results for record in result.bad))
 
 
-def _age(message: Message) -> tuple[int, int, int]:
+def _position(message: Message) -> tuple[int, int, int]:
     return message.timestamp()[1], message.partition(), message.offset()

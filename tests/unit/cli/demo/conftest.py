@@ -1,7 +1,7 @@
 import pytest
 
 from millrace_cli.demo.display import Snapshot
-from millrace_cli.demo.results import Result
+from millrace_cli.demo.result_reader import Result
 
 
 @pytest.fixture

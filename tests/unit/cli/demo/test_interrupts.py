@@ -29,10 +29,10 @@ def start_something(interrupts, tidied=None):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_remembered_and_breaks_nothing(interrupts, number):
-    assert not interrupts.asked
+    assert not interrupts.requested
     os.kill(os.getpid(), number)
     assert interrupts.wait(5)
-    assert interrupts.asked
+    assert interrupts.requested
 
 
 def test_a_signal_ends_a_raising_block(interrupts):

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish to stop, which never breaks into the middle of something."""
+"""Ctrl-C and SIGTERM as requests to stop, which interrupt nothing that is not prepared for it."""
 
 from __future__ import annotations
 
@@ -13,45 +13,49 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """Remembers that someone asked this process to stop, within a ``with`` block in the main thread."""
+    """Records requests to stop this process, within a ``with`` block in the main thread."""
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._requested = threading.Event()
         self._raising = False
-        self._before: dict[signal.Signals, Any] = {}
+        self._previous_handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._take) for number in _SIGNALS}
+        self._previous_handlers = {number: signal.signal(number, self._handle) for number in _SIGNALS}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)
 
     @property
-    def asked(self) -> bool:
-        """Whether someone asked to stop."""
-        return self._asked.is_set()
+    def requested(self) -> bool:
+        """Whether a stop was requested."""
+        return self._requested.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait, at most until someone asks to stop; whether someone did."""
-        return self._asked.wait(seconds)
+        """Wait until a stop is requested, at most for some seconds; returns whether it was requested."""
+        return self._requested.wait(seconds)
 
     @contextmanager
     def raising(self) -> Iterator[None]:
-        """A block that a wish to stop ends by a KeyboardInterrupt, once; for what can take long and tidies up."""
+        """Let a request raise KeyboardInterrupt in a block, once; for slow calls that clean up after themselves.
+
+        Raises:
+            KeyboardInterrupt: A stop was requested, before or within the block.
+        """
         self._raising = True
         try:
-            if self.asked:
+            if self.requested:
                 raise KeyboardInterrupt
             yield
         finally:
             self._raising = False
 
-    def _take(self, number: int, frame: FrameType | None) -> None:
-        self._asked.set()
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._requested.set()
         if self._raising:
             self._raising = False
             raise KeyboardInterrupt

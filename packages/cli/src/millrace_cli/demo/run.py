@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 import warnings
@@ -16,13 +17,15 @@ from millrace_broker import KafkaBroker
 from millrace_broker.java import find_java
 from millrace_broker.progress import LineProgress
 from millrace_cli.demo import pipeline
-from millrace_cli.demo.display import Display, open_display
+from millrace_cli.demo.display import Display
 from millrace_cli.demo.interrupts import Interrupts
-from millrace_cli.demo.measure import Measure
-from millrace_cli.demo.orders import OrderProducer
-from millrace_cli.demo.quiet import descriptors_to, log_tail
-from millrace_cli.demo.results import ResultReader
-from millrace_cli.demo.spark import QUICK_START, SparkThread
+from millrace_cli.demo.live_display import LiveDisplay
+from millrace_cli.demo.order_producer import OrderProducer
+from millrace_cli.demo.output_capture import log_tail, redirect_native_output
+from millrace_cli.demo.plain_display import PlainDisplay
+from millrace_cli.demo.result_reader import ResultReader
+from millrace_cli.demo.run_statistics import RunStatistics
+from millrace_cli.demo.spark_thread import QUICK_START, SparkThread
 from millrace_cli.demo.summary import SCRIPT_MARK, Summary, script
 
 if TYPE_CHECKING:
@@ -33,37 +36,41 @@ _T = TypeVar("_T")
 _ORDER_PARTITIONS = 4
 _REVENUE_PARTITIONS = 2
 _REFRESH_SECONDS = 0.25
-_FIRST_RESULT_SECONDS = 180.0
+_FIRST_RESULT_TIMEOUT_SECONDS = 180.0
 
 
 def run_demo(seconds: float, plain: bool, interrupts: Interrupts) -> None:
-    """Run the demo until its time is over or someone asks to stop, and leave nothing behind.
+    """Run the demo until its time is over or a stop is requested, and leave nothing behind.
 
     Args:
-        seconds: How long to show results, from the first one on.
-        plain: Plain lines even on a terminal.
-        interrupts: Tells when someone asks to stop; inside its ``with`` block.
+        seconds: Time to show results for, from the first one on.
+        plain: Print plain lines even on a terminal.
+        interrupts: The requests to stop; its ``with`` block is entered.
 
     Raises:
-        MachineError: This machine has no Java that fits, or the broker does not start.
+        MachineError: Java is missing or too old, or the broker does not start.
         MillraceError: The query failed.
     """
     find_java()
     with (
-        _quiet_warnings(),
+        _ignored_warnings(),
         tempfile.TemporaryDirectory(prefix="millrace-", ignore_cleanup_errors=True) as folder,
-        descriptors_to(Path(folder, "log")),
+        redirect_native_output(Path(folder, "log")),
     ):
-        display = open_display(plain)
+        display = _open_display(plain)
         with display:
             summary = Demo(Path(folder), interrupts, display).run(seconds)
         for line in (*summary.lines(), "", SCRIPT_MARK, script()):
             display.say(line)
 
 
+def _open_display(plain: bool) -> Display:
+    return PlainDisplay(sys.stdout) if plain or not sys.stdout.isatty() else LiveDisplay(sys.stdout)
+
+
 @contextmanager
-def _quiet_warnings() -> Iterator[None]:
-    # What PySpark thinks of other packages' versions is nothing that a person who watches the demo can use
+def _ignored_warnings() -> Iterator[None]:
+    # PySpark's warnings about other packages' versions do not help someone who watches the demo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -73,8 +80,8 @@ class Demo:
     """One run of the demo.
 
     Args:
-        folder: For temporary files; it has the log already.
-        interrupts: Tells when someone wants it to end.
+        folder: A folder for temporary files; it holds the log already.
+        interrupts: The requests to stop.
         display: Shows it.
     """
 
@@ -88,44 +95,44 @@ class Demo:
         """Start everything, show it, and stop everything.
 
         Args:
-            seconds: How long to show results.
+            seconds: Time to show results for.
         """
         try:
             with ExitStack() as stack:
                 self._run(stack, seconds)
         except KeyboardInterrupt:
-            # Asked for, by Interrupts and by nothing else
+            # Raised by Interrupts alone, when a stop is requested
             pass
         return self._summary
 
     def _run(self, stack: ExitStack, seconds: float) -> None:
         self._display.say("starting a Kafka broker and Spark on this machine")
-        began = time.monotonic()
+        started_at = time.monotonic()
         broker = KafkaBroker(java_options=[QUICK_START], progress=LineProgress(self._display.say))
-        # What is stopped last comes first: Spark must not miss its broker
+        # Registered first and so stopped last: Spark needs its broker until the end
         stack.callback(broker.stop)
         spark = stack.enter_context(SparkThread(self._folder))
-        stack.enter_context(self._announced_end())
+        stack.enter_context(self._announced_stop())
         with self._interrupts.raising():
             broker.start()
         servers = broker.bootstrap_servers
         broker.create_topic(pipeline.ORDERS_TOPIC, _ORDER_PARTITIONS)
         broker.create_topic(pipeline.REVENUE_TOPIC, _REVENUE_PARTITIONS)
-        self._display.say(f"Kafka is ready at {servers} after {time.monotonic() - began:.1f} s")
+        self._display.say(f"Kafka is ready at {servers} after {time.monotonic() - started_at:.1f} s")
 
         reader = stack.enter_context(ResultReader(servers, pipeline.REVENUE_TOPIC, _REVENUE_PARTITIONS))
         producer = stack.enter_context(OrderProducer(servers, pipeline.ORDERS_TOPIC))
-        measure = Measure(producer, reader, seconds)
+        statistics = RunStatistics(producer, reader, seconds)
         self._await(spark.session)
-        self._display.say(f"Spark is ready after {time.monotonic() - began:.1f} s; starting the query")
+        self._display.say(f"Spark is ready after {time.monotonic() - started_at:.1f} s; starting the query")
         starting = spark.submit(
             pipeline.start_pipeline, spark.session.result(), servers, str(self._folder / "checkpoint")
         )
         stack.callback(_stop_query, starting)
-        self._show(self._await(starting), measure, seconds)
+        self._show(self._await(starting), statistics, seconds)
 
     @contextmanager
-    def _announced_end(self) -> Iterator[None]:
+    def _announced_stop(self) -> Iterator[None]:
         try:
             yield
         finally:
@@ -137,18 +144,20 @@ class Demo:
                 raise KeyboardInterrupt
         return future.result()
 
-    def _show(self, query: StreamingQuery, measure: Measure, seconds: float) -> None:
+    def _show(self, query: StreamingQuery, statistics: RunStatistics, seconds: float) -> None:
         try:
             while not self._interrupts.wait(_REFRESH_SECONDS):
-                self._display.show(measure.look(query.recentProgress))
+                self._display.show(statistics.update(query.recentProgress))
                 if not query.isActive:
                     raise MillraceError(f"the demo's query has failed: {query.exception()}{self._log_tail()}")
-                if measure.shown_seconds is None and measure.waited_seconds > _FIRST_RESULT_SECONDS:
-                    raise MillraceError(f"no result after {_FIRST_RESULT_SECONDS:.0f} seconds{self._log_tail()}")
-                if (measure.shown_seconds or 0.0) >= seconds:
+                if statistics.shown_seconds is None and statistics.query_seconds > _FIRST_RESULT_TIMEOUT_SECONDS:
+                    raise MillraceError(
+                        f"the demo's query gave no result for {_FIRST_RESULT_TIMEOUT_SECONDS:.0f} s{self._log_tail()}"
+                    )
+                if (statistics.shown_seconds or 0.0) >= seconds:
                     return
         finally:
-            self._summary = measure.summary()
+            self._summary = statistics.summary()
 
     def _log_tail(self) -> str:
         tail = log_tail(self._folder / "log")

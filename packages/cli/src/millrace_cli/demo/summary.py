@@ -1,4 +1,4 @@
-"""What the demo says at its end."""
+"""The demo's summary, and the source of its pipeline."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ SCRIPT_MARK = "# ---- the pipeline that just ran, complete and ready to copy ---
 
 @dataclass(frozen=True)
 class Summary:
-    """The demo's numbers.
+    """The figures of one run.
 
     Attributes:
-        sent: Orders sent to the input topic.
-        rows_in: Records that the query read.
-        rows_out: Results read back from the output topic.
-        seconds: How long the query ran.
-        batches: Micro-batches.
-        median_batch_ms: Half of them took longer.
-        first_result_seconds: From the broker's readiness to the first result; None without any.
+        sent: Orders produced to the input topic.
+        rows_in: Records read by the query.
+        rows_out: Results consumed from the output topic.
+        seconds: Running time of the query.
+        batches: Number of micro-batches.
+        median_batch_ms: Their median duration.
+        first_result_seconds: Time from the broker's readiness to the first result; None without any.
     """
 
     sent: int = 0
@@ -33,7 +33,7 @@ class Summary:
     first_result_seconds: float | None = None
 
     def lines(self) -> list[str]:
-        """The numbers for people."""
+        """Format the figures."""
         first = self.first_result_seconds
         return [
             "summary",
@@ -49,7 +49,7 @@ class Summary:
 
 
 def script() -> str:
-    """The source of the pipeline's own module, which is a program by itself."""
+    """Return the source of the pipeline's module, which is a complete program."""
     from millrace_cli.demo import pipeline
 
     return inspect.getsource(pipeline).rstrip()

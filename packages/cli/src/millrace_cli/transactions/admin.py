@@ -1,32 +1,31 @@
-"""Asks brokers for transactions, by kafka-python: librdkafka has no such request."""
+"""Lists transactions with kafka-python: librdkafka does not support these requests (KIP-664)."""
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from millrace.errors import ClientError, MachineError
 from millrace.kafka.client_settings import client_settings
 from millrace.options.secrets import Properties
 from millrace_cli.transactions.login import login
 
-if TYPE_CHECKING:
-    from kafka.admin import KafkaAdminClient
-
-_PATIENCE_S = 30.0
-_PAUSE_S = 0.2
-_CONNECT_MS = 10_000
-"""Brokers that are reached at all have answered another client just before."""
+_RETRY_TIMEOUT_SECONDS = 30.0
+_RETRY_PAUSE_SECONDS = 0.2
+_CONNECT_TIMEOUT_MS = 10_000
+"""Short, since the brokers have answered another client just before."""
 
 
-class Described(NamedTuple):
-    """A transaction as the coordinator of its id has it.
+class TransactionDescription(NamedTuple):
+    """A transaction as its coordinator describes it.
 
     Attributes:
-        transactional_id: The id.
+        transactional_id: Its transactional id.
         state: Kafka's name of its state.
-        began_ms: When it began, in ms since 1970 UTC.
+        began_ms: Its start, in ms since 1970 UTC.
         partitions: Topics and partitions that it has written to.
     """
 
@@ -49,76 +48,69 @@ class TransactionsAdmin:
 
     def __init__(self, client: Properties) -> None:
         self._servers = client["bootstrap.servers"]
-        self._make = _admin_class()
+        self._library = _import_kafka_python()
         settings = client_settings(client)
         self._settings: dict[str, Any] = {
             "bootstrap_servers": [server.strip() for server in self._servers.split(",")],
-            "bootstrap_timeout_ms": _CONNECT_MS,
-            "request_timeout_ms": _CONNECT_MS,
+            "bootstrap_timeout_ms": _CONNECT_TIMEOUT_MS,
+            "request_timeout_ms": _CONNECT_TIMEOUT_MS,
             "client_id": settings["client.id"],
             **login(settings),
         }
 
-    def described(self, states: Collection[str], is_wanted: Callable[[str], bool]) -> list[Described]:
-        """The transactions that are in one of some states.
+    def describe(self, states: Collection[str], is_wanted: Callable[[str], bool]) -> list[TransactionDescription]:
+        """Describe the transactions that are in one of some states.
 
         Args:
-            states: Kafka's names of them.
-            is_wanted: Whether a transactional id is to be in the answer.
+            states: Kafka's names of the states.
+            is_wanted: Selects transactional ids.
 
         Raises:
             ClientError: The brokers refuse, or do not answer.
         """
-        from kafka.errors import KafkaError
-
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _RETRY_TIMEOUT_SECONDS
         while True:
             try:
-                return self._look(states, is_wanted)
-            except KafkaError as error:
-                if time.monotonic() > deadline or not _may_pass(error):
-                    raise ClientError(self._failure(error)) from error
-                time.sleep(_PAUSE_S)
+                return self._describe_once(states, is_wanted)
+            except self._library.KafkaError as error:
+                if time.monotonic() > deadline or not self._is_transient(error):
+                    raise ClientError(self._failure_message(error)) from error
+                time.sleep(_RETRY_PAUSE_SECONDS)
 
-    def _look(self, states: Collection[str], is_wanted: Callable[[str], bool]) -> list[Described]:
-        # A new client each time: one that lives on would ask the coordinators that it knows from before
-        with self._make(**self._settings) as admin:
-            listed = admin.list_transactions(state_filters=states)
-            names = {each.transactional_id for of_broker in listed.values() for each in of_broker}
-            found = admin.describe_transactions(sorted(filter(is_wanted, names)))
+    def _describe_once(self, states: Collection[str], is_wanted: Callable[[str], bool]) -> list[TransactionDescription]:
+        # A new client each time: an existing one would ask the coordinators that it knows already
+        with self._library.KafkaAdminClient(**self._settings) as admin:
+            listings = admin.list_transactions(state_filters=states)
+            ids = {listing.transactional_id for of_broker in listings.values() for listing in of_broker}
+            descriptions = admin.describe_transactions(sorted(filter(is_wanted, ids)))
         return [
-            Described(name, at.state.value, at.transaction_start_time_ms, at.topic_partitions)
-            for name, at in found.items()
+            TransactionDescription(
+                name, description.state.value, description.transaction_start_time_ms, description.topic_partitions
+            )
+            for name, description in descriptions.items()
             # It may have ended since it was listed
-            if at.state.value in states
+            if description.state.value in states
         ]
 
-    def _failure(self, error: Exception) -> str:
-        from kafka.errors import AuthorizationError, UnsupportedVersionError
+    def _is_transient(self, error: Any) -> bool:
+        # Coordinators that are starting, stopping or handing over their transactional ids
+        moving = (self._library.TransactionalIdNotFoundError, self._library.UnknownBrokerIdError)
+        return isinstance(error, moving) or error.retriable
 
-        advice = ""
-        if isinstance(error, AuthorizationError):
-            advice = ". This user needs the permission to describe transactional ids"
-        if isinstance(error, UnsupportedVersionError):
-            advice = ". Brokers list transactions from Apache Kafka 3.0 on"
-        return f"listing transactions at {self._servers} failed: {error}{advice}"
+    def _failure_message(self, error: Exception) -> str:
+        hint = ""
+        if isinstance(error, self._library.AuthorizationError):
+            hint = ". This user needs the permission to describe transactional ids"
+        if isinstance(error, self._library.UnsupportedVersionError):
+            hint = ". Brokers support listing transactions since Apache Kafka 3.0"
+        return f"listing transactions at {self._servers} failed: {error}{hint}"
 
 
-def _admin_class() -> type[KafkaAdminClient]:
+def _import_kafka_python() -> ModuleType:
     try:
-        # The second name is not in versions that cannot list transactions
-        from kafka.admin import KafkaAdminClient, TransactionState  # noqa: F401
+        return importlib.import_module("millrace_cli.transactions.kafka_python")
     except ImportError as error:
         raise MachineError(
-            "transactions are listed by kafka-python 3, which is not installed, or in an older version; run: "
+            "listing transactions needs kafka-python 3, which is not installed, or only in an older version; run: "
             "pip install 'millrace-cli[transactions]'"
         ) from error
-    return KafkaAdminClient
-
-
-def _may_pass(error: Exception) -> bool:
-    """Whether a failure is one of coordinators that are starting, stopping or handing over their ids."""
-    from kafka.errors import KafkaError, TransactionalIdNotFoundError, UnknownBrokerIdError
-
-    moves = isinstance(error, (TransactionalIdNotFoundError, UnknownBrokerIdError))
-    return moves or (isinstance(error, KafkaError) and error.retriable)

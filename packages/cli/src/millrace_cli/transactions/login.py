@@ -1,4 +1,4 @@
-"""TLS and SASL: from librdkafka's properties to what kafka-python connects with."""
+"""TLS and SASL: translate librdkafka's properties into the arguments of kafka-python's clients."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from millrace.kafka.security.sasl import DEFAULT_MECHANISM
 
 
 def login(settings: Mapping[str, str]) -> dict[str, Any]:
-    """Arguments for a client of kafka-python.
+    """Return the arguments by which a client of kafka-python connects.
 
     Args:
-        settings: A client's, as `client_settings` makes them.
+        settings: Settings of a librdkafka client, as `client_settings` returns them.
 
     Raises:
+        ClientError: The token endpoint issues no token.
         MachineError: A library is not installed.
-        OptionsError: A file is unreadable, or no token is given out.
+        OptionsError: A file is unreadable, or the way to get a token is not supported.
     """
     protocol = settings.get("security.protocol", "PLAINTEXT")
     arguments: dict[str, Any] = {"security_protocol": protocol}
@@ -35,7 +36,10 @@ def login(settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
-    """How connections are encrypted, whom they trust, and what they show.
+    """Create the TLS context: trusted authorities, revocation lists, ciphers and the client's certificate.
+
+    Args:
+        settings: Settings of a librdkafka client.
 
     Raises:
         OptionsError: A file is unreadable.
@@ -51,10 +55,10 @@ def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
             context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
         if "ssl.cipher.suites" in settings:
             context.set_ciphers(settings["ssl.cipher.suites"])
-        if _is_given(settings, "ssl.certificate"):
-            # Without a password Python would ask for it on the terminal
+        if _has(settings, "ssl.certificate"):
+            # Without a password Python would prompt for it on the terminal
             password = settings.get("ssl.key.password", "")
-            with _file(settings, "ssl.certificate") as chain, _file(settings, "ssl.key") as key:
+            with _pem_file(settings, "ssl.certificate") as chain, _pem_file(settings, "ssl.key") as key:
                 context.load_cert_chain(chain, key, password)
     except OSError as error:
         raise OptionsError("connection", (f"TLS cannot be set up by options 'properties.ssl.*': {error}",)) from error
@@ -68,9 +72,9 @@ def _sasl(settings: Mapping[str, str]) -> dict[str, Any]:
 
         return {"sasl_mechanism": mechanism, "sasl_oauth_token_provider": TokenOnce(settings)}
     if mechanism == "GSSAPI":
-        # The ticket is there: librdkafka has got it by kinit when it connected
+        # The ticket exists: librdkafka obtained it by kinit when it connected
         if importlib.util.find_spec("gssapi") is None:
-            raise MachineError("transactions are listed over Kerberos by the library gssapi; run: pip install gssapi")
+            raise MachineError("listing transactions over Kerberos needs the library gssapi; run: pip install gssapi")
         name = settings.get("sasl.kerberos.service.name", "kafka")
         return {"sasl_mechanism": mechanism, "sasl_kerberos_service_name": name}
     return {
@@ -80,18 +84,18 @@ def _sasl(settings: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _is_given(settings: Mapping[str, str], what: str) -> bool:
-    return f"{what}.pem" in settings or f"{what}.location" in settings
+def _has(settings: Mapping[str, str], name: str) -> bool:
+    return f"{name}.pem" in settings or f"{name}.location" in settings
 
 
 @contextmanager
-def _file(settings: Mapping[str, str], what: str) -> Iterator[Path]:
-    """A file with what is given; Python reads keys from files alone."""
-    if f"{what}.location" in settings:
-        yield Path(settings[f"{what}.location"])
+def _pem_file(settings: Mapping[str, str], name: str) -> Iterator[Path]:
+    """Provide a certificate or key as a file, since Python reads them from files alone."""
+    if f"{name}.location" in settings:
+        yield Path(settings[f"{name}.location"])
         return
-    # Made so that no other user can read it
+    # Readable by no other user
     with tempfile.NamedTemporaryFile("w", prefix="millrace-", suffix=".pem") as file:
-        file.write(settings[f"{what}.pem"])
+        file.write(settings[f"{name}.pem"])
         file.flush()
         yield Path(file.name)

@@ -1,4 +1,4 @@
-"""The transactions that the tasks of an exactly-once query have open, and their end."""
+"""Find and end the open transactions of an exactly-once query's tasks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PREPARE_COMMIT = "PrepareCommit"
 OPEN_STATES = ("Ongoing", PREPARE_COMMIT, "PrepareAbort")
 """Kafka's names of the states in which a transaction blocks readers of committed records."""
 
-# Each takes about a second, most of which it waits for the brokers
-_AT_ONCE = 8
+# Each takes about a second, most of it waiting for the brokers
+_MAX_PARALLEL = 8
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class OpenTransaction:
     """A transaction that is neither committed nor aborted.
 
     Attributes:
-        transactional_id: The id of its producer, ``<prefix>-<task index>``.
+        transactional_id: The transactional id of its producer, ``<prefix>-<task index>``.
         state: One of `OPEN_STATES`.
-        began_ms: When it began by the broker's clock, in ms since 1970 UTC.
-        partitions: Those that it has written to; committed records behind its own cannot be read there.
+        began_ms: Its start by the broker's clock, in ms since 1970 UTC.
+        partitions: The partitions that it has written to; readers of committed records wait there.
     """
 
     transactional_id: str
@@ -46,26 +46,26 @@ class OpenTransaction:
         return int(self.transactional_id.rpartition("-")[2])
 
     def open_ms(self, now_s: float | None = None) -> int:
-        """For how long it has been open; 0 where the broker's clock is ahead, or does not say.
+        """Return for how long it has been open, in ms; 0 where the broker's clock is ahead or its start is unknown.
 
         Args:
-            now_s: Seconds since 1970 UTC; by default now.
+            now_s: The current time, in seconds since 1970 UTC; by default the system's.
         """
         now_ms = int((time.time() if now_s is None else now_s) * 1000)
         return max(0, now_ms - self.began_ms) if self.began_ms >= 0 else 0
 
     def is_same(self, other: OpenTransaction) -> bool:
-        """Whether the other is this very transaction, not a later one with the same id."""
+        """Tell whether another is this very transaction, not a later one with the same id."""
         return (self.transactional_id, self.began_ms) == (other.transactional_id, other.began_ms)
 
 
-def is_of_task(transactional_id: str, prefix: str) -> bool:
-    """Whether an id is one that the tasks of a query with this prefix use."""
+def is_task_id(transactional_id: str, prefix: str) -> bool:
+    """Tell whether a transactional id belongs to a task of a query with this prefix."""
     return re.fullmatch(re.escape(prefix) + "-[0-9]+", transactional_id) is not None
 
 
 def open_transactions(client: Properties, prefix: str) -> list[OpenTransaction]:
-    """The transactions that tasks of a prefix have open, by task.
+    """Find the open transactions of a query's tasks, in the order of the tasks.
 
     Args:
         client: Properties for the Kafka client.
@@ -76,36 +76,39 @@ def open_transactions(client: Properties, prefix: str) -> list[OpenTransaction]:
         MachineError: The library that lists transactions is not installed.
         OptionsError: The client does not accept its properties.
     """
-    # First by the client that all else uses, since it tells what is wrong with a connection
+    # First with librdkafka, whose errors explain what is wrong with a connection
     KafkaAdmin(client).topic_names()
-    described = TransactionsAdmin(client).described(OPEN_STATES, lambda name: is_of_task(name, prefix))
-    found = (
+    descriptions = TransactionsAdmin(client).describe(OPEN_STATES, lambda name: is_task_id(name, prefix))
+    transactions = (
         OpenTransaction(name, state, began_ms, tuple(sorted(TopicPartition(*each) for each in partitions)))
-        for name, state, began_ms, partitions in described
+        for name, state, began_ms, partitions in descriptions
     )
-    return sorted(found, key=lambda transaction: transaction.task)
+    return sorted(transactions, key=lambda transaction: transaction.task)
 
 
 def abort_all(
     client: Properties, transactions: Sequence[OpenTransaction]
 ) -> Iterator[tuple[OpenTransaction, ClientError | None]]:
-    """End transactions by taking over their ids, and give each with why it could not be ended, in order.
+    """End transactions by taking over their transactional ids.
 
-    Each ends aborted, but for those in state `PREPARE_COMMIT`, whose commit is brought to its end.
+    They are aborted, except those in state `PREPARE_COMMIT`, whose commit is completed.
 
     Args:
         client: Properties for the Kafka client.
-        transactions: What to end; an id that no producer has had would be made.
+        transactions: The transactions to end. Brokers create an id that is unknown to them.
+
+    Yields:
+        Each transaction, in order, with the error for which it could not be ended.
 
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(_MAX_PARALLEL) as pool:
         yield from zip(transactions, pool.map(partial(_abort, client), transactions), strict=True)
 
 
 def unchanged(before: Iterable[OpenTransaction], now: Iterable[OpenTransaction]) -> list[OpenTransaction]:
-    """The transactions of now that were open before; later ones with the same ids are left out."""
+    """Return the current transactions that were open before; later ones with the same ids are left out."""
     earlier = {each.transactional_id: each for each in before}
     return [each for each in now if each.transactional_id in earlier and each.is_same(earlier[each.transactional_id])]
 

@@ -10,10 +10,9 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 
-from kafka.net.sasl.oauth import AbstractTokenProvider
-
 from millrace.errors import ClientError, OptionsError
 from millrace.kafka.security.certificate_check import authorities_at
+from millrace_cli.transactions.kafka_python import AbstractTokenProvider
 
 _PREFIX = "sasl.oauthbearer."
 _TIMEOUT_S = 10.0

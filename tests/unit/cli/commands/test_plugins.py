@@ -35,10 +35,10 @@ class Zero(Partitioner):
 @pytest.fixture
 def run(tmp_path):
     def call(*arguments):
-        program = "import sys; sys.argv[0] = 'millrace'; from millrace_cli import main; main()"
+        path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
         return subprocess.run(
-            [sys.executable, "-c", program, "plugins", *arguments],
-            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            [sys.executable, "-m", "millrace_cli", "plugins", *arguments],
+            env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
             text=True,
         )

@@ -4,8 +4,8 @@ import sys
 PROGRAM = """
 import os, subprocess, sys
 from pathlib import Path
-from millrace_cli.demo.quiet import descriptors_to
-with descriptors_to(Path(sys.argv[1])):
+from millrace_cli.demo.output_capture import redirect_native_output
+with redirect_native_output(Path(sys.argv[1])):
     print("from Python")
     os.write(1, b"from a library\\n")
     subprocess.run([sys.executable, "-c", "import sys; sys.stderr.write('from a child')"])

@@ -1,4 +1,4 @@
-"""The demo on a terminal, renewed in place."""
+"""The demo's display on a terminal, redrawn in place."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from millrace_cli.demo.display import Snapshot, rate_text, window_text
 
 _BAR_CELLS = 10
 _BAR_ROWS = 5_000
-"""Lag of a partition at which its bar is full."""
+"""The lag of a partition that fills its bar, in records."""
 
 
 class LiveDisplay:
-    """Draws the numbers in place, below the lines that stay.
+    """Redraws the figures in place, below the permanent lines.
 
     Args:
         stream: The terminal.
@@ -35,27 +35,27 @@ class LiveDisplay:
         self._live.stop()
 
     def say(self, text: str) -> None:
-        """Write a line above the numbers, or after them once they are gone."""
-        # Lines are never broken: they may be somebody's next program
+        """Write a line above the figures."""
+        # Not wrapped: some lines are source code to copy
         self._console.print(Text(text), soft_wrap=True)
 
     def show(self, snapshot: Snapshot) -> None:
-        """Draw the numbers."""
-        self._live.update(picture(snapshot), refresh=True)
+        """Redraw the figures."""
+        self._live.update(dashboard(snapshot), refresh=True)
 
 
-def picture(snapshot: Snapshot) -> RenderableType:
-    """The numbers as tables, in the width of a usual terminal."""
-    sides = Table.grid(padding=(0, 4))
-    sides.add_row(Group(_flow(snapshot), "", _lag(snapshot)), _results(snapshot))
-    return Group("", Text(_headline(snapshot), "bold"), "", sides)
+def dashboard(snapshot: Snapshot) -> RenderableType:
+    """Lay out the figures as tables, for a terminal of 80 columns."""
+    columns = Table.grid(padding=(0, 4))
+    columns.add_row(Group(_flow(snapshot), "", _lag(snapshot)), _results(snapshot))
+    return Group("", Text(_headline(snapshot), "bold"), "", columns)
 
 
 def _headline(snapshot: Snapshot) -> str:
     if snapshot.seconds is None:
         return "orders (JSON) -> Spark -> revenue (JSON): waiting for the first result; Ctrl-C stops"
-    left = max(0.0, snapshot.of_seconds - snapshot.seconds)
-    return f"orders (JSON) -> Spark -> revenue (JSON): {left:.0f} s left; Ctrl-C stops"
+    remaining = max(0.0, snapshot.of_seconds - snapshot.seconds)
+    return f"orders (JSON) -> Spark -> revenue (JSON): {remaining:.0f} s left; Ctrl-C stops"
 
 
 def _table(*headings: str) -> Table:

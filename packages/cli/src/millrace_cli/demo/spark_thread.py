@@ -1,10 +1,8 @@
-"""Spark for the demo, from one thread, with everything it leaves behind in one folder."""
+"""A Spark session in a thread of its own, with all its files in one folder."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import subprocess
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import millrace
+from millrace_cli.demo.jvm import end_jvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,26 +30,25 @@ appender.errors.filter.threshold.type = ThresholdFilter
 appender.errors.filter.threshold.level = error
 """
 QUICK_START = "-XX:TieredStopAtLevel=1"
-"""Keeps Java to its quick compiler: the demo is over before the better one would pay."""
+"""Keeps Java to its quick compiler: the demo ends before the optimizing one would pay off."""
 
-_LONGEST_SOCKET_FOLDER = 55
-_JAVA_END_SECONDS = 20.0
+_MAX_SOCKET_FOLDER_LENGTH = 55
 
 
 class SparkThread:
-    """Starts Spark in the background at once, and ends it and its Java with the ``with`` block.
+    """Starts Spark in the background at once, and ends it and its Java process with the ``with`` block.
 
-    Spark finds a Python data source only from the thread that made the session, so that thread makes all calls.
+    Spark finds a Python data source only in the thread that created the session, so all calls are made there.
 
     Args:
-        folder: An empty folder for temporary files, which is the caller's to delete.
+        folder: A folder for temporary files, which the caller deletes.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._home_before = os.environ.get("SPARK_HOME")
+        self._previous_spark_home = os.environ.get("SPARK_HOME")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="millrace-demo-spark")
         self.session: Future[SparkSession] = self._thread.submit(_start, folder)
-        """The session, when it is there."""
+        """The session, once it has started."""
 
     def __enter__(self) -> Self:
         return self
@@ -58,13 +56,13 @@ class SparkThread:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.submit(_end).result()
+        self._thread.submit(_stop).result()
         self._thread.shutdown()
-        if self._home_before is None:
+        if self._previous_spark_home is None:
             os.environ.pop("SPARK_HOME", None)
 
     def submit(self, call: Callable[..., _T], *arguments: Any) -> Future[_T]:
-        """Make a call in the thread that has the session."""
+        """Make a call in the session's thread."""
         return self._thread.submit(call, *arguments)
 
 
@@ -75,7 +73,7 @@ def _start(folder: Path) -> SparkSession:
     java = [
         f'"-Dlog4j2.configurationFile={log4j.as_uri()}"',
         f'"-Djava.io.tmpdir={folder}"',
-        "-XX:-UsePerfData",  # its files are not kept in that folder
+        "-XX:-UsePerfData",  # its files would be outside that folder
         QUICK_START,
     ]
     return millrace.local_session(
@@ -83,8 +81,8 @@ def _start(folder: Path) -> SparkSession:
         config={
             "spark.driver.extraJavaOptions": " ".join(java),
             "spark.local.dir": str(folder),
-            # The path of a Unix socket may have about 100 characters
-            "spark.python.unix.domain.socket.enabled": str(len(str(folder)) <= _LONGEST_SOCKET_FOLDER).lower(),
+            # The path of a Unix socket is limited to about 100 characters
+            "spark.python.unix.domain.socket.enabled": str(len(str(folder)) <= _MAX_SOCKET_FOLDER_LENGTH).lower(),
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.streaming.numRecentProgressUpdates": "20",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -93,10 +91,10 @@ def _start(folder: Path) -> SparkSession:
 
 
 def _spark_home(home: Path) -> Path:
-    """Make a Spark that has no ``pyspark.zip``.
+    """Create a SPARK_HOME without ``pyspark.zip``.
 
-    Python workers load PySpark from that archive, and compile it anew in each process, which takes half a second.
-    Without it they take the installed PySpark, since they run this process's Python.
+    Python workers import PySpark from that archive and compile it in each process, which takes half a second. Without
+    it they import the installed PySpark, since they run this process's Python.
     """
     import pyspark
 
@@ -107,25 +105,10 @@ def _spark_home(home: Path) -> Path:
     return home
 
 
-def _end() -> None:
-    from pyspark import SparkContext
+def _stop() -> None:
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession()
     if session:
         session.stop()
-    # No public call ends the Java that PySpark started; it would outlive this process for a moment, and its files too
-    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
-    java: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
-    if gateway is None or java is None:
-        return
-    with contextlib.suppress(Exception):
-        gateway.shutdown()
-    if java.stdin:
-        with contextlib.suppress(OSError):
-            java.stdin.close()
-    try:
-        java.wait(_JAVA_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        java.kill()
-        java.wait()
+    end_jvm()

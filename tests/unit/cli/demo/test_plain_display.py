@@ -1,7 +1,7 @@
 import dataclasses
 import io
 
-from millrace_cli.demo.plain import PlainDisplay, snapshot_line
+from millrace_cli.demo.plain_display import PlainDisplay, snapshot_line
 
 
 class Clock:

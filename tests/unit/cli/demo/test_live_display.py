@@ -3,16 +3,16 @@ import io
 
 from rich.console import Console
 
-from millrace_cli.demo.live import LiveDisplay, picture
+from millrace_cli.demo.live_display import LiveDisplay, dashboard
 
 
 def drawn(snapshot):
     console = Console(file=io.StringIO(), width=80)
-    console.print(picture(snapshot))
+    console.print(dashboard(snapshot))
     return console.file.getvalue()
 
 
-def test_the_picture_has_rates_lag_and_results(snapshot):
+def test_the_dashboard_has_rates_lag_and_results(snapshot):
     text = drawn(snapshot)
     for part in (
         "53 s left",

@@ -1,4 +1,4 @@
-"""What a streaming query tells of its progress, as numbers."""
+"""Figures from the progress reports of a streaming query."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from statistics import median
 from typing import Any
 
 Lag = Mapping[tuple[str, int], int]
-"""For each topic and partition how many records wait to be read."""
+"""The number of records that are not read yet, by topic and partition."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A micro-batch that is done.
+    """A completed micro-batch.
 
     Attributes:
-        number: Its number in the query.
+        number: Its id in the query.
         rows_in: Records read.
-        milliseconds: From its planning to its commit.
-        lag: What was left to read.
+        milliseconds: Its duration, from planning to commit.
+        lag: The lag after it.
     """
 
     number: int
@@ -31,10 +31,10 @@ class Batch:
 
 
 def batch_of(progress: Mapping[str, Any]) -> Batch | None:
-    """The micro-batch that a ``StreamingQueryProgress`` tells of; none when it only says that there was nothing to do.
+    """Return the micro-batch that a ``StreamingQueryProgress`` reports; None when there was nothing to do.
 
     Args:
-        progress: Of a query with one source, which is millrace's.
+        progress: The progress of a query whose only source is millrace's.
     """
     durations = progress["durationMs"]
     if "addBatch" not in durations:
@@ -49,31 +49,34 @@ def batch_of(progress: Mapping[str, Any]) -> Batch | None:
 
 
 def lag_of(latest: str | Mapping[str, Any] | None, end: str | Mapping[str, Any] | None) -> Lag:
-    """How far the end of a micro-batch is behind the end of the topics.
+    """Return how far the end of a micro-batch is behind the end of the topics.
 
     Args:
-        latest: The topics' end as the source saw it when the micro-batch was planned; as JSON, or already parsed.
-        end: Where the micro-batch ended, likewise.
+        latest: The latest offsets when the micro-batch was planned; as JSON, or already parsed.
+        end: The end offsets of the micro-batch, likewise.
     """
-    read = _next_offsets(end)
-    return {partition: max(0, offset - read.get(partition, 0)) for partition, offset in _next_offsets(latest).items()}
+    read_offsets = _next_offsets(end)
+    return {
+        partition: max(0, offset - read_offsets.get(partition, 0))
+        for partition, offset in _next_offsets(latest).items()
+    }
 
 
 class Batches:
-    """All micro-batches of a query, collected from what it tells again and again."""
+    """All micro-batches of a query, collected from its overlapping progress reports."""
 
     def __init__(self) -> None:
         self._durations: list[int] = []
         self.last: Batch | None = None
         """The newest one."""
         self.rows_in = 0
-        """Records that all of them read."""
+        """Records read by all of them."""
 
     def __len__(self) -> int:
         return len(self._durations)
 
     def add(self, progresses: Iterable[Mapping[str, Any]]) -> None:
-        """Take what is new in a query's ``recentProgress``, which is in the order of the micro-batches."""
+        """Add the new micro-batches of a query's ``recentProgress``, which has them in order."""
         for progress in progresses:
             batch = batch_of(progress)
             if batch and (self.last is None or batch.number > self.last.number):
@@ -83,15 +86,15 @@ class Batches:
 
     @property
     def median_milliseconds(self) -> float:
-        """Half of the micro-batches took longer; 0 without any."""
+        """The median duration of the micro-batches; 0 without any."""
         return median(self._durations) if self._durations else 0.0
 
 
 class Rate:
-    """How fast a total grows, over the last few seconds.
+    """The growth of a total per second, over the last few seconds.
 
     Args:
-        seconds: The time looked back.
+        seconds: The length of the time window.
     """
 
     def __init__(self, seconds: float = 4.0) -> None:
@@ -99,22 +102,22 @@ class Rate:
         self._samples: deque[tuple[float, int]] = deque()
 
     def update(self, now: float, total: int) -> float:
-        """Take a new total, and answer by how much it grew per second.
+        """Add a sample, and return the growth per second.
 
         Args:
-            now: Seconds from some fixed moment on.
+            now: The time by a monotonic clock, in seconds.
             total: The total at that time.
         """
         self._samples.append((now, total))
-        # The oldest sample is the last one before the time looked back, so that a young rate is not a jump
+        # Keeps the last sample before the window, so that the rate covers the whole window
         while len(self._samples) > 2 and self._samples[1][0] <= now - self._seconds:
             self._samples.popleft()
-        then, before = self._samples[0]
-        return (total - before) / (now - then) if now > then else 0.0
+        start, start_total = self._samples[0]
+        return (total - start_total) / (now - start) if now > start else 0.0
 
 
 def _next_offsets(offset: str | Mapping[str, Any] | None) -> dict[tuple[str, int], int]:
-    # As text it is empty where there is none
+    # An empty text stands for no offset
     parsed = json.loads(offset or "null") if isinstance(offset, str) else offset
     if not parsed:
         return {}

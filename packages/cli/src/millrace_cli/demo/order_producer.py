@@ -1,4 +1,4 @@
-"""Orders of an invented shop, sent to a topic at a rate that goes up and down."""
+"""Produces random orders of a fictional shop to a topic, at a varying rate."""
 
 from __future__ import annotations
 
@@ -15,57 +15,57 @@ from typing import Any, Self
 _COUNTRIES = {"US": 30, "DE": 18, "GB": 14, "FR": 12, "JP": 10, "BR": 8, "IN": 5, "ES": 3}
 _PRICES = {"espresso": 2.4, "teapot": 24.9, "mug": 9.5, "grinder": 89.0, "kettle": 39.9, "filter": 4.2}
 _CUSTOMERS = 5_000
-_RETURNED = 0.04
+_RETURN_SHARE = 0.04
 _TICK_SECONDS = 0.05
 _FLUSH_SECONDS = 5.0
 
-_OPENING_SECONDS = 10.0
-_OPENING_RATE = 500
-_USUAL_RATE = 2_500
+_WARM_UP_SECONDS = 10.0
+_WARM_UP_RATE = 500
+_STEADY_RATE = 2_500
 _BURST_RATE = 7_500
-_BURST_EVERY_SECONDS = 12.0
+_BURST_PERIOD_SECONDS = 12.0
 _BURST_SECONDS = 3.0
 
 
-def orders(chance: random.Random) -> Iterator[dict[str, Any]]:
-    """Orders without end, one after the other, each at the time it is taken.
+def orders(rng: random.Random) -> Iterator[dict[str, Any]]:
+    """Generate orders without end, each with the current time.
 
     Args:
-        chance: Where the choices come from; the same seed gives the same orders but for their times.
+        rng: Random number generator; the same seed gives the same orders, except for their times.
     """
     countries, weights = list(_COUNTRIES), list(_COUNTRIES.values())
     products = list(_PRICES)
     number = 0
     while True:
         number += 1
-        product = chance.choice(products)
-        quantity = chance.randint(1, 5)
+        product = rng.choice(products)
+        quantity = rng.randint(1, 5)
         yield {
             "id": number,
-            "customer": f"c{chance.randrange(_CUSTOMERS):04}",
-            "country": chance.choices(countries, weights)[0],
+            "customer": f"c{rng.randrange(_CUSTOMERS):04}",
+            "country": rng.choices(countries, weights)[0],
             "product": product,
-            "amount": round(_PRICES[product] * chance.uniform(0.8, 1.2), 2),
-            "quantity": -quantity if chance.random() < _RETURNED else quantity,
+            "amount": round(_PRICES[product] * rng.uniform(0.8, 1.2), 2),
+            "quantity": -quantity if rng.random() < _RETURN_SHARE else quantity,
             "ts": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%fZ"),
         }
 
 
 def orders_due(seconds: float) -> int:
-    """How many orders there have been after so many seconds: a slow beginning, then a steady flow with bursts."""
-    # The beginning is slow, since Spark has enough to do with its own
-    opening = min(seconds, _OPENING_SECONDS)
-    usual = seconds - opening
-    bursts, into = divmod(usual, _BURST_EVERY_SECONDS)
-    in_bursts = bursts * _BURST_SECONDS + max(0.0, into - (_BURST_EVERY_SECONDS - _BURST_SECONDS))
-    return int(opening * _OPENING_RATE + usual * _USUAL_RATE + in_bursts * (_BURST_RATE - _USUAL_RATE))
+    """Return how many orders are due after some seconds: few at first, then a steady rate with bursts."""
+    # Few at first, since Spark is busy starting up
+    warm_up = min(seconds, _WARM_UP_SECONDS)
+    steady = seconds - warm_up
+    periods, into_period = divmod(steady, _BURST_PERIOD_SECONDS)
+    in_bursts = periods * _BURST_SECONDS + max(0.0, into_period - (_BURST_PERIOD_SECONDS - _BURST_SECONDS))
+    return int(warm_up * _WARM_UP_RATE + steady * _STEADY_RATE + in_bursts * (_BURST_RATE - _STEADY_RATE))
 
 
 class OrderProducer:
-    """Sends orders to a topic from a thread of its own, within a ``with`` block.
+    """Produces orders from a background thread, within a ``with`` block.
 
     Args:
-        bootstrap_servers: Where Kafka is.
+        bootstrap_servers: The brokers.
         topic: The topic; an order's key is its customer.
     """
 
@@ -76,11 +76,11 @@ class OrderProducer:
             {"bootstrap.servers": bootstrap_servers, "partitioner": "murmur2_random", "linger.ms": 20}
         )
         self._topic = topic
-        self._orders = orders(random.Random(7))  # noqa: S311 - nothing secret about invented orders
+        self._orders = orders(random.Random(7))  # noqa: S311 - the orders are no secrets
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="millrace-demo-orders", daemon=True)
         self.sent = 0
-        """Orders that the broker has."""
+        """Orders that the broker has acknowledged."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -94,24 +94,24 @@ class OrderProducer:
         self._producer.flush(_FLUSH_SECONDS)
 
     def _run(self) -> None:
-        began = time.monotonic()
-        made = 0
+        started_at = time.monotonic()
+        produced = 0
         while not self._stop.wait(_TICK_SECONDS):
-            due = orders_due(time.monotonic() - began)
-            for _ in range(due - made):
-                self._send(next(self._orders))
-            made = due
+            due = orders_due(time.monotonic() - started_at)
+            for _ in range(due - produced):
+                self._produce(next(self._orders))
+            produced = due
             self._producer.poll(0)
 
-    def _send(self, order: dict[str, Any]) -> object:
+    def _produce(self, order: dict[str, Any]) -> object:
         value = json.dumps(order)
         while not self._stop.is_set():
-            # When the broker is behind the queue is full: wait for it, as every producer has to
+            # The queue is full while the broker is slower than the producer: wait for it
             with contextlib.suppress(BufferError):
-                return self._producer.produce(self._topic, value, order["customer"], on_delivery=self._delivered)
+                return self._producer.produce(self._topic, value, order["customer"], on_delivery=self._on_delivery)
             self._producer.poll(_TICK_SECONDS)
         return None
 
-    def _delivered(self, error: object, _: object) -> None:
+    def _on_delivery(self, error: object, _: object) -> None:
         if error is None:
             self.sent += 1

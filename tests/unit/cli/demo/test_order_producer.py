@@ -2,7 +2,7 @@ import json
 import random
 from itertools import islice, pairwise
 
-from millrace_cli.demo.orders import orders, orders_due
+from millrace_cli.demo.order_producer import orders, orders_due
 from millrace_cli.demo.pipeline import ORDERS
 
 

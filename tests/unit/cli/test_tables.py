@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from millrace_cli.printable import printable, shown
-from millrace_cli.rows_table import table_lines
+from millrace_cli.tables import cell_text, printable, rows_table
 
 
 @pytest.mark.parametrize(
@@ -27,10 +26,10 @@ from millrace_cli.rows_table import table_lines
     ],
 )
 def test_values(value: Any, text: str) -> None:
-    assert shown(value) == text
+    assert cell_text(value) == text
 
 
 def test_names_of_columns_are_printable_too() -> None:
-    lines = table_lines(pa.table({"a\x1b": ["[bold]x[/bold]"], "b": [None]}), coloured=False)
+    lines = rows_table(pa.table({"a\x1b": ["[bold]x[/bold]"], "b": [None]}), coloured=False)
     assert [line.split() for line in lines] == [["a\\x1b", "b"], ["[bold]x[/bold]", "NULL"]]
     assert printable("a\x1b") == "a\\x1b"

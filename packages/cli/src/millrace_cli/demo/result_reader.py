@@ -1,4 +1,4 @@
-"""Reads the pipeline's results back from their topic, as any consumer would."""
+"""Consumes the pipeline's results from their topic."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from types import TracebackType
 from typing import Any, Self
 
 _POLL_SECONDS = 0.1
-_KEPT = 8
+_MAX_NEWEST = 8
 
 
 @dataclass(frozen=True)
 class Result:
-    """The revenue of a country in a window of time.
+    """The revenue of a country in a time window.
 
     Attributes:
-        start: When the window began, as it stands in the record.
-        end: When it ended.
+        start: Start of the window, as in the record.
+        end: End of the window, as in the record.
         country: The country.
-        orders: How many orders there were.
-        revenue: Their value.
+        orders: Number of orders.
+        revenue: Their total value.
     """
 
     start: str
@@ -34,12 +34,12 @@ class Result:
 
 
 class ResultReader:
-    """Reads all results from a thread of its own, within a ``with`` block.
+    """Consumes all results in a background thread, within a ``with`` block.
 
     Args:
-        bootstrap_servers: Where Kafka is.
+        bootstrap_servers: The brokers.
         topic: The topic.
-        partitions: How many partitions it has.
+        partitions: Its number of partitions.
     """
 
     def __init__(self, bootstrap_servers: str, topic: str, partitions: int) -> None:
@@ -56,11 +56,11 @@ class ResultReader:
         self._consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(partitions)])
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="millrace-demo-results", daemon=True)
-        self._newest: deque[Result] = deque(maxlen=_KEPT)
+        self._newest: deque[Result] = deque(maxlen=_MAX_NEWEST)
         self.count = 0
-        """Results that were read."""
+        """Number of results consumed."""
         self.first_at: float | None = None
-        """When the first one was there, by the monotonic clock."""
+        """Arrival of the first one, by the monotonic clock; None before it."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -74,16 +74,16 @@ class ResultReader:
         self._consumer.close()
 
     def newest(self) -> tuple[Result, ...]:
-        """The results that came last, the newest first."""
+        """Return the latest results, the newest first."""
         return tuple(reversed(self._newest.copy()))
 
     def _run(self) -> None:
         while not self._stop.is_set():
             message = self._consumer.poll(_POLL_SECONDS)
             if message is not None and message.error() is None:
-                self._take(json.loads(message.value()))
+                self._add(json.loads(message.value()))
 
-    def _take(self, record: dict[str, Any]) -> None:
+    def _add(self, record: dict[str, Any]) -> None:
         if self.first_at is None:
             self.first_at = time.monotonic()
         self._newest.append(Result(**record))

@@ -1,4 +1,4 @@
-"""`millrace demo`: records through Kafka and Spark, shown live."""
+"""``millrace demo``: run a streaming query from one topic to another, shown live."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ import click
     show_default=True,
     help="How long to show results, from the first one on.",
 )
-@click.option("--plain", is_flag=True, help="Plain lines instead of a live display, as where there is no terminal.")
+@click.option(
+    "--plain", is_flag=True, help="Print plain lines instead of a live display; the default without a terminal."
+)
 def demo(seconds: float, plain: bool) -> None:
     """Run a streaming query from one Kafka topic to another, and watch it.
 
-    Starts a real Kafka on this machine, sends a stream of orders to a topic, sums up their revenue with Spark, writes
-    the results to a second topic, and reads them from there. Ctrl-C ends it early. At the end it prints the Python of
-    the pipeline to copy.
+    Starts a real Kafka on this machine, produces orders to a topic, aggregates their revenue with Spark, writes the
+    results to a second topic, and consumes them. Ctrl-C ends it early. At the end it prints the Python source of the
+    pipeline.
     """
     from millrace_cli.demo.interrupts import Interrupts
 
-    # Before what takes long to import, so that Ctrl-C ends the demo cleanly from the first moment on
+    # Before the slow imports, so that Ctrl-C ends the demo cleanly from the first moment on
     with Interrupts() as interrupts:
         from millrace_cli.demo.run import run_demo
 

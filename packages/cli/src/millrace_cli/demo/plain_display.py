@@ -1,4 +1,4 @@
-"""The demo as plain lines, for pipes and logs."""
+"""The demo's display as plain lines, for pipes and logs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Self, TextIO
 
 from millrace_cli.demo.display import Snapshot, rate_text, window_text
 
-_SECONDS_BETWEEN_LINES = 2.0
-_RESULTS_IN_A_LINE = 3
+_LINE_INTERVAL_SECONDS = 2.0
+_RESULTS_PER_LINE = 3
 
 
 class PlainDisplay:
     """Writes a line every two seconds.
 
     Args:
-        stream: Where to.
-        clock: Seconds from some fixed moment on.
+        stream: Where to write.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._clock = clock
-        self._next = clock()
+        self._next_line_at = clock()
 
     def __enter__(self) -> Self:
         return self
@@ -37,21 +37,21 @@ class PlainDisplay:
         self._stream.flush()
 
     def show(self, snapshot: Snapshot) -> None:
-        """Write a line, unless one was written just before, or there is nothing to tell yet."""
-        if snapshot.batches and self._clock() >= self._next:
-            self._next = self._clock() + _SECONDS_BETWEEN_LINES
+        """Write a line, unless one was written just before or no micro-batch has completed yet."""
+        if snapshot.batches and self._clock() >= self._next_line_at:
+            self._next_line_at = self._clock() + _LINE_INTERVAL_SECONDS
             self.say(snapshot_line(snapshot))
 
 
 def snapshot_line(snapshot: Snapshot) -> str:
-    """The numbers in one line."""
-    when = "  start" if snapshot.seconds is None else f"{snapshot.seconds:5.0f} s"
+    """Format the figures in one line."""
+    time_text = "  start" if snapshot.seconds is None else f"{snapshot.seconds:5.0f} s"
     lag = " ".join(f"{topic}-{partition}:{rows}" for (topic, partition), rows in sorted(snapshot.lag.items()))
     results = "; ".join(
         f"{window_text(result)} {result.country} {result.revenue:,.2f}"
-        for result in snapshot.newest[:_RESULTS_IN_A_LINE]
+        for result in snapshot.newest[:_RESULTS_PER_LINE]
     )
     return (
-        f"{when} | in {rate_text(snapshot.rows_in_rate)} | out {rate_text(snapshot.rows_out_rate)}"
+        f"{time_text} | in {rate_text(snapshot.rows_in_rate)} | out {rate_text(snapshot.rows_out_rate)}"
         f" | lag {lag or '-'} | newest {results or '-'}"
     )

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from millrace_cli.demo.progress import Batches, Rate, batch_of, lag_of
+from millrace_cli.demo.query_progress import Batches, Rate, batch_of, lag_of
 
 
 def offset(**topics):

@@ -1,16 +1,19 @@
 """What the commands about transactions do before and after they talk to a broker."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError
-from millrace_cli.connection import connection
+from millrace_cli.connection import client_properties
 from millrace_cli.root import root
-from millrace_cli.transactions.open_transactions import OpenTransaction, is_of_task, unchanged
+from millrace_cli.transactions.open_transactions import OpenTransaction, is_task_id, unchanged
 from millrace_cli.transactions.table import as_json, duration, table_lines
 
 BEGAN_MS = 1_700_000_000_000
@@ -40,7 +43,10 @@ def test_an_empty_prefix_is_refused():
 def test_brokers_must_be_given():
     result = run("list", "--prefix", "p")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "millrace: wrong connection options: give the brokers: --bootstrap-servers HOST:PORT\n"
+    assert (
+        result.stderr
+        == "millrace: wrong connection options: no brokers are given; give them by --bootstrap-servers HOST:PORT\n"
+    )
 
 
 @pytest.mark.parametrize("given", ["60", "-1s", "soon", "-1"])
@@ -69,7 +75,7 @@ def test_properties_come_from_the_file_then_the_options_then_the_brokers(tmp_pat
         "sasl.jaas.config = org.apache.kafka.common.security.plain.PlainLoginModule \\\n"
         '    required username="\\u00e4lice" password="p=\\\\\\\\w";\n'
     )
-    client = connection("here:9092", file, {"properties.client.id": "from an option"})
+    client = client_properties("here:9092", file, {"properties.client.id": "from an option"})
     assert dict(client) == {
         "bootstrap.servers": "here:9092",
         "client.id": "from an option",
@@ -78,12 +84,12 @@ def test_properties_come_from_the_file_then_the_options_then_the_brokers(tmp_pat
         "sasl.username": "älice",
         "sasl.password": "p=\\w",
     }
-    assert connection(None, file, {})["bootstrap.servers"] == "elsewhere:9092"
+    assert client_properties(None, file, {})["bootstrap.servers"] == "elsewhere:9092"
 
 
 def test_all_that_is_wrong_with_properties_is_told_at_once():
     with pytest.raises(OptionsError) as error:
-        connection("here:9092", None, {"transactional.id": "p-0", "sasl.mechanism": "PLAN"})
+        client_properties("here:9092", None, {"transactional.id": "p-0", "sasl.mechanism": "PLAN"})
     assert len(error.value.problems) == 2
     assert "option 'properties.transactional.id' cannot be set" in str(error.value)
     assert "did you mean 'PLAIN'?" in str(error.value)
@@ -98,30 +104,46 @@ def test_a_file_that_is_none_of_properties_is_told_and_not_quoted(tmp_path):
     assert "5ecret" not in result.output
 
 
-def test_without_the_libraries_it_is_said_what_to_install(monkeypatch, tmp_path):
-    monkeypatch.setitem(__import__("sys").modules, "javaproperties", None)
-    file = tmp_path / "client.properties"
-    file.write_text("")
-    result = run("list", "--prefix", "p", "--config", str(file))
-    assert (result.exit_code, result.stdout) == (1, "")
+def test_without_the_libraries_it_is_said_what_to_install(tmp_path):
+    (tmp_path / "javaproperties.py").write_text("raise ImportError('not installed')")
+    (tmp_path / "client.properties").write_text("")
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    result = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "millrace_cli",
+            "transactions",
+            "list",
+            "--prefix",
+            "p",
+            "--config",
+            "client.properties",
+        ],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert (result.returncode, result.stdout) == (1, "")
     assert "pip install 'millrace-cli[transactions]'" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["p-0", "p-17", "p-007"])
 def test_ids_of_tasks_are_the_prefix_and_a_number(name):
-    assert is_of_task(name, "p")
+    assert is_task_id(name, "p")
 
 
 @pytest.mark.parametrize(
     "name", ["p", "p-", "p0", "p2-0", "p-x-0", "p-0-0", "p--1", "p-1 ", "p-1\n", "xp-0", "P-0", "p-²"]
 )
 def test_other_ids_are_none_of_tasks(name):
-    assert not is_of_task(name, "p")
+    assert not is_task_id(name, "p")
 
 
 def test_a_prefix_is_no_pattern():
-    assert is_of_task("a.b+-1", "a.b+")
-    assert not is_of_task("axbb-1", "a.b+")
+    assert is_task_id("a.b+-1", "a.b+")
+    assert not is_task_id("axbb-1", "a.b+")
 
 
 def test_a_transaction_that_began_anew_is_another_one():

@@ -1,18 +1,14 @@
-"""`millrace plugins`: what is installed, and what of it cannot be used."""
+"""``millrace plugins``: list the installed plugins."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from millrace_cli.plugin_report import PluginReport
-
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def plugins(as_json: bool) -> None:
     """List the installed plugins, and say why one cannot be used.
 
@@ -23,7 +19,7 @@ def plugins(as_json: bool) -> None:
       plugins   list of {kind, name, class, distribution, version, error};
                 error is null for a plugin that can be used
       failures  list of {entry_point, distribution, version, error}: packages
-                whose plugins could not even be listed
+                whose plugins could not be listed
     """  # noqa: D301 - \b is click's mark for a paragraph that keeps its lines
     from millrace_cli.plugin_report import make_report
 
@@ -31,14 +27,8 @@ def plugins(as_json: bool) -> None:
     if as_json:
         click.echo(report.to_json())
     else:
-        _show(report)
+        for line in report.table_lines(coloured=sys.stdout.isatty()):
+            click.echo(line)
+        for line in report.problem_lines():
+            click.echo(line, err=True)
     sys.exit(0 if report.all_usable else 1)
-
-
-def _show(report: PluginReport) -> None:
-    from millrace_cli.plugin_table import problem_lines, table_lines
-
-    for line in table_lines(report, coloured=sys.stdout.isatty()):
-        click.echo(line)
-    for line in problem_lines(report):
-        click.echo(line, err=True)

@@ -1,0 +1,74 @@
+"""Tables for people: as wide as the terminal, or one plain line per row in a pipe.
+
+Messages' contents are made printable first, since control characters in them would drive the terminal.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PIPE_WIDTH = 100_000
+"""Characters; wide enough that each row is one line."""
+
+
+def new_table(*, coloured: bool) -> Table:
+    """Create a table without columns.
+
+    Args:
+        coloured: Draw a line below the headings, as `render` with the same argument expects.
+    """
+    return Table(box=box.SIMPLE_HEAD if coloured else None, pad_edge=False, header_style="bold")
+
+
+def render(table: Table, *, coloured: bool) -> list[str]:
+    """Render a table as lines.
+
+    Args:
+        table: The table.
+        coloured: For a terminal, in its width and with colours; otherwise one plain line for each row.
+    """
+    console = Console() if coloured else Console(file=io.StringIO(), width=_PIPE_WIDTH)
+    with console.capture() as capture:
+        console.print(table)
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def rows_table(rows: pa.Table, *, coloured: bool) -> list[str]:
+    """Render an Arrow table as lines.
+
+    Args:
+        rows: The rows.
+        coloured: As for `render`.
+    """
+    table = new_table(coloured=coloured)
+    for name in rows.schema.names:
+        table.add_column(Text(printable(name)), overflow="fold")
+    for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        table.add_row(*(Text(cell_text(value), "dim" if value is None else "") for value in row))
+    return render(table, coloured=coloured)
+
+
+def cell_text(value: Any) -> str:
+    """Format a value for people: text as it is, bytes as text with escapes, nested values as JSON."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return printable(repr(value)[2:-1])
+    if isinstance(value, dict | list | tuple):
+        return printable(json.dumps(value, ensure_ascii=False, default=str))
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Replace control characters by their escapes in Python's strings."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
