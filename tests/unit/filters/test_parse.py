@@ -1,7 +1,14 @@
 from __future__ import annotations
 
+import contextlib
+import subprocess
+import sys
+import time
+from importlib import resources
+
 import pytest
 
+from millrace.options import ShownValueError
 from millrace_filters.expression import Condition, Expression, Link, Term
 from millrace_filters.parse import parse
 
@@ -104,3 +111,25 @@ def test_half_a_surrogate_pair_is_refused_in_words_that_can_be_printed() -> None
     with pytest.raises(ValueError, match="character 3: expected text, found half of a surrogate pair") as refusal:
         parse("a:\ud800")
     str(refusal.value).encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a:1" + "&b:2" * 5_000, "a:" + " " * 50_000 + "!", "!" * 50_000, "a" + " " * 50_000, "a:" + "\\" * 50_001],
+    ids=["terms", "space", "negations", "space at the end", "backslashes"],
+)
+def test_long_texts_are_parsed_or_refused_in_time(text: str) -> None:
+    started = time.monotonic()
+    with contextlib.suppress(ShownValueError):
+        parse(text)
+    assert time.monotonic() - started < 10
+
+
+def test_the_parser_is_imported_only_to_parse() -> None:
+    program = "import sys, millrace_filters.expression_filter; print('lark' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
+def test_the_wheel_has_the_grammar() -> None:
+    assert (resources.files("millrace_filters") / "expression.lark").is_file()

@@ -1,20 +1,22 @@
-"""From an `Expression` back to text that parses to it."""
+"""Write an `Expression` as text that parses to it."""
 
 from __future__ import annotations
 
 from millrace_filters.expression import Expression, Term
-from millrace_filters.parse import SPECIAL
+
+_SPECIAL_IN_KEY = frozenset("&|!:()\\")
+_SPECIAL_IN_VALUE = _SPECIAL_IN_KEY - {":"}
 
 
 def to_text(expression: Expression) -> str:
-    """The shortest text that `millrace_filters.parse.parse` turns into ``expression``."""
+    """Return the shortest text that `millrace_filters.parse.parse` turns into ``expression``."""
     links = (link.operator + _term(link.term) for link in expression.rest)
     return _term(expression.first) + "".join(links)
 
 
 def _term(term: Term) -> str:
-    key = _escape(term.condition.key, SPECIAL)
-    value = _escape(term.condition.value, SPECIAL - {":"})
+    key = _escape(term.condition.key, _SPECIAL_IN_KEY)
+    value = _escape(term.condition.value, _SPECIAL_IN_VALUE)
     return f"{'!' if term.negated else ''}{key}:{value}"
 
 
