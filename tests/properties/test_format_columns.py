@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace_formats.csv.joined_messages import Joined
+from millrace_formats.csv.joined_messages import JoinedMessages
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.csv.quoting import Quoting
 from millrace_formats.shared import sql_times
@@ -108,16 +108,18 @@ def test_rows_are_merged_by_their_messages(data: st.DataObject) -> None:
 @given(st.lists(st.text("a\n\r\ufeffü", min_size=1, max_size=4).map(str.encode) | st.binary(min_size=1, max_size=3)))
 def test_odd_lines_are_found_and_taken_out(messages: list[bytes]) -> None:
     places = np.arange(len(messages), dtype=np.int32) * 2
-    joined = Joined(messages, places)
+    joined = JoinedMessages(messages, places)
     odd = [
         position
         for position, message in enumerate(messages)
         if b"\n" in message or b"\r" in message or not is_utf8(message) or message.startswith("\ufeff".encode())
     ]
-    assert joined.odd() == odd
-    rest = joined.drop_indices(odd)
+    assert joined.not_single_lines() == odd
+    rest = joined.drop(odd)
     assert rest.text == b"\n".join(message for position, message in enumerate(messages) if position not in odd)
-    assert rest.places.tolist() == [place for position, place in enumerate(places.tolist()) if position not in odd]
+    assert rest.message_index.tolist() == [
+        place for position, place in enumerate(places.tolist()) if position not in odd
+    ]
     assert rest.odd() == []
 
 

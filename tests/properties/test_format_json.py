@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from millrace.contracts import Payloads
 from millrace.testing.format import check_decoded
 from millrace_formats.json import JsonFormat, JsonOptions
-from millrace_formats.json.arrow_json import Printer
+from millrace_formats.json.arrow_json import ArrowJsonConverter
 from millrace_formats.json.decoder import JsonDecoder
 from millrace_formats.json.exact_reader import JsonExactReader
-from millrace_formats.json.exact_writer import ExactWriter
+from millrace_formats.json.exact_writer import JsonExactWriter
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.arrow_rows import batches, scalar_types, types
 
@@ -174,7 +174,7 @@ def test_what_is_written_is_read(rows: pa.RecordBatch, options: JsonOptions) -> 
 @given(batches(), OPTIONS)
 def test_both_writers_agree(rows: pa.RecordBatch, options: JsonOptions) -> None:
     encoded = JsonFormat(options).encoder(rows.schema).encode(rows).to_list()
-    exact = ExactWriter(rows.schema, options).write(Printer(rows.schema, options).printable(rows).rows)
+    exact = JsonExactWriter(rows.schema, options).write(ArrowJsonConverter(rows.schema, options).convert(rows).rows)
     assert list(encoded) == exact
     for line in encoded:
         json.loads(line)

@@ -13,7 +13,7 @@ from millrace_formats.changelog.exact_reader import ExactChangeReader
 from millrace_formats.changelog.fast_reader import FastChangeReader, Read
 from millrace_formats.changelog.metadata import MetadataKey
 from millrace_formats.changelog.row_changes import kind_names
-from millrace_formats.json.decoder import OF_ANOTHER_TYPE
+from millrace_formats.json.decoder import EXACT_ONLY
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.shared.fallback_decoder import AT_ONCE, ONE_BY_ONE, empty_batch, read_one_by_one, to_batch
 from millrace_formats.shared.message_order import merge_by_message
@@ -60,7 +60,7 @@ class ChangeDecoder(Decoder):
         """Which path messages take."""
         if self._fast is None:
             return f"{ONE_BY_ONE}: a column or its name is none that is read at once, as with json"
-        return f"{AT_ONCE}; one by one {OF_ANOTHER_TYPE}, and malformed ones"
+        return f"{AT_ONCE}; one by one {EXACT_ONLY}, and malformed ones"
 
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch: most messages at once, the others one by one."""

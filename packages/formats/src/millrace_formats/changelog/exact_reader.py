@@ -14,11 +14,10 @@ import pyarrow as pa
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact_rows import ExactRows
 from millrace_formats.changelog.metadata import MetadataKey
+from millrace_formats.json.exact_reader import read_document
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.json.parser import parse, shown
-from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
-
-_BLANKS = b" \t\r\n"
+from millrace_formats.json.parser import shown
+from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 class ExactChangeReader:
@@ -43,17 +42,7 @@ class ExactChangeReader:
         Raises:
             MalformedMessageError: The message cannot be decoded.
         """
-        if payload is None or not payload.strip(_BLANKS):
-            return []
-        try:
-            return self._changes(parse(payload))
-        except RecursionError:
-            if not self._ignore:
-                raise MalformedMessageError("nested too deeply") from None
-        except MalformedMessageError as error:
-            if not self._ignore or isinstance(error, MissingValueError):
-                raise
-        return []
+        return read_document(payload, self._changes, ignore_errors=self._ignore) or []
 
     def _changes(self, root: Any) -> list[tuple[Any, ...]]:
         if root is None:

@@ -1,4 +1,4 @@
-"""The csv decoder: Arrow's reader for plain lines, the csv module for quoted ones, the exact reader for all others."""
+"""The csv decoder: Arrow's reader for plain lines, the csv module for quoted ones, the exact reader for the others."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from millrace_formats.csv.exact_reader import CsvExactReader
-from millrace_formats.csv.joined_messages import Joined
-from millrace_formats.csv.line_classifier import LineSorter
+from millrace_formats.csv.joined_messages import JoinedMessages
+from millrace_formats.csv.line_classifier import LineClassifier
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.csv.text_columns import text_column
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
@@ -20,14 +20,13 @@ from millrace_formats.shared.message_order import merge_by_message
 
 
 class CsvDecoder(FallbackDecoder):
-    """Reads lines of separated values into rows.
+    """Decode lines of separated values to rows.
 
-    Every message takes one of three paths, with the same result. Arrow splits, all at once, the lines whose quotes, if
-    any, enclose whole values and hold no others: without line breaks each message is one line, so none can take
-    another's place. Python's csv module splits most lines with other quotes, also at once; its rows are believed only
-    when there are as many as messages, each of which starts a row. Columns are then converted as a whole. Any other
-    message (an escape character or comments in use, an unusual number or time, text after a closing quote, too many or
-    too few values, an empty payload) is read by the exact reader, alone.
+    Three ways to split lines give the same rows. Arrow splits, all at once, lines whose quotes, if any, enclose whole
+    values and contain no others: each message is one line, so rows cannot get out of step. Python's csv module splits
+    most lines with other quotes, also at once; its rows are used only when there are as many as messages. Columns are
+    then converted as a whole. Any other message (an escape character or comments in use, an unusual number or time,
+    text after a closing quote, too many or too few values, an empty payload) goes to the exact reader, alone.
 
     Args:
         schema: The columns.
@@ -35,8 +34,8 @@ class CsvDecoder(FallbackDecoder):
     """
 
     def __init__(self, schema: pa.Schema, options: CsvOptions) -> None:
-        plain = options.escape_character is None and not options.allow_comments
-        super().__init__(schema, _TextReader(schema, options) if plain else None, CsvExactReader(schema, options))
+        is_simple = options.escape_character is None and not options.allow_comments
+        super().__init__(schema, _TextReader(schema, options) if is_simple else None, CsvExactReader(schema, options))
         self._options = options
 
     def _no_fast_reason(self) -> str:
@@ -50,33 +49,32 @@ class _TextReader:
     def __init__(self, schema: pa.Schema, options: CsvOptions) -> None:
         self._schema = schema
         self._columns = [text_column(field, options) for field in schema]
-        self._sorter = LineSorter(options)
+        self._classifier = LineClassifier(options)
         self._plain = _PlainSplitter(options, len(schema))
         self._quoted = _QuotedSplitter(options, len(schema))
 
-    def read(self, items: PayloadList) -> FastRows:
-        """Read what can be split without the exact reader, and converted a column at a time."""
-        lines = self._sorter.sort(items)
-        plain = self._rows(self._plain.split(lines.plain), lines.plain.places)
+    def read(self, payloads: PayloadList) -> FastRows:
+        """Read lines that Arrow or the csv module splits."""
+        lines = self._classifier.classify(payloads)
+        plain = self._rows(self._plain.split(lines.plain), lines.plain.message_index)
         if not lines.quoted:
-            index = None if plain.rows.num_rows == len(items) else plain.message_index
+            index = None if plain.rows.num_rows == len(payloads) else plain.message_index
             return FastRows(plain.rows, index, plain.placeholders)
-        places = np.array(lines.quoted, np.int32)
-        quoted = self._rows(self._quoted.split(items, lines.quoted), places)
+        quoted = self._rows(self._quoted.split(payloads, lines.quoted), np.array(lines.quoted, np.int32))
         none = np.empty(0, np.intp)
-        rows, found = merge_by_message(plain.rows, plain.message_index, none, quoted.rows, quoted.message_index)
-        wrong = [
-            np.searchsorted(found, part.message_index[positions])
+        rows, index = merge_by_message(plain.rows, plain.message_index, none, quoted.rows, quoted.message_index)
+        placeholders = [
+            np.searchsorted(index, part.message_index[rejected])
             for part in (plain, quoted)
-            for positions in part.placeholders
+            for rejected in part.placeholders
         ]
-        return FastRows(rows, None if len(found) == len(items) else found, wrong)
+        return FastRows(rows, None if len(index) == len(payloads) else index, placeholders)
 
-    def _rows(self, split: _Split, places: np.ndarray) -> _Rows:
-        texts, kept = split
-        wrong: list[np.ndarray] = []
-        columns = [column(text, wrong.append) for column, text in zip(self._columns, texts, strict=True)]
-        return _Rows(pa.RecordBatch.from_arrays(columns, schema=self._schema), places[kept], wrong)
+    def _rows(self, split: _Split, message_index: np.ndarray) -> _Rows:
+        texts, selected = split
+        rejected: list[np.ndarray] = []
+        columns = [column(text, rejected.append) for column, text in zip(self._columns, texts, strict=True)]
+        return _Rows(pa.RecordBatch.from_arrays(columns, schema=self._schema), message_index[selected], rejected)
 
 
 class _Rows(NamedTuple):
@@ -88,11 +86,11 @@ class _Rows(NamedTuple):
 
 
 _Split = tuple[list[pa.StringArray], np.ndarray]
-"""The texts of each column, and which of the messages they are of: positions or a mask."""
+"""The texts of each column, and the messages that they are of: indices or a mask."""
 
 
 class _PlainSplitter:
-    """Splits lines whose quotes enclose whole values and hold no others."""
+    """Split lines whose quotes enclose whole values and contain no others, with Arrow."""
 
     def __init__(self, options: CsvOptions, width: int) -> None:
         self._names = [str(index) for index in range(width)]
@@ -100,14 +98,14 @@ class _PlainSplitter:
         self._delimiter = options.delimiter
         self._quote = options.quote
 
-    def split(self, lines: Joined) -> _Split:
-        kept = np.ones(len(lines), bool)
+    def split(self, lines: JoinedMessages) -> _Split:
+        selected = np.ones(len(lines), bool)
         if not len(lines):
-            return [pa.array([], pa.string()) for _ in self._names], kept
-        wrong: list[int] = []
+            return [pa.array([], pa.string()) for _ in self._names], selected
+        invalid: list[int] = []
 
         def skip(row: arrow_csv.InvalidRow) -> str:
-            wrong.append(row.number - 1)
+            invalid.append(row.number - 1)
             return "skip"
 
         has_quotes = self._quote is not None and self._quote.encode() in lines.text
@@ -122,16 +120,16 @@ class _PlainSplitter:
             ),
             arrow_csv.ConvertOptions(check_utf8=False, column_types=self._types, strings_can_be_null=False),
         )
-        kept[wrong] = False
-        if table.num_rows != kept.sum():
-            raise AssertionError(f"{kept.sum()} lines of CSV became {table.num_rows} rows")
-        # One block gives one chunk, and combining that would copy it
+        selected[invalid] = False
+        if table.num_rows != selected.sum():
+            raise AssertionError(f"{selected.sum()} lines of CSV became {table.num_rows} rows")
+        # One block gives one chunk, which combining would copy
         columns = [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
-        return columns, kept
+        return columns, selected
 
 
 class _QuotedSplitter:
-    """Splits lines that hold quotes."""
+    """Split other lines with quotes, with the csv module."""
 
     def __init__(self, options: CsvOptions, width: int) -> None:
         self._width = width
@@ -143,19 +141,19 @@ class _QuotedSplitter:
             "strict": True,
         }
 
-    def split(self, items: PayloadList, places: Sequence[int]) -> _Split:
-        lines = [items[index].decode() for index in places]  # type: ignore[union-attr]
+    def split(self, payloads: PayloadList, indices: Sequence[int]) -> _Split:
+        lines = [payloads[index].decode() for index in indices]  # type: ignore[union-attr] # text, by its classifier
         rows = self._rows(lines)
-        kept = [position for position, row in enumerate(rows) if row is not None and len(row) == self._width]
-        columns = zip(*(rows[position] for position in kept), strict=True) if kept else [()] * self._width
-        return [pa.array(column, pa.string()) for column in columns], np.array(kept, np.intp)
+        selected = [index for index, row in enumerate(rows) if row is not None and len(row) == self._width]
+        columns = zip(*(rows[index] for index in selected), strict=True) if selected else [()] * self._width
+        return [pa.array(column, pa.string()) for column in columns], np.array(selected, np.intp)
 
     def _rows(self, lines: list[str]) -> Sequence[list[str] | None]:
         try:
             rows = list(csv.reader(lines, **self._dialect))  # type: ignore[arg-type]
         except csv.Error:
             rows = []
-        if len(rows) == len(lines):  # a row takes at least one line: so each has taken its own
+        if len(rows) == len(lines):  # a row takes at least one line, so that each has taken its own
             return rows
         return [self._row(line) for line in lines]
 

@@ -1,9 +1,8 @@
-"""The csv encoder: each column made text, quoted where needed, and the columns joined."""
+"""The csv encoder: columns become text, are quoted where needed, and joined."""
 
 from __future__ import annotations
 
 import base64
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,18 +20,16 @@ from millrace_formats.shared.column_texts import (
     scientific_texts,
     time_texts,
     timestamp_texts,
+    without_offset,
 )
 from millrace_formats.shared.insert_only import check_insertions
 from millrace_formats.shared.java_text import double_text, plain_text
 
-Piece: TypeAlias = pa.StringArray | str
-"""A part of lines: of each its own, or the same of all."""
-
-_JAVA_PLAIN = (1e-3, 1e7)  # where Java writes a float without an exponent, and so does Python
+_JAVA_PLAIN = (1e-3, 1e7)  # Java and Python write floats in this range without an exponent
 
 
 class CsvEncoder(Encoder):
-    """Writes rows as lines of separated values without a line break at the end.
+    """Write rows as lines of separated values, without a line break at the end.
 
     Text is quoted as the reference does: when it is longer than 24 characters, or holds a backslash or a character up
     to the delimiter or the quote in the order of Unicode. Without a quote character the delimiter and line breaks are
@@ -47,8 +44,8 @@ class CsvEncoder(Encoder):
     def __init__(self, schema: pa.Schema, options: CsvOptions) -> None:
         self._schema = schema
         self._options = options
-        self._enclose_numbers = any(_may_stand_in_number(c) for c in (options.delimiter, options.quote or ""))
-        self._enclose = Escaping(options) if options.quote is None else Quoting(options, options.quote)
+        self._quotes_numbers = any(_may_be_in_number(c) for c in (options.delimiter, options.quote or ""))
+        self._quoting = Escaping(options) if options.quote is None else Quoting(options, options.quote)
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one line a row."""
@@ -58,18 +55,18 @@ class CsvEncoder(Encoder):
 
     def _column(self, name: str, column: pa.Array) -> pa.StringArray:
         try:
-            texts = self._enclosed(column)
+            texts = self._quoted_texts(column)
         except ValueError as error:
             raise MessageError(f"column {name}, {error}") from None
         return texts.fill_null(self._options.null_literal or "")
 
-    def _enclosed(self, column: pa.Array) -> pa.StringArray:
-        if pt.is_timestamp(column.type) and self._enclose.times is not None:
+    def _quoted_texts(self, column: pa.Array) -> pa.StringArray:
+        if pt.is_timestamp(column.type) and self._quoting.timestamp_quote is not None:
             zone = "" if column.type.tz is None else UTC_MARK
-            quote, texts = self._enclose.times, bare_timestamp_texts(column, iso=False)
+            quote, texts = self._quoting.timestamp_quote, bare_timestamp_texts(column, iso=False)
             return pc.binary_join_element_wise(quote, texts, zone + quote, "")
         texts = self._texts(column)
-        return self._enclose.enclosed(texts) if self._enclose_numbers or not _is_number(column.type) else texts
+        return self._quoting.apply(texts) if self._quotes_numbers or not _is_number(column.type) else texts
 
     def _texts(self, column: pa.Array) -> pa.StringArray:
         if pt.is_list(column.type):
@@ -79,7 +76,7 @@ class CsvEncoder(Encoder):
         return _scalar_texts(column, self._options)
 
     def _joined_lists(self, column: pa.ListArray) -> pa.StringArray:
-        column = column if column.offset == 0 else pa.concat_arrays([column.slice(0, 0), column])
+        column = without_offset(column)
         elements = self._texts(column.values).fill_null(self._options.null_literal or "")
         nulls = column.is_null() if column.null_count else None
         lists = pa.ListArray.from_arrays(column.offsets, elements, mask=nulls)
@@ -96,7 +93,7 @@ def _is_number(type_: pa.DataType) -> bool:
     return bool(pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_))
 
 
-def _may_stand_in_number(character: str) -> bool:
+def _may_be_in_number(character: str) -> bool:
     return character.isalnum() or character in {"+", "-", "."}
 
 
@@ -121,13 +118,13 @@ def _scalar_texts(column: pa.Array, options: CsvOptions) -> pa.StringArray:
 def _float_texts(column: pa.Array) -> pa.StringArray:
     numbers = column.fill_null(0).to_numpy(zero_copy_only=False)  # keeps 32-bit floats what they are
     magnitudes = np.abs(numbers)
-    usual = (magnitudes >= _JAVA_PLAIN[0]) & (magnitudes < _JAVA_PLAIN[1]) | (numbers == 0)
+    plain = (magnitudes >= _JAVA_PLAIN[0]) & (magnitudes < _JAVA_PLAIN[1]) | (numbers == 0)
     with np.errstate(invalid="ignore"):
-        is_whole = usual & (np.floor(numbers) == numbers)
+        is_whole = plain & (np.floor(numbers) == numbers)
     texts, fractions = column.cast(pa.string()), pa.array(["", ".0"]).take(pa.array(is_whole.astype(np.int8)))
-    if not usual.all():
-        others = pa.array([double_text(number) for number in numbers[~usual]], pa.string())
-        texts = pc.replace_with_mask(texts, pa.array(~usual), others)
+    if not plain.all():
+        exponential = pa.array([double_text(number) for number in numbers[~plain]], pa.string())
+        texts = pc.replace_with_mask(texts, pa.array(~plain), exponential)
     return pc.binary_join_element_wise(texts, fractions, "")
 
 

@@ -1,6 +1,6 @@
-r"""CSV to values one message at a time, by the reference's rules: slow, complete, and what the fast reader must equal.
+r"""Read CSV one message at a time, by the reference's rules: slow and complete. The fast reader gives the same rows.
 
-What the rules are:
+Rules:
 
 - A message is one line; line breaks may stand within quotes and at the end. A second line is an error. An empty message
   gives no row.
@@ -31,18 +31,18 @@ from millrace_formats.csv.line_splitter import LineSplitter
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.shared import java_text, sql_times
 from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
-from millrace_formats.shared.nullability import keep_nullability
+from millrace_formats.shared.nullability import convert_elements, keep_nullability
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 
 Convert = Callable[[str], Any]
 
-_SHOWN = 80
+_MAX_SHOWN = 80
 _LOOSE_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 _SHORT_TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
 
 
 class CsvExactReader:
-    """Reads messages one at a time.
+    """Read messages one at a time.
 
     Args:
         schema: The columns.
@@ -55,7 +55,7 @@ class CsvExactReader:
         self._fields = [field_conversion(field, options) for field in schema]
 
     def read(self, payload: bytes | None) -> tuple[Any, ...] | None:
-        """The values of a message's columns, or None when it gives no row.
+        """Read the values of a message's columns; None when it gives no row.
 
         Raises:
             MalformedMessageError: The message cannot be decoded.
@@ -79,24 +79,19 @@ class CsvExactReader:
             raise MalformedMessageError(f"not CSV of {len(self._fields)} columns: {error}") from None
         if texts is None:
             return None
-        wanted = len(self._fields)
-        if len(texts) == wanted + 1 and not texts[-1]:
+        count = len(self._fields)
+        if len(texts) == count + 1 and not texts[-1]:
             texts.pop()
-        if len(texts) > wanted or (len(texts) < wanted and not self._ignore):
-            raise MalformedMessageError(f"{len(texts)} values for {wanted} columns")
-        texts += [None] * (wanted - len(texts))
+        if len(texts) > count or (len(texts) < count and not self._ignore):
+            raise MalformedMessageError(f"{len(texts)} values for {count} columns")
+        texts += [None] * (count - len(texts))
         return tuple(field(text) for field, text in zip(self._fields, texts, strict=True))
 
 
 def field_conversion(field: pa.Field, options: CsvOptions) -> Callable[[str | None], Any]:
-    """The conversion of a column's text, None when it is absent; it raises MalformedMessageError naming the column."""
-    convert, ignore, nullable, name = _conversion(field.type, options), options.ignore_parse_errors, *_of(field)
-
-    return keep_nullability(convert, name, ignore=ignore, nullable=nullable)
-
-
-def _of(field: pa.Field) -> tuple[bool, str]:
-    return field.nullable, field.name
+    """Return the conversion of a column's text, None when absent; it raises MalformedMessageError naming the column."""
+    convert, ignore = _conversion(field.type, options), options.ignore_parse_errors
+    return keep_nullability(convert, field.name, ignore=ignore, nullable=field.nullable)
 
 
 def _conversion(type_: pa.DataType, options: CsvOptions) -> Convert:
@@ -110,29 +105,23 @@ def _conversion(type_: pa.DataType, options: CsvOptions) -> Convert:
 def _scalar(type_: pa.DataType, options: CsvOptions) -> Convert:
     convert, literal, name = scalar_conversion(type_), options.null_literal, sql_name(type_)
 
-    def keep_nullability(text: str) -> Any:
+    def convert_scalar(text: str) -> Any:
         if text == literal:
             return None
         try:
             return convert(text)
         except ValueError as error:
-            shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+            shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
             raise MalformedMessageError(f'"{shown}" is not a {name}: {error}') from None
 
-    return keep_nullability
+    return convert_scalar
 
 
 def _array(field: pa.Field, options: CsvOptions) -> Convert:
     element, delimiter = field_conversion(field.with_name(""), options), options.array_element_delimiter
 
     def convert(text: str) -> list[Any]:
-        result = []
-        for index, part in enumerate(text.split(delimiter) if text else ()):
-            try:
-                result.append(element(part))
-            except MalformedMessageError as error:
-                raise error.within(f"[{index}]") from None
-        return result
+        return convert_elements(element, text.split(delimiter) if text else ())
 
     return convert
 
@@ -154,7 +143,7 @@ def _struct(fields: list[pa.Field], options: CsvOptions) -> Convert:
 
 
 def scalar_conversion(type_: pa.DataType) -> Convert:
-    """The conversion of text to a scalar type; it raises ValueError."""
+    """Return the conversion of text to a scalar type; it raises ValueError."""
     if bits := INTEGER_BITS.get(type_):
         return lambda text: java_text.parse_integer(text, bits)
     if pt.is_decimal128(type_):

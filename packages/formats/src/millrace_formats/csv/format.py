@@ -1,4 +1,4 @@
-"""The csv format: what it can carry, and its decoder and encoder."""
+"""The csv format."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from millrace_formats.shared.sql_types import check_schema, is_scalar, sql_name
 
 
 class CsvFormat(Format):
-    """One line of separated values a message, one field a column, in the columns' order.
+    """Read and write one line of separated values a message, one field a column, in the columns' order.
 
-    Carries all of SQL's scalar types except intervals, and arrays and structs of them. Conversions are those of the
+    All of SQL's scalar types except intervals are supported, and arrays and structs of them. Conversions are those of the
     reference, see `millrace_formats.csv.exact_reader`.
     """
 
@@ -23,12 +23,12 @@ class CsvFormat(Format):
     options: CsvOptions
 
     def decoder(self, schema: pa.Schema) -> Decoder:
-        """A decoder to rows of ``schema``; SchemaError when a column's type is not supported."""
+        """Make a decoder to rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("csv", schema, _problem)
         return CsvDecoder(schema, self.options)
 
     def encoder(self, schema: pa.Schema) -> Encoder:
-        """An encoder of rows of ``schema``; SchemaError when a column's type is not supported."""
+        """Make an encoder of rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("csv", schema, _problem)
         return CsvEncoder(schema, self.options)
 

@@ -1,4 +1,4 @@
-"""A line of CSV into the texts of its values."""
+"""Split a line of CSV into the texts of its values."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _COMMENT = re.compile(r"[ \t]*#[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 class LineSplitter:
-    """Splits messages of one dialect.
+    """Split messages of one dialect.
 
     Args:
         options: The options of csv.
-        most: How many values a line may have; splitting stops at the first one more.
+        max_values: The number of values that a line may have.
     """
 
-    def __init__(self, options: CsvOptions, most: int) -> None:
-        self._most = most
+    def __init__(self, options: CsvOptions, max_values: int) -> None:
+        self._max_values = max_values
         self._delimiter = options.delimiter
         self._quote = options.quote
         self._escape = options.escape_character
@@ -32,7 +32,7 @@ class LineSplitter:
         self._ends = frozenset(self._delimiter + _BREAKS)
 
     def split(self, text: str) -> list[str] | None:
-        """The texts of a message's values, or None when it holds nothing but comments.
+        """Split a message into the texts of its values; None when it holds nothing but comments.
 
         Raises:
             ValueError: The message is not one line of CSV.
@@ -46,8 +46,8 @@ class LineSplitter:
             values.append(value)
             if text[at : at + 1] != self._delimiter:
                 break
-            if len(values) == self._most:
-                raise ValueError(f"more than {self._most} values")
+            if len(values) == self._max_values:
+                raise ValueError(f"more than {self._max_values} values")
             at += 1
         if text[at:].strip(_BREAKS):
             raise ValueError("a second line in the message")
@@ -102,7 +102,7 @@ class LineSplitter:
 
     @staticmethod
     def _run(ordinary: re.Pattern[str], text: str, at: int, parts: list[str]) -> int:
-        """Take the characters that mean themselves."""
+        """Take ordinary characters."""
         match = ordinary.match(text, at)
         if match:
             parts.append(match[0])

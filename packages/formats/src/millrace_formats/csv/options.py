@@ -16,7 +16,7 @@ class CsvOptions:
     """The options of csv."""
 
     field_delimiter: str = option(
-        "field-delimiter", default=",", doc="The character between fields; \\t and \\u0001 name special ones."
+        "field-delimiter", default=",", doc="The character between fields; \\t and \\u0001 stand for special ones."
     )
     disable_quote_character: bool = option(
         "disable-quote-character", default=False, doc="Whether values are never enclosed in quotes."
@@ -53,8 +53,8 @@ class CsvOptions:
 
     @property
     def delimiter(self) -> str:
-        """The character between fields, what is escaped with a backslash resolved."""
-        return _ESCAPE.sub(_resolved, self.field_delimiter)
+        """The character between fields, its backslash escape resolved."""
+        return _ESCAPE.sub(_unescape, self.field_delimiter)
 
     @property
     def quote(self) -> str | None:
@@ -62,7 +62,7 @@ class CsvOptions:
         return None if self.disable_quote_character else self.quote_character
 
 
-def _resolved(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else _ESCAPED.get(match[2], match[2])
 
 

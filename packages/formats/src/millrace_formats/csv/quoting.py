@@ -1,4 +1,4 @@
-"""Which texts have to be enclosed in a line of CSV, and how."""
+"""Quote or escape texts for a line of CSV, where the reference does."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 
 from millrace_formats.csv.options import CsvOptions
 
-_LONG = 24  # the reference looks for special characters in values up to this length, and quotes longer ones unseen
-_IN_TIMES = frozenset("0123456789-: .Z")
+_MAX_CHECKED = 24  # the reference quotes longer values without looking for special characters
+_TIMESTAMP_CHARACTERS = frozenset("0123456789-: .Z")
 
 
 class Quoting:
-    """Quotes what needs it, doubling quotes within.
+    """Enclose values in quotes where needed, and double quotes in them.
 
     Args:
         options: The options of csv.
@@ -29,12 +29,14 @@ class Quoting:
         self._beyond = [character for character in special if character > self._last]
         is_ascii = "".join([self._last, *self._beyond]).isascii()
         self._unsafe = self._unsafe_bytes if is_ascii else self._unsafe_characters
-        # The space in them is special, unless delimiter and quote come before it
-        self.times = quote if self._last >= " " and not _IN_TIMES & {quote, self._escape or quote} else None
-        """What stands before and behind each timestamp; None where that needs a look at them."""
+        # The space in a timestamp is special, unless delimiter and quote come before it
+        self.timestamp_quote = (
+            quote if self._last >= " " and not _TIMESTAMP_CHARACTERS & {quote, self._escape or quote} else None
+        )
+        """The text before and after each timestamp; None where it depends on the timestamp."""
 
-    def enclosed(self, texts: pa.StringArray) -> pa.StringArray:
-        """The texts, those in quotes that need it."""
+    def apply(self, texts: pa.StringArray) -> pa.StringArray:
+        """Quote the texts that need it."""
         needed = self._needed(texts)
         if not needed.any():
             return texts
@@ -50,39 +52,39 @@ class Quoting:
         return needed & texts.is_valid().to_numpy(zero_copy_only=False) if texts.null_count else needed
 
     def _unsafe_bytes(self, texts: pa.StringArray) -> np.ndarray:
-        offsets, data = _parts(texts)
-        found = np.zeros(len(texts), bool)
+        offsets, data = _offsets_and_data(texts)
+        mask = np.zeros(len(texts), bool)
         beyond = [ord(character) for character in self._beyond]
         if not data.size or (data.min() > ord(self._last) and not any((data == code).any() for code in beyond)):
-            return found
+            return mask
         special = data <= ord(self._last)
         for code in beyond:
             special |= data == code
-        filled = np.flatnonzero(np.diff(offsets))
-        found[filled] = np.logical_or.reduceat(special, offsets[filled] - offsets[0])
-        return found
+        nonempty = np.flatnonzero(np.diff(offsets))
+        mask[nonempty] = np.logical_or.reduceat(special, offsets[nonempty] - offsets[0])
+        return mask
 
     def _unsafe_characters(self, texts: pa.StringArray) -> np.ndarray:
         beyond = "".join(f"\\x{{{ord(character):x}}}" for character in self._beyond)
         unsafe = pc.match_substring_regex(texts, f"[\\x{{0}}-\\x{{{ord(self._last):x}}}{beyond}]")
-        found: np.ndarray = unsafe.fill_null(False).to_numpy(zero_copy_only=False)
-        return found
+        mask: np.ndarray = unsafe.fill_null(False).to_numpy(zero_copy_only=False)
+        return mask
 
 
 class Escaping:
-    """Escapes what needs it, where there are no quotes.
+    """Escape special characters, where the dialect has no quotes.
 
     Args:
         options: The options of csv.
     """
 
-    times = None
+    timestamp_quote = None
 
     def __init__(self, options: CsvOptions) -> None:
         self._escape, self._delimiter = options.escape_character, options.delimiter
 
-    def enclosed(self, texts: pa.StringArray) -> pa.StringArray:
-        """The texts with what is special escaped; ValueError when that is not possible."""
+    def apply(self, texts: pa.StringArray) -> pa.StringArray:
+        """Escape special characters; ValueError when there is no escape character."""
         if self._escape is None:
             return self._checked(texts)
         for character, written in ((self._escape,) * 2, (self._delimiter,) * 2, ("\n", "n"), ("\r", "r")):
@@ -99,8 +101,8 @@ class Escaping:
         return texts
 
 
-def _parts(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
-    """Where texts begin, and behind them the last one ends, and the bytes that they have together."""
+def _offsets_and_data(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the offsets of texts and their bytes."""
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
         return np.zeros(len(texts) + 1, np.int32), np.empty(0, np.uint8)
@@ -109,9 +111,9 @@ def _parts(texts: pa.StringArray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _are_long(texts: pa.StringArray) -> np.ndarray:
-    offsets, _ = _parts(texts)
-    lengths: np.ndarray = np.diff(offsets) > _LONG
+    offsets, _ = _offsets_and_data(texts)
+    lengths: np.ndarray = np.diff(offsets) > _MAX_CHECKED
     if not lengths.any():
         return lengths
     characters: np.ndarray = pc.utf8_length(texts).fill_null(0).to_numpy(zero_copy_only=False)
-    return characters > _LONG
+    return characters > _MAX_CHECKED

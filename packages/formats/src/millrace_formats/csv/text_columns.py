@@ -1,4 +1,4 @@
-"""Columns from columns of text, where that gives exactly what the exact reader gives."""
+"""Convert columns of text, rejecting values that the exact reader reads otherwise."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from millrace_formats.shared.number_columns import parse_booleans, parse_decimal
 from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 
 TextColumn = Callable[[pa.StringArray, Reject], pa.Array]
-"""Makes a column from texts; is told whom to report positions to that the exact reader has to read."""
+"""Converts texts to a column; takes the function that gets the indices of values for the exact reader."""
 
 
 def text_column(field: pa.Field, options: CsvOptions) -> TextColumn:
-    """The conversion of a column of texts."""
-    convert = _vectorised(field.type)
+    """Return the conversion of a column of texts."""
+    convert = _vectorized(field.type)
     if convert is None:
         return _one_by_one(field, options)
     literal = options.null_literal
@@ -37,7 +37,7 @@ def text_column(field: pa.Field, options: CsvOptions) -> TextColumn:
     return build
 
 
-def _vectorised(type_: pa.DataType) -> TextColumn | None:
+def _vectorized(type_: pa.DataType) -> TextColumn | None:
     if pt.is_integer(type_):
         return lambda texts, reject: parse_integers(texts, type_, reject)
     if pt.is_floating(type_):
@@ -46,10 +46,10 @@ def _vectorised(type_: pa.DataType) -> TextColumn | None:
         return lambda texts, reject: parse_decimals(texts, type_, reject)
     if pt.is_timestamp(type_):
         return lambda texts, reject: parse_timestamps(texts, type_, False, reject)
-    return _VECTORISED.get(type_)
+    return _VECTORIZED.get(type_)
 
 
-_VECTORISED: dict[pa.DataType, TextColumn] = {
+_VECTORIZED: dict[pa.DataType, TextColumn] = {
     pa.string(): lambda texts, _: texts,
     pa.bool_(): lambda texts, _: parse_booleans(texts),
     pa.date32(): parse_dates,
@@ -60,15 +60,15 @@ def _one_by_one(field: pa.Field, options: CsvOptions) -> TextColumn:
     convert = field_conversion(field, options)
 
     def build(texts: pa.StringArray, reject: Reject) -> pa.Array:
-        values, wrong = [], []
-        for position, text in enumerate(texts.to_pylist()):
+        values, malformed = [], []
+        for index, text in enumerate(texts.to_pylist()):
             try:
                 values.append(convert(text))
             except MalformedMessageError:
                 values.append(None)
-                wrong.append(position)
-        if wrong:
-            reject(np.array(wrong))
+                malformed.append(index)
+        if malformed:
+            reject(np.array(malformed))
         return pa.array(values, field.type)
 
     return build

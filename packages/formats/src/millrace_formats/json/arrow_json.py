@@ -1,4 +1,4 @@
-"""Columns made ready to be written: what JSON has no type for as text, and which rows need care."""
+"""Convert columns to the types that arro3 writes as JSON exactly, and find the rows that it does not."""
 
 from __future__ import annotations
 
@@ -14,20 +14,26 @@ import pyarrow.types as pt
 
 from millrace.errors import MessageError
 from millrace_formats.json.options import JsonOptions
-from millrace_formats.shared.column_texts import date_texts, scientific_texts, time_texts, timestamp_texts
+from millrace_formats.shared.column_texts import (
+    date_texts,
+    scientific_texts,
+    time_texts,
+    timestamp_texts,
+    without_offset,
+)
 
-# As a writer of JSON escapes it
+# arro3 has no decimals: they are written as text that begins with this mark, and then lose mark and quotes
 _MARK = "\x01"
-_MARKED = re.compile(rb'"\\u0001([-+.0-9E]+)"')
+_MARKED_NUMBER = re.compile(rb'"\\u0001([-+.0-9E]+)"')
 
 
-class Printable(NamedTuple):
-    """A batch whose columns hold only what JSON has, and which of its rows must be written one by one.
+class ArrowJsonBatch(NamedTuple):
+    """A batch of columns that JSON has types for.
 
     Attributes:
         rows: The batch.
-        exact: For each row whether it needs the exact writer; None for no row, True for all.
-        numbers: How many values are numbers marked as such in text.
+        exact: A mask of the rows that need the exact writer; None for no row, True for all.
+        numbers: The number of values that are marked numbers.
     """
 
     rows: pa.RecordBatch
@@ -35,8 +41,8 @@ class Printable(NamedTuple):
     numbers: int = 0
 
 
-class Printer:
-    """Makes batches of one schema ready to be written.
+class ArrowJsonConverter:
+    """Convert batches of one schema for arro3.
 
     Args:
         schema: The columns.
@@ -47,53 +53,55 @@ class Printer:
         self._schema = schema
         self._options = options
 
-    def printable(self, rows: pa.RecordBatch) -> Printable:
-        """The batch made ready.
+    def convert(self, rows: pa.RecordBatch) -> ArrowJsonBatch:
+        """Convert a batch.
 
         Raises:
             MessageError: A time is outside the years 0001 to 9999.
         """
-        care = _Care(rows.num_rows)
+        findings = _Findings()
         columns = []
         for schema_field, column in zip(self._schema, rows.columns, strict=True):
-            columns.append(_Column(schema_field.name, self._options, care).text(column, top=True))
+            converter = _ColumnConverter(schema_field.name, self._options, findings)
+            columns.append(converter.convert(column, top=True))
         names = self._schema.names
-        return Printable(pa.RecordBatch.from_arrays(columns, names=names), care.exact, care.numbers)
+        return ArrowJsonBatch(pa.RecordBatch.from_arrays(columns, names=names), findings.exact, findings.numbers)
 
 
 @dataclass
-class _Care:
-    rows: int
+class _Findings:
+    """The rows that need the exact writer, and the number of marked numbers."""
+
     exact: np.ndarray | Literal[True] | None = None
     numbers: int = 0
 
-    def add(self, values: pa.BooleanArray, top: bool) -> None:
-        """Note values that need the exact writer; inside arrays, maps and structs they make it the whole batch."""
+    def add_exact(self, values: pa.BooleanArray, top: bool) -> None:
+        """Add values that need the exact writer; inside arrays, maps and structs the whole batch does."""
         if self.exact is True or not pc.any(values).as_py():
             return
         if not top:
             self.exact = True
             return
-        marked = values.fill_null(False).to_numpy(zero_copy_only=False)
-        self.exact = marked if self.exact is None else self.exact | marked
+        mask = values.fill_null(False).to_numpy(zero_copy_only=False)
+        self.exact = mask if self.exact is None else self.exact | mask
 
 
 @dataclass(frozen=True)
-class _Column:
+class _ColumnConverter:
     name: str
     options: JsonOptions
-    care: _Care
+    findings: _Findings
 
-    def text(self, column: pa.Array, top: bool = False) -> pa.Array:
-        """The column with all that JSON does not have made text."""
+    def convert(self, column: pa.Array, top: bool = False) -> pa.Array:
+        """Convert a column; values that JSON has no type for become text."""
         type_ = column.type
         if pt.is_nested(type_):
-            return self._nested(_unsliced(column))
+            return self._nested(without_offset(column))
         if pt.is_floating(type_):
-            self.care.add(pc.invert(pc.is_finite(column)), top)
+            self.findings.add_exact(pc.invert(pc.is_finite(column)), top)
         elif pt.is_decimal128(type_) and not self.options.decimal_as_plain_number:
-            self.care.numbers += len(column) - column.null_count
-            return marked(scientific_texts(column))
+            self.findings.numbers += len(column) - column.null_count
+            return mark_numbers(scientific_texts(column))
         return self._scalar(column)
 
     def _scalar(self, column: pa.Array) -> pa.Array:
@@ -114,19 +122,19 @@ class _Column:
     def _nested(self, column: pa.Array) -> pa.Array:
         if pt.is_struct(column.type):
             names = [column.type.field(i).name for i in range(column.type.num_fields)]
-            inner = [self.text(column.field(i)) for i in range(len(names))]
+            inner = [self.convert(column.field(i)) for i in range(len(names))]
             if not names:
                 return column
             return pa.StructArray.from_arrays(inner, names=names, mask=_nulls(column))
         if pt.is_map(column.type):
             return self._map(column)
-        values = self.text(column.values)
+        values = self.convert(column.values)
         return pa.ListArray.from_arrays(column.offsets, values, mask=_nulls(column))
 
     def _map(self, column: pa.MapArray) -> pa.Array:
-        keys, items = self._keys(column), self.text(column.items)
+        keys, items = self._keys(column), self.convert(column.items)
         if self.options.ignore_null_fields:
-            self.care.add(items.is_null(), top=False)
+            self.findings.add_exact(items.is_null(), top=False)
         type_ = pa.map_(pa.string(), items.type)
         return pa.MapArray.from_arrays(column.offsets, keys, items, type=type_, mask=_nulls(column))
 
@@ -135,28 +143,23 @@ class _Column:
         return keys if keys.type == pa.string() else keys.cast(pa.string())
 
 
-def marked(texts: pa.StringArray) -> pa.StringArray:
-    """Texts of numbers, marked as such."""
+def mark_numbers(texts: pa.StringArray) -> pa.StringArray:
+    """Mark texts as numbers."""
     return pc.binary_join_element_wise(_MARK, texts, "")
 
 
-def unmarked(text: str) -> str:
-    """The number's text."""
+def unmark_number(text: str) -> str:
+    """Return the text of a marked number."""
     return text.removeprefix(_MARK)
 
 
-def without_quotes(text: bytes) -> tuple[bytes, int]:
-    """JSON in which marked texts are numbers, and how many those are: other texts may look the same."""
-    return _MARKED.subn(rb"\1", text)
+def unquote_numbers(text: bytes) -> tuple[bytes, int]:
+    """Replace marked texts in JSON by numbers; return how many there were, as other texts may look the same."""
+    return _MARKED_NUMBER.subn(rb"\1", text)
 
 
 def _nulls(column: pa.Array) -> pa.BooleanArray | None:
     return column.is_null() if column.null_count else None
-
-
-def _unsliced(column: pa.Array) -> pa.Array:
-    """The same values from offset 0 on, so that its parts can be used as they are."""
-    return column if column.offset == 0 else pa.concat_arrays([column.slice(0, 0), column])
 
 
 def _values(column: pa.Array) -> list[bytes | None]:

@@ -1,7 +1,6 @@
-"""Columns from what msgspec read: plain values as they are, text of times and decimals parsed a column at a time.
+"""Build columns of values that msgspec has read; text of times and decimals is parsed a column at a time.
 
-What a column-wise parser would not take, or not exactly as the exact reader, is left to that: its row is reported to
-``reject`` and holds NULL.
+Values that the exact reader reads otherwise are rejected and NULL in the column.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 _NEWLINE = ord("\n")
 
 Build = Callable[[list[Any], Reject], pa.Array]
-"""Makes a column from the values of a list."""
+"""Builds a column of a list of values."""
 
 
 def struct_columns(fields: list[pa.Field], iso: bool) -> Callable[[list[Any], Reject], list[pa.Array]]:
-    """A builder of the fields' columns from a list of instances of the struct's shape."""
+    """Return a builder of the fields' columns from instances of the struct's class."""
     parts = [(list_getter(f"row.{attribute(index)}"), column_builder(field, iso)) for index, field in enumerate(fields)]
 
     def build(rows: list[Any], reject: Reject) -> list[pa.Array]:
@@ -38,7 +37,12 @@ def struct_columns(fields: list[pa.Field], iso: bool) -> Callable[[list[Any], Re
 
 
 def column_builder(field: pa.Field, iso: bool) -> Build:
-    """A builder of the column of a field, element or map value; ``iso`` is how timestamps are written."""
+    """Return a builder of the column of a field, element or map value.
+
+    Args:
+        field: The field.
+        iso: Whether timestamps are written with a ``T``.
+    """
     type_ = field.type
     if pt.is_struct(type_):
         return _struct_builder(type_, iso)
@@ -47,33 +51,33 @@ def column_builder(field: pa.Field, iso: bool) -> Build:
     if pt.is_list(type_):
         return _list_builder(type_, iso)
     if pt.is_decimal128(type_):
-        return lambda values, reject: _decimals_from_raw(values, field, reject)
+        return lambda values, reject: _parse_decimals(values, field, reject)
     if pt.is_timestamp(type_):
         return lambda values, reject: parse_timestamps(pa.array(values, pa.string()), type_, iso, reject)
     if pt.is_date32(type_):
         return lambda values, reject: parse_dates(pa.array(values, pa.string()), reject)
     if pt.is_time64(type_):
-        return lambda values, reject: _times(values, type_, reject)
+        return lambda values, reject: _parse_times(values, type_, reject)
     return lambda values, _: pa.array(values, type_)
 
 
 def _struct_builder(type_: pa.DataType, iso: bool) -> Build:
     fields = [type_.field(i) for i in range(type_.num_fields)]
     columns = struct_columns(fields, iso)
-    empty = _Nothing()
+    null = _NullStruct()
 
     def build(values: list[Any], reject: Reject) -> pa.Array:
         nulls = [value is None for value in values]
         if not any(nulls):
             return _struct_array(columns(values, reject), fields, None, len(values))
-        filled = [empty if value is None else value for value in values]
-        return _struct_array(columns(filled, reject), fields, pa.array(nulls), len(values))
+        structs = [null if value is None else value for value in values]
+        return _struct_array(columns(structs, reject), fields, pa.array(nulls), len(values))
 
     return build
 
 
-class _Nothing:
-    """Stands for a struct that is null: whatever field is asked for, it is null too."""
+class _NullStruct:
+    """A struct that is null: all of its fields are null."""
 
     def __getattr__(self, name: str) -> None:
         return None
@@ -103,9 +107,9 @@ def _map_builder(type_: pa.DataType, iso: bool) -> Build:
 
     def build(values: list[Any], reject: Reject) -> pa.Array:
         offsets, nulls = _offsets(values)
-        filled = list(filter(None, values))
-        keys = pa.array(list(chain.from_iterable(filled)), pa.string())
-        inner = items([item for value in filled for item in value.values()], reject_lists(reject, offsets))
+        maps = list(filter(None, values))
+        keys = pa.array(list(chain.from_iterable(maps)), pa.string())
+        inner = items([item for value in maps for item in value.values()], reject_lists(reject, offsets))
         return pa.MapArray.from_arrays(pa.array(offsets), keys, inner, type=type_, mask=nulls)
 
     return build
@@ -118,7 +122,7 @@ def _offsets(values: list[Any]) -> tuple[np.ndarray, pa.BooleanArray | None]:
     return offsets, pa.array(nulls) if any(nulls) else None
 
 
-def _times(values: list[Any], type_: pa.DataType, reject: Reject) -> pa.Array:
+def _parse_times(values: list[Any], type_: pa.DataType, reject: Reject) -> pa.Array:
     divisor = 1 if type_.unit == "ns" else 1000
     result: list[int | None] = []
     for position, value in enumerate(values):
@@ -130,14 +134,14 @@ def _times(values: list[Any], type_: pa.DataType, reject: Reject) -> pa.Array:
     return pa.array(result, type_)
 
 
-def _decimals_from_raw(values: list[Any], field: pa.Field, reject: Reject) -> pa.Array:
+def _parse_decimals(values: list[Any], field: pa.Field, reject: Reject) -> pa.Array:
     """Parse raw JSON values.
 
     Args:
         values: ``msgspec.Raw`` of a number, a string, ``null`` or anything else; None where an outer struct is null.
         field: The column.
-        reject: Is told the positions of values that are neither a decimal that fits unrounded nor, where the column may
-            be null, ``null``.
+        reject: Takes the indices of values that are neither a decimal that fits unrounded nor, where the column may be
+            null, ``null``.
     """
     texts = raw_texts([NULL if value is None else value for value in values])
     nulls = pc.equal(texts, "null")
@@ -150,14 +154,14 @@ def _decimals_from_raw(values: list[Any], field: pa.Field, reject: Reject) -> pa
 
 
 def _reject_nulls(values: list[Any], nulls: pa.BooleanArray, reject: Reject) -> None:
-    places = np.flatnonzero(nulls.to_numpy(zero_copy_only=False))
-    unwanted = [place for place in places.tolist() if values[place] is not None]
-    if unwanted:
-        reject(np.array(unwanted))
+    indices = np.flatnonzero(nulls.to_numpy(zero_copy_only=False)).tolist()
+    nulls_in_json = [index for index in indices if values[index] is not None]
+    if nulls_in_json:
+        reject(np.array(nulls_in_json))
 
 
 def raw_texts(values: list[Any]) -> pa.StringArray:
-    """The text of ``msgspec.Raw`` values, as it stands in their messages."""
+    """Return the text of ``msgspec.Raw`` values, as it is in their messages."""
     joined = np.frombuffer(b"\n".join(values), np.uint8)
     breaks = np.flatnonzero(joined == _NEWLINE)
     if len(breaks) != len(values) - 1:  # an object or array with line breaks, or no values

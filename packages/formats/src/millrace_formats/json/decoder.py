@@ -1,4 +1,4 @@
-"""The json decoder: msgspec for messages as they usually are, the exact reader for all others."""
+"""The json decoder: msgspec for most messages, the exact reader for the others."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from millrace_formats.json.msgspec_types import struct_type
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList, indices_except
 
-OF_ANOTHER_TYPE = (
+EXACT_ONLY = (
     "those with a value that is not of its column's own JSON type (text for a number, a fraction for an integer, an "
     "unusual time)"
 )
 
 
 class JsonDecoder(FallbackDecoder):
-    """Reads JSON objects into rows.
+    """Decode JSON objects to rows.
 
-    Every message takes one of two paths, with the same result. The fast one reads with msgspec into a class generated
-    for the schema and builds columns at once; it takes messages whose values have their column's own JSON type: numbers
-    for numbers, strings for text, times and base64, ``true`` and ``false``. Any other message (text in a number's
-    column, a fraction for an integer, an unusual timestamp, broken JSON, an empty payload) is read by the exact reader,
-    alone. A schema with a map whose keys are not strings, or with a name that holds a quote or control character, takes
-    the exact path only.
+    Two readers give the same rows. The fast one reads messages with msgspec into a class generated for the schema, and
+    builds columns of a whole batch. It takes values of their column's own JSON type: numbers for numbers, strings for
+    text, times and base64, ``true`` and ``false``. Any other message (text in a number's column, a fraction for an
+    integer, an unusual timestamp, broken JSON, an empty payload) goes to the exact reader, alone. A schema with a map
+    whose keys are not strings, or with a name that holds a quote or control character, has the exact reader only.
 
     Args:
         schema: The columns.
@@ -42,31 +41,30 @@ class JsonDecoder(FallbackDecoder):
 
     def _no_fast_reason(self) -> str:
         names = [field.name for field in self._schema if struct_type([field], all_required=False) is None]
-        what = "holds a map whose keys are not STRING, or a name with a quote or a control character"
-        return f"column {', '.join(names)} {what}"
+        return f"column {', '.join(names)} holds a map whose keys are not STRING, or a name with a quote or a control character"
 
     def _exact_only(self) -> str:
-        return OF_ANOTHER_TYPE
+        return EXACT_ONLY
 
 
 class _MsgspecReader:
-    """Reads messages with msgspec, leaving what it cannot read exactly."""
+    """Read messages with msgspec, leaving those that it cannot read exactly."""
 
-    def __init__(self, schema: pa.Schema, shape: type[msgspec.Struct], columns: Callable[..., list[pa.Array]]) -> None:
+    def __init__(self, schema: pa.Schema, row: type[msgspec.Struct], columns: Callable[..., list[pa.Array]]) -> None:
         self._schema = schema
-        self._decode: Callable[[Any], Any] = msgspec.json.Decoder(shape).decode
+        self._decode: Callable[[Any], Any] = msgspec.json.Decoder(row).decode
         self._columns = columns
 
     @classmethod
     def of(cls, schema: pa.Schema, options: JsonOptions) -> _MsgspecReader | None:
-        """A reader for a schema, or None when msgspec cannot read it."""
+        """Make a reader for a schema; None when msgspec cannot read it."""
         fields = list(schema)
-        shape = struct_type(fields, options.fail_on_missing_field)
-        return None if shape is None else cls(schema, shape, struct_columns(fields, options.iso))
+        row = struct_type(fields, options.fail_on_missing_field)
+        return None if row is None else cls(schema, row, struct_columns(fields, options.iso))
 
-    def read(self, items: PayloadList) -> FastRows:
-        """Read what msgspec and the column-wise parsers take."""
-        structs, left = decode_each(self._decode, items)
-        wrong: list[np.ndarray] = []
-        rows = pa.RecordBatch.from_arrays(self._columns(structs, wrong.append), schema=self._schema)
-        return FastRows(rows, indices_except(len(items), left) if left else None, wrong)
+    def read(self, payloads: PayloadList) -> FastRows:
+        """Read the messages that msgspec and the parsers of columns take."""
+        structs, refused = decode_each(self._decode, payloads)
+        rejected: list[np.ndarray] = []
+        rows = pa.RecordBatch.from_arrays(self._columns(structs, rejected.append), schema=self._schema)
+        return FastRows(rows, indices_except(len(payloads), refused) if refused else None, rejected)

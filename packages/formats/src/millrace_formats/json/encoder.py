@@ -1,4 +1,4 @@
-"""The json encoder: arro3 for batches as they usually are, row by row for what it cannot write exactly."""
+"""The json encoder: arro3 for most batches, the exact writer for rows that arro3 cannot write exactly."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.contracts import Encoder, Payloads
-from millrace_formats.json.arrow_json import Printable, Printer, without_quotes
-from millrace_formats.json.exact_writer import ExactWriter
+from millrace_formats.json.arrow_json import ArrowJsonBatch, ArrowJsonConverter, unquote_numbers
+from millrace_formats.json.exact_writer import JsonExactWriter
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.shared.insert_only import check_insertions
 
 
 class JsonEncoder(Encoder):
-    """Writes rows as JSON objects, one field a column, in the columns' order.
+    """Write rows as JSON objects, one field a column, in the columns' order.
 
     Timestamps are written with as many digits of fraction as needed, TIMESTAMP in UTC and with ``Z``; binary as base64;
     map keys as text; decimals as Java's BigDecimal without the zeros at its end (``1.5``, ``1E+2``), or plain; NaN and
     the infinities as text, since JSON numbers have none. Floats are the shortest text that reads as the same value
     (``1.0e10`` from 1e10 on and below 1e-5).
 
-    Columns of times, binary and decimals are made text first, then arro3 writes the whole batch. Rows that arro3 would
-    write otherwise (NaN) are written one by one; so is a batch that holds such values inside arrays or maps or, when
-    null fields are left out, a null map value.
+    Columns of times, binary and decimals become text first, then arro3 writes the whole batch. Rows that arro3 would
+    write otherwise (NaN) are written one by one; so is a batch with such values inside arrays or maps or, when null
+    fields are left out, with a null map value.
 
     Args:
         schema: The columns.
@@ -34,8 +34,8 @@ class JsonEncoder(Encoder):
     def __init__(self, schema: pa.Schema, options: JsonOptions) -> None:
         self._schema = schema
         self._keep_nulls = not options.ignore_null_fields
-        self._printer = Printer(schema, options)
-        self._exact = ExactWriter(schema, options)
+        self._converter = ArrowJsonConverter(schema, options)
+        self._exact = JsonExactWriter(schema, options)
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one object a row; a null field is written as null unless null fields are left out."""
@@ -43,46 +43,46 @@ class JsonEncoder(Encoder):
         return Payloads(*self.framed(rows, b"", b""))
 
     def framed(self, rows: pa.RecordBatch, head: bytes, tail: bytes) -> tuple[list[bytes], int | None]:
-        """The objects of a batch that was checked, within something else.
+        """Write a batch that was checked, each object within a prefix and a suffix.
 
         Args:
             rows: The batch.
-            head: What stands before each object, without line breaks.
-            tail: What stands behind each.
+            head: The bytes before each object, without line breaks.
+            tail: The bytes after each object.
 
         Returns:
-            The messages, and how many bytes they have together where that is known.
+            The messages, and their size in bytes where that is known.
         """
-        printable = self._printer.printable(rows)
-        text = self._text(printable)
+        batch = self._converter.convert(rows)
+        text = self._text(batch)
         if text is None:
-            return [head + line + tail for line in self._exact.write(printable.rows)], None
+            return [head + line + tail for line in self._exact.write(batch.rows)], None
         lines, size = _lines(text, rows.num_rows, head, tail)
-        if printable.exact is None:
+        if batch.exact is None:
             return lines, size
-        for index in np.flatnonzero(printable.exact).tolist():
-            lines[index] = head + self._exact.write(printable.rows.slice(index, 1))[0] + tail
+        for index in np.flatnonzero(batch.exact).tolist():
+            lines[index] = head + self._exact.write(batch.rows.slice(index, 1))[0] + tail
         return lines, None
 
-    def _text(self, printable: Printable) -> bytes | None:
-        """The rows' JSON, a line each; None where each needs the exact writer."""
+    def _text(self, batch: ArrowJsonBatch) -> bytes | None:
+        """Write the rows as JSON, one a line; None where all need the exact writer."""
         from arro3.io import write_ndjson
 
-        if printable.exact is True:
+        if batch.exact is True:
             return None
-        if not printable.rows.num_rows:
+        if not batch.rows.num_rows:
             return b""
         out = io.BytesIO()
-        write_ndjson(printable.rows, out, explicit_nulls=self._keep_nulls)
-        if not printable.numbers:
+        write_ndjson(batch.rows, out, explicit_nulls=self._keep_nulls)
+        if not batch.numbers:
             return out.getvalue()
-        text, numbers = without_quotes(out.getvalue())
-        # More of them are texts that only look like numbers on their way
-        return text if numbers == printable.numbers else None
+        text, numbers = unquote_numbers(out.getvalue())
+        # If there are more, some are texts that look like marked numbers
+        return text if numbers == batch.numbers else None
 
 
 def _lines(text: bytes, count: int, head: bytes, tail: bytes) -> tuple[list[bytes], int]:
-    """Each line between head and tail, and how many bytes they have."""
+    """Split lines, put each between head and tail, and return them and their size in bytes."""
     if not count:
         return [], 0
     # Line breaks within strings are escaped

@@ -1,8 +1,8 @@
-"""JSON to values one message at a time, by the reference's rules: slow, complete, and what the fast reader must equal.
+"""Read JSON one message at a time, by the reference's rules: slow and complete. The fast reader gives the same rows.
 
-What the rules are:
+Rules:
 
-- BOOLEAN: ``true`` and ``false``; of anything else, whether its text is "true" in any case.
+- BOOLEAN: ``true`` and ``false``; other values are true if their text is "true" in any case.
 - INT, BIGINT: numbers, their fraction cut off; text that is an integer. TINYINT, SMALLINT: integers and text alike.
   Beyond the type's range: an error, never another number.
 - FLOAT, DOUBLE: numbers and text, "NaN" and "Infinity" as text only; beyond the range it is infinite.
@@ -28,7 +28,7 @@ from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import Number, json_text, parse, shown
 from millrace_formats.shared import java_text, sql_times
 from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
-from millrace_formats.shared.nullability import keep_nullability
+from millrace_formats.shared.nullability import convert_elements, keep_nullability
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 
 Convert = Callable[[Any], Any]
@@ -37,7 +37,7 @@ _BLANKS = b" \t\r\n"
 
 
 class JsonExactReader:
-    """Reads messages one at a time.
+    """Read messages one at a time.
 
     Args:
         schema: The columns.
@@ -49,7 +49,7 @@ class JsonExactReader:
         self._convert = _struct_converter(list(schema), options)
 
     def read(self, payload: bytes | None) -> tuple[Any, ...] | None:
-        """The values of a message's columns, or None when it gives no row.
+        """Read the values of a message's columns; None when it gives no row.
 
         Dates, times and timestamps come as whole numbers of their Arrow type's unit, structs as dicts, maps as lists of
         pairs.
@@ -57,17 +57,7 @@ class JsonExactReader:
         Raises:
             MalformedMessageError: The message cannot be decoded.
         """
-        if payload is None or not payload.strip(_BLANKS):
-            return None
-        try:
-            return self._row(parse(payload))
-        except RecursionError:
-            if not self._ignore:
-                raise MalformedMessageError("nested too deeply") from None
-        except MalformedMessageError as error:
-            if not self._ignore or isinstance(error, MissingValueError):
-                raise
-        return None
+        return read_document(payload, self._row, ignore_errors=self._ignore)
 
     def _row(self, tree: Any) -> tuple[Any, ...] | None:
         if tree is None:
@@ -75,6 +65,30 @@ class JsonExactReader:
         if not isinstance(tree, dict):
             raise MalformedMessageError(f"expected a JSON object, found {shown(tree)}")
         return tuple(self._convert(tree).values())
+
+
+def read_document(payload: bytes | None, read: Callable[[Any], Any], *, ignore_errors: bool) -> Any:
+    """Parse a message and read its value.
+
+    Args:
+        payload: The message.
+        read: Returns the rows of a parsed value; raises MalformedMessageError.
+        ignore_errors: Whether a message that cannot be decoded gives no rows.
+
+    Returns:
+        The result of ``read``; None for a message that is null, blank, or cannot be decoded.
+    """
+    if payload is None or not payload.strip(_BLANKS):
+        return None
+    try:
+        return read(parse(payload))
+    except RecursionError:
+        if not ignore_errors:
+            raise MalformedMessageError("nested too deeply") from None
+    except MalformedMessageError as error:
+        if not ignore_errors or isinstance(error, MissingValueError):
+            raise
+    return None
 
 
 def _converter(type_: pa.DataType, options: JsonOptions) -> Convert:
@@ -91,17 +105,23 @@ def _scalar_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
     convert = scalar_conversion(type_, options.iso)
     name = sql_name(type_)
 
-    def keep_nullability(value: Any) -> Any:
+    def convert_scalar(value: Any) -> Any:
         try:
             return convert(value)
         except ValueError as error:
             raise MalformedMessageError(f"{shown(value)} is not a {name}: {error}") from None
 
-    return keep_nullability
+    return convert_scalar
 
 
 def field_converter(field: pa.Field, options: JsonOptions, step: str | None = None) -> Convert:
-    """A converter of one field, element or map value: NULL where it may be, the path added to errors."""
+    """Return a converter of a field, element or map value that keeps its nullability and adds its path to errors.
+
+    Args:
+        field: The field.
+        options: The options of json.
+        step: The step in the path of errors; the field's name by default.
+    """
     convert, ignore, nullable = _converter(field.type, options), options.ignore_parse_errors, field.nullable
     name = field.name if step is None else step
 
@@ -110,10 +130,10 @@ def field_converter(field: pa.Field, options: JsonOptions, step: str | None = No
 
 def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:
     converters = [(field.name, field_converter(field, options)) for field in fields]
-    all_needed = options.fail_on_missing_field
+    all_required = options.fail_on_missing_field
 
     def convert(value: dict[str, Any]) -> dict[str, Any]:
-        if all_needed:
+        if all_required:
             for name, _ in converters:
                 if name not in value:
                     raise MalformedMessageError("the field is missing", name)
@@ -124,12 +144,12 @@ def _struct_converter(fields: list[pa.Field], options: JsonOptions) -> Convert:
 
 
 def _object_only(convert: Convert) -> Convert:
-    def keep_nullability(value: Any) -> Any:
+    def convert_object(value: Any) -> Any:
         if not isinstance(value, dict):
             raise MalformedMessageError(f"expected an object, found {shown(value)}")
         return convert(value)
 
-    return keep_nullability
+    return convert_object
 
 
 def _map_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
@@ -153,19 +173,13 @@ def _list_converter(field: pa.Field, options: JsonOptions) -> Convert:
     def convert(value: Any) -> list[Any]:
         if not isinstance(value, list):
             raise MalformedMessageError(f"expected an array, found {shown(value)}")
-        result = []
-        for index, inner in enumerate(value):
-            try:
-                result.append(element(inner))
-            except MalformedMessageError as error:
-                raise error.within(f"[{index}]") from None
-        return result
+        return convert_elements(element, value)
 
     return convert
 
 
 def scalar_conversion(type_: pa.DataType, iso: bool) -> Convert:
-    """The conversion of a parsed, non-null value to a scalar type; it raises ValueError."""
+    """Return the conversion of a parsed, non-null value to a scalar type; it raises ValueError."""
     if bits := INTEGER_BITS.get(type_):
         return _integer_conversion(bits)
     if pt.is_decimal128(type_):
@@ -183,7 +197,7 @@ def scalar_conversion(type_: pa.DataType, iso: bool) -> Convert:
 
 
 def _scalar_text(value: Any) -> str:
-    """The text of a string, number or boolean; ValueError for an object or array."""
+    """Return the text of a string, number or boolean; ValueError for an object or array."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -202,10 +216,10 @@ def _to_boolean(value: Any) -> bool:
 
 
 def _integer_conversion(bits: int) -> Convert:
-    whole = bits < 32
+    rejects_fractions = bits < 32
 
     def convert(value: Any) -> int:
-        if isinstance(value, Number) and not whole and not value.lstrip("-").isdigit():
+        if isinstance(value, Number) and not rejects_fractions and not value.lstrip("-").isdigit():
             return java_text.truncate_number(value, bits)
         return java_text.parse_integer(_scalar_text(value), bits)
 

@@ -1,4 +1,4 @@
-"""Rows to JSON one at a time: slow, complete, and what the fast writer must equal."""
+"""Write JSON one row at a time: slow and complete. arro3 writes the same for most rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.json.arrow_json import unmarked
+from millrace_formats.json.arrow_json import unmark_number
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.shared.java_text import plain_text
 
@@ -21,11 +21,11 @@ Write = Callable[[Any], str]
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
-class ExactWriter:
-    """Writes batches that `Printer` made ready, row by row.
+class JsonExactWriter:
+    """Write batches that `ArrowJsonConverter` has converted, row by row.
 
     Args:
-        schema: The columns, before they were made ready.
+        schema: The columns before they were converted.
         options: The options of json.
     """
 
@@ -34,7 +34,7 @@ class ExactWriter:
         self._write = _struct_writer(list(schema), options)
 
     def write(self, rows: pa.RecordBatch) -> list[bytes]:
-        """The rows' JSON."""
+        """Write rows as JSON objects."""
         return [self._write(row).encode() for row in rows.to_pylist()]
 
 
@@ -53,7 +53,7 @@ def _scalar_writer(type_: pa.DataType, options: JsonOptions) -> Write:
     if pt.is_floating(type_):
         return float_text if type_ == pa.float64() else lambda value: float_text(np.float32(value))
     if pt.is_decimal128(type_):
-        return plain_text if options.decimal_as_plain_number else unmarked
+        return plain_text if options.decimal_as_plain_number else unmark_number
     if pt.is_integer(type_):
         return str
     return _quoted_or_boolean
@@ -86,7 +86,7 @@ def _map_writer(item: Write) -> Write:
 
 
 def float_text(value: float | np.float32) -> str:
-    """The shortest text that reads as the same float; NaN and the infinities as quoted text, as in Java."""
+    """Return the shortest text that reads as the same float; NaN and the infinities are quoted, as in Java."""
     if not math.isfinite(value):
         return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
     number = Decimal(repr(value) if isinstance(value, float) else str(value))

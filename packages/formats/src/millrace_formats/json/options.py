@@ -25,12 +25,12 @@ class JsonOptions:
         default="SQL",
         doc="How timestamps are written: SQL with a space between date and time, ISO-8601 with a T.",
     )
-    # Neither Spark nor Arrow has maps with NULL keys, so that these two are checked and otherwise change nothing
+    # Neither Spark nor Arrow has maps with NULL keys: these two are checked and have no effect
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = option(
-        "map-null-key.mode", default="FAIL", doc="What becomes of a NULL map key; Spark's maps have none."
+        "map-null-key.mode", default="FAIL", doc="How to write a NULL map key; Spark's maps have none."
     )
     map_null_key_literal: str = option(
-        "map-null-key.literal", default="null", doc="What is written for a NULL map key; Spark's maps have none."
+        "map-null-key.literal", default="null", doc="The text to write for a NULL map key; Spark's maps have none."
     )
     decimal_as_plain_number: bool = option(
         "encode.decimal-as-plain-number", default=False, doc="Never write decimals in scientific notation."
@@ -67,10 +67,10 @@ class JsonOptions:
 
     @property
     def iso(self) -> bool:
-        """Whether timestamps are written with a ``T``."""
+        """Return whether timestamps are written with a ``T``."""
         return self.timestamp_format == "ISO-8601"
 
     @property
     def flattens(self) -> bool:
-        """Whether columns named as ``a.b.c`` are read from fields of nested objects."""
+        """Return whether columns named ``a.b.c`` are read from fields of nested objects."""
         return self.flatten or self.nested == "flatten"

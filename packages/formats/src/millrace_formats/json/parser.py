@@ -7,7 +7,7 @@ from typing import Any
 
 from millrace_formats.shared.malformed_message import MalformedMessageError
 
-_SHOWN = 80
+_MAX_SHOWN = 80
 
 
 class Number(str):
@@ -31,13 +31,13 @@ def parse(payload: bytes) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A JSON value as an error shows it, cut when it is long."""
+    """Return the text of a JSON value for an error, cut when it is long."""
     text = json_text(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def json_text(value: Any) -> str:
-    """The compact JSON text of a parsed value, numbers as they stood."""
+    """Write a parsed value as compact JSON, numbers as they were."""
     if isinstance(value, Number):
         return value
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Fields for which there is no column, kept in a column of their own."""
+"""Collect fields that have no column of their own in the rescued data column."""
 
 from __future__ import annotations
 
@@ -15,70 +15,70 @@ from millrace_formats.json.parser import json_text, parse
 from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.sql_types import sql_name
 
-Known = Callable[[str], "tuple[bool, Known | None]"]
-"""Of a field of an object: whether a column reads it, and what is known of its own fields where it is an object."""
+ColumnLookup = Callable[[str], "tuple[bool, ColumnLookup | None]"]
+"""Returns, for the name of an object's field, whether a column reads it, and the lookup for its own fields."""
 
-_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _quoted = msgspec.json.encode
 
 
-class RescueDecoder(Decoder):
-    """Decodes to the other columns, and puts what none of them reads into one, as a JSON object.
+class RescuedDataDecoder(Decoder):
+    """Decode to the other columns, and put the fields that none of them reads into one, as a JSON object.
 
-    Its names are those of fields, joined by points where they stand in objects of which other fields are read. Fields
-    of objects in arrays and maps are none of them, nor are nulls.
+    A field in an object of which columns read other fields is named by its path, joined by dots. Fields of objects in
+    arrays and maps are rescued out, and so are nulls.
 
     Args:
         inner: Decodes to the other columns.
         schema: All columns.
-        name: The one of what is left.
+        name: The rescued data column.
         flattens: Whether names of columns are paths.
     """
 
     def __init__(self, inner: Decoder, schema: pa.Schema, name: str, *, flattens: bool) -> None:
         self._inner = inner
         self._schema = schema
-        self._place = schema.get_field_index(name)
+        self._column_index = schema.get_field_index(name)
         others = [field for field in schema if field.name != name]
-        self._known = _of_paths(others, "") if flattens else _of_fields(others)
+        self._lookup = _lookup_by_path(others, "") if flattens else _lookup_by_field(others)
 
     def explain(self) -> str:
-        """Which path messages take."""
+        """Name the path that messages take."""
         return f"{self._inner.explain()}; each is looked through once more for fields that have no column"
 
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch."""
         decoded = self._inner.decode(payloads)
         items = payloads.to_list()
-        indexes = range(len(items)) if decoded.message_index is None else decoded.message_index.to_pylist()
-        rescued = pa.array([self._left_of(items[index]) for index in indexes], pa.string())
+        indices = range(len(items)) if decoded.message_index is None else decoded.message_index.to_pylist()
+        rescued = pa.array([self._rescue(items[index]) for index in indices], pa.string())
         columns = decoded.rows.columns
-        columns.insert(self._place, rescued)
+        columns.insert(self._column_index, rescued)
         rows = pa.RecordBatch.from_arrays(columns, schema=self._schema)
         return Decoded(rows, decoded.message_index, decoded.row_kinds, decoded.errors, decoded.metadata)
 
-    def _left_of(self, payload: bytes | None) -> str | None:
+    def _rescue(self, payload: bytes | None) -> str | None:
         try:
-            left: dict[str, bytes] = {}
-            _find(left, _fields(payload or b"{}"), self._known, "")
-            parts = [bytes(_quoted(name)) + b":" + value for name, value in left.items()]
-            return (b"{" + b",".join(parts) + b"}").decode() if left else None
+            rescued: dict[str, bytes] = {}
+            _collect_raw(rescued, _raw_fields(payload or b"{}"), self._lookup, "")
+            parts = [bytes(_quoted(name)) + b":" + value for name, value in rescued.items()]
+            return (b"{" + b",".join(parts) + b"}").decode() if rescued else None
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return self._left_of_unusual(payload or b"")
+            return self._rescue_parsed(payload or b"")
 
-    def _left_of_unusual(self, payload: bytes) -> str | None:
+    def _rescue_parsed(self, payload: bytes) -> str | None:
         try:
             tree = parse(payload)
-            left: dict[str, Any] = {}
+            rescued: dict[str, Any] = {}
             if isinstance(tree, dict):
-                _find_in_tree(left, tree, self._known, "")
-            return json_text(left).encode("utf-8", "replace").decode() if left else None
+                _collect_parsed(rescued, tree, self._lookup, "")
+            return json_text(rescued).encode("utf-8", "replace").decode() if rescued else None
         except (MalformedMessageError, RecursionError):
-            return None  # whatever the other columns made of it
+            return None  # the inner decoder reports it
 
 
-def check_rescue_column(schema: pa.Schema, name: str) -> None:
-    """Raise SchemaError unless a column can hold what has no column of its own."""
+def check_rescued_data_column(schema: pa.Schema, name: str) -> None:
+    """Raise SchemaError unless the schema has the rescued data column, a STRING that may be NULL."""
     option = "option 'json.rescued-data-column'"
     if name not in schema.names:
         raise SchemaError(f"{option}: there is no column {name!r}; add it to the schema, as a STRING")
@@ -90,43 +90,43 @@ def check_rescue_column(schema: pa.Schema, name: str) -> None:
         )
 
 
-def _find(left: dict[str, bytes], fields: dict[str, msgspec.Raw], known: Known, outer: str) -> None:
+def _collect_raw(rescued: dict[str, bytes], fields: dict[str, msgspec.Raw], lookup: ColumnLookup, prefix: str) -> None:
     for field, raw in fields.items():
         value = bytes(raw).strip()
-        is_read, inside = known(field)
-        if inside is not None and value.startswith(b"{"):
-            _find(left, _fields(value), inside, f"{outer}{field}.")
+        is_read, inner = lookup(field)
+        if inner is not None and value.startswith(b"{"):
+            _collect_raw(rescued, _raw_fields(value), inner, f"{prefix}{field}.")
         elif not is_read and value != b"null":
-            left[outer + field] = value
+            rescued[prefix + field] = value
 
 
-def _find_in_tree(left: dict[str, Any], tree: dict[str, Any], known: Known, outer: str) -> None:
+def _collect_parsed(rescued: dict[str, Any], tree: dict[str, Any], lookup: ColumnLookup, prefix: str) -> None:
     for field, value in tree.items():
-        is_read, inside = known(field)
-        if inside is not None and isinstance(value, dict):
-            _find_in_tree(left, value, inside, f"{outer}{field}.")
+        is_read, inner = lookup(field)
+        if inner is not None and isinstance(value, dict):
+            _collect_parsed(rescued, value, inner, f"{prefix}{field}.")
         elif not is_read and value is not None:
-            left[outer + field] = value
+            rescued[prefix + field] = value
 
 
-def _of_fields(fields: Iterable[pa.Field]) -> Known:
-    """What is known of objects that have these fields."""
-    known: dict[str, tuple[bool, Known | None]] = {field.name: (True, _inside(field.type)) for field in fields}
-    return lambda name: known.get(name, (False, None))
+def _lookup_by_field(fields: Iterable[pa.Field]) -> ColumnLookup:
+    columns: dict[str, tuple[bool, ColumnLookup | None]]
+    columns = {field.name: (True, _struct_lookup(field.type)) for field in fields}
+    return lambda name: columns.get(name, (False, None))
 
 
-def _inside(type_: pa.DataType) -> Known | None:
-    return _of_fields([type_.field(place) for place in range(type_.num_fields)]) if pt.is_struct(type_) else None
+def _struct_lookup(type_: pa.DataType) -> ColumnLookup | None:
+    return _lookup_by_field([type_.field(index) for index in range(type_.num_fields)]) if pt.is_struct(type_) else None
 
 
-def _of_paths(fields: Iterable[pa.Field], outer: str) -> Known:
-    """The same of objects at a path, where fields are named by their paths."""
+def _lookup_by_path(fields: Iterable[pa.Field], prefix: str) -> ColumnLookup:
+    """Return the lookup for objects at a path, where columns are named by paths."""
     columns = list(fields)
-    known = _of_fields(columns)
-    objects = {field.name[:place] for field in columns for place, sign in enumerate(field.name) if sign == "."}
+    by_field = _lookup_by_field(columns)
+    objects = {field.name[:dot] for field in columns for dot, char in enumerate(field.name) if char == "."}
 
-    def at(field: str) -> tuple[bool, Known | None]:
-        is_read, inside = known(outer + field)
-        return is_read, _of_paths(columns, f"{outer}{field}.") if outer + field in objects else inside
+    def lookup(field: str) -> tuple[bool, ColumnLookup | None]:
+        is_read, inner = by_field(prefix + field)
+        return is_read, _lookup_by_path(columns, f"{prefix}{field}.") if prefix + field in objects else inner
 
-    return at
+    return lookup

@@ -1,4 +1,4 @@
-"""Casts of a whole column that report the values that cannot be cast, instead of failing."""
+"""Cast whole columns, reporting the values that cannot be cast instead of failing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 Reject = Callable[[np.ndarray], None]
 """Takes the indices of values that a fast path cannot convert."""
 
-# Arrow names the first value that it cannot parse in the text of its error, and offers it in no other way.
-# Where the text changes, `_cast_by_halves` finds the values, only slower.
+# Arrow names the first value that it cannot parse only in the text of its error.
+# If that text changes, `_cast_by_halves` still finds the values, only slower.
 _QUOTED_VALUE = re.compile("'(.*)'", re.DOTALL)
 _MAX_RETRIES = 4
 
@@ -34,32 +34,32 @@ def reject_where(mask: pa.BooleanArray, reject: Reject) -> None:
 
 
 def cast_or_reject(values: pa.Array, type_: pa.DataType, reject: Reject) -> pa.Array:
-    """Cast values, rejecting what Arrow does not take and making it null.
+    """Cast values; those that Arrow cannot cast are rejected and become null.
 
     Args:
         values: Text or other values, or null.
-        type_: What to cast to.
-        reject: Is told the positions that could not be cast.
+        type_: The type to cast to.
+        reject: Takes the indices of values that cannot be cast.
     """
     for _ in range(_MAX_RETRIES):
         try:
             return values.cast(type_)
         except pa.ArrowInvalid as error:
-            wrong = _named(str(error), values)
-        if wrong is None:
+            invalid = _value_in_error(str(error), values)
+        if invalid is None:
             break
-        reject_where(wrong, reject)
-        values = pc.if_else(wrong, pa.scalar(None, values.type), values)
+        reject_where(invalid, reject)
+        values = pc.if_else(invalid, pa.scalar(None, values.type), values)
     return _cast_by_halves(values, type_, reject, 0)
 
 
-def _named(error: str, values: pa.Array) -> pa.BooleanArray | None:
-    """Where the value is that Arrow names in its error; None where it names none that is there."""
-    named = _QUOTED_VALUE.search(error)
-    if named is None or not pa.types.is_string(values.type):
+def _value_in_error(error: str, values: pa.Array) -> pa.BooleanArray | None:
+    """Return a mask of the value that Arrow's error names; None when it names none of the values."""
+    quoted = _QUOTED_VALUE.search(error)
+    if quoted is None or not pa.types.is_string(values.type):
         return None
-    found = pc.equal(values, named[1])
-    return found if pc.any(found).as_py() else None
+    mask = pc.equal(values, quoted[1])
+    return mask if pc.any(mask).as_py() else None
 
 
 def _cast_by_halves(values: pa.Array, type_: pa.DataType, reject: Reject, start: int) -> pa.Array:

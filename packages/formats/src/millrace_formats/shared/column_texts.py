@@ -1,4 +1,4 @@
-"""Columns of dates, times, timestamps and decimals as text, as the reference writes them."""
+"""Format columns of dates, times, timestamps and decimals as text, as the reference does."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST
 UTC_MARK = "Z"
 
 _DATE = len("yyyy-MM-dd")
-_EXPONENT = 7  # with an exponent this small or smaller Arrow and Java write one
+_EXPONENT = 7  # Arrow and Java write 1e-7 and smaller with an exponent
 
 
 def date_texts(column: pa.Date32Array) -> pa.StringArray:
-    """Dates as ``yyyy-MM-dd``; ValueError naming the row when a year is outside 0001 to 9999."""
+    """Format dates as ``yyyy-MM-dd``; ValueError naming the row when a year is outside 0001 to 9999."""
     _check_range(column.view(pa.int32()), FIRST_DAY, LAST_DAY)
     return column.cast(pa.string())
 
 
 def time_texts(column: pa.Time64Array) -> pa.StringArray:
-    """Times as ``HH:mm:ss[.fraction]``."""
+    """Format times as ``HH:mm:ss[.fraction]``."""
     return _without_zeros(column.cast(pa.string()))
 
 
 def timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
-    """Timestamps as ``yyyy-MM-dd HH:mm:ss[.fraction]``, with as many digits as needed.
+    """Format timestamps as ``yyyy-MM-dd HH:mm:ss[.fraction]``, with as many digits as needed.
 
     Args:
         column: Microseconds; with a time zone they are written in UTC and end in ``Z``.
@@ -40,7 +40,7 @@ def timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
 
 
 def bare_timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
-    """The same without the ``Z`` of those with a time zone."""
+    """Format timestamps as `timestamp_texts` does, without the ``Z`` of those with a time zone."""
     numbers = column.view(pa.int64())
     _check_range(numbers, FIRST_MICROSECOND, LAST_MICROSECOND)
     times = numbers.view(pa.timestamp("us"))
@@ -52,19 +52,24 @@ def bare_timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray
 
 
 def scientific_texts(column: pa.Decimal128Array) -> pa.StringArray:
-    """``1.50`` as ``1.5``, ``100`` as ``1E+2``, ``0.000000100`` as ``1E-7``, as `scientific_text` has them."""
+    """Format ``1.50`` as ``1.5``, ``100`` as ``1E+2``, ``0.000000100`` as ``1E-7``, as `scientific_text` does."""
     texts = column.cast(pa.string())
     type_ = column.type
     if type_.scale > 0:
         texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
         texts = pc.if_else(pc.equal(column, pa.scalar(0, type_)), "0", texts)
-    odd = pc.and_(pc.ends_with(texts, "0"), pc.not_equal(texts, "0"))
+    exponential = pc.and_(pc.ends_with(texts, "0"), pc.not_equal(texts, "0"))
     if type_.scale >= _EXPONENT:
-        odd = pc.or_(odd, pc.match_substring(texts, "E"))
-    if not pc.any(odd).as_py():
+        exponential = pc.or_(exponential, pc.match_substring(texts, "E"))
+    if not pc.any(exponential).as_py():
         return texts
-    few = [scientific_text(number) for number in column.filter(odd).to_pylist()]
-    return pc.replace_with_mask(texts, odd.fill_null(False), pa.array(few, pa.string()))
+    replacements = [scientific_text(number) for number in column.filter(exponential).to_pylist()]
+    return pc.replace_with_mask(texts, exponential.fill_null(False), pa.array(replacements, pa.string()))
+
+
+def without_offset(column: pa.Array) -> pa.Array:
+    """Copy a sliced column, so that its offsets and children can be used as they are."""
+    return column if column.offset == 0 else pa.concat_arrays([column.slice(0, 0), column])
 
 
 def _without_zeros(texts: pa.StringArray) -> pa.StringArray:

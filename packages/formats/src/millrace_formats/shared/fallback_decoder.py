@@ -36,14 +36,14 @@ class FastRows(NamedTuple):
 
 
 class FastReader(Protocol):
-    """Reads at once the messages of a batch that it can read exactly as the exact reader would."""
+    """Read at once the messages of a batch that it can read exactly as the exact reader would."""
 
     def read(self, payloads: PayloadList) -> FastRows:
         """Read the messages that it can."""
 
 
 class ExactReader(Protocol):
-    """Reads one message at a time."""
+    """Read one message at a time."""
 
     def read(self, payload: bytes | None) -> tuple[Any, ...] | None:
         """Read the values of a message's columns, ready for ``pa.array``; None when it gives no row.
@@ -158,7 +158,7 @@ def not_utf8(payloads: Sequence[bytes]) -> set[int]:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
+    """Return whether bytes are UTF-8."""
     try:
         data.decode()
     except UnicodeDecodeError:

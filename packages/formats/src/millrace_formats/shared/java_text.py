@@ -1,4 +1,4 @@
-"""Text to values by the rules of Java's own parsers, which are the rules of the reference formats."""
+"""Parse and format values by the rules of Java's own classes, which are those of the reference formats."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def trim(text: str) -> str:
 
 
 def parse_boolean(text: str) -> bool:
-    """True for ``true`` in any case, False for all else."""
+    """Parse ``true`` in any case as True, all else as False (``Boolean.parseBoolean``)."""
     return trim(text).lower() == "true"
 
 
 def parse_integer(text: str, bits: int) -> int:
-    """A signed integer of ``bits`` bits; ValueError when the text is none, or too large."""
+    """Parse a signed integer of ``bits`` bits; ValueError when the text is not one, or too large."""
     text = trim(text)
     if not _INTEGER.fullmatch(text):
         raise ValueError("not an integer")
@@ -42,7 +42,7 @@ def parse_integer(text: str, bits: int) -> int:
 
 
 def truncate_number(text: str, bits: int) -> int:
-    """The integer part of a JSON number; ValueError when the number is beyond ``bits`` bits."""
+    """Return the integer part of a JSON number; ValueError when it needs more than ``bits`` bits."""
     try:
         number = Decimal(text)
     except ArithmeticError:
@@ -53,7 +53,7 @@ def truncate_number(text: str, bits: int) -> int:
 
 
 def parse_double(text: str) -> float:
-    """A 64-bit float, hexadecimal notation, ``NaN`` and ``Infinity`` included; beyond the range it is infinite."""
+    """Parse a 64-bit float, or hexadecimal notation, ``NaN``, ``Infinity``; beyond the range it is infinite."""
     text = trim(text)
     if match := _DOUBLE.fullmatch(text):
         return float(match[1])
@@ -66,13 +66,13 @@ def parse_double(text: str) -> float:
 
 
 def parse_float(text: str) -> float:
-    """A 32-bit float, rounded once, where a 64-bit float in between would round twice; else as `parse_double`."""
+    """Parse a 32-bit float as `parse_double` does, but rounded once, not by way of a 64-bit float."""
     match = _DOUBLE.fullmatch(trim(text))
     return pa.scalar(match[1]).cast(pa.float32()).as_py() if match else parse_double(text)
 
 
 def parse_decimal(text: str) -> Decimal:
-    """A decimal number of any size, exactly."""
+    """Parse a decimal number of any size, exactly."""
     text = trim(text)
     if not _DECIMAL.fullmatch(text):
         raise ValueError("not a number")
@@ -91,17 +91,17 @@ def fit_decimal(number: Decimal, precision: int, scale: int) -> Decimal:
 
 
 def plain_text(number: Decimal) -> str:
-    """A decimal with all digits of its scale: ``1.50``, ``0.00000010``."""
+    """Format a decimal with all digits of its scale: ``1.50``, ``0.00000010``."""
     return format(number, "f")
 
 
 def scientific_text(number: Decimal) -> str:
-    """A decimal as Java's ``BigDecimal`` writes it without the zeros at its end: ``1.5``, ``1E+2``, ``1E-7``."""
+    """Format a decimal as Java's ``BigDecimal`` does without trailing zeros: ``1.5``, ``1E+2``, ``1E-7``."""
     return str(number.normalize(_DIGITS)) if number else "0"
 
 
 def parse_base64(text: str) -> bytes:
-    """Bytes from base64 with its padding, line breaks and blanks allowed; ValueError for any other text."""
+    """Decode padded base64, in which line breaks and blanks may stand; ValueError for any other text."""
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
@@ -109,7 +109,7 @@ def parse_base64(text: str) -> bytes:
 
 
 def double_text(number: float | np.float32) -> str:
-    """A float as Java writes it: ``1.0``, ``1.0E7``, ``NaN``."""
+    """Format a float as Java does: ``1.0``, ``1.0E7``, ``NaN``."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     value = Decimal(str(number))

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
+
+
+def convert_elements(convert: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
+    """Convert the elements of an array, adding the index to the path of errors."""
+    elements = []
+    for index, value in enumerate(values):
+        try:
+            elements.append(convert(value))
+        except MalformedMessageError as error:
+            raise error.within(f"[{index}]") from None
+    return elements
 
 
 def keep_nullability(convert: Callable[[Any], Any], name: str, *, ignore: bool, nullable: bool) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""Numbers and booleans of a whole column from text, where that gives exactly what Java's parsers give.
+"""Parse whole columns of numbers and booleans, rejecting text that Java's parsers read otherwise.
 
 Arrow's cast of text to decimals reads beyond its tables for some exponents (``1e-999999999`` ends the process,
 ``1e-39`` gives 0), and wraps silently when a number, brought to the column's scale, has more than 128 bits (7 becomes
@@ -14,16 +14,16 @@ import pyarrow.compute as pc
 
 from millrace_formats.shared.column_casts import Reject, cast_or_reject, reject_where
 
-_X = ord("x")
-_CASE = ord("x") - ord("X")
+_LOWER_X = ord("x")
+_CASE_BIT = ord("x") - ord("X")
 _BLANKS = "".join(map(chr, range(0x21)))
 _DIGITS_128 = 38
 _DIGITS_256 = 76
-_LONGEST = 41  # 38 digits, a sign, a point and a zero before it
+_MAX_LENGTH = 41  # 38 digits, a sign, a point and a zero before it
 
 
 def parse_integers(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
-    """Parse integers; positions of other text are rejected."""
+    """Parse integers; other text is rejected."""
     numbers = cast_or_reject(texts, type_, reject)
     if _may_be_hexadecimal(texts):  # which Arrow takes and Java does not
         hexadecimal = pc.or_(pc.match_substring(texts, "x"), pc.match_substring(texts, "X"))
@@ -32,16 +32,16 @@ def parse_integers(texts: pa.StringArray, type_: pa.DataType, reject: Reject) ->
 
 
 def parse_floats(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
-    """Parse decimal notation; positions of other text, ``NaN`` and the infinities included, are rejected."""
+    """Parse decimal notation; other text, ``NaN`` and the infinities included, is rejected."""
     numbers = cast_or_reject(texts, type_, reject)
-    odd = pc.invert(pc.is_finite(numbers))  # Arrow has more spellings of infinity than Java
-    if pc.any(odd).as_py():
-        reject_where(odd, reject)
+    not_finite = pc.invert(pc.is_finite(numbers))  # Arrow has more spellings of infinity than Java
+    if pc.any(not_finite).as_py():
+        reject_where(not_finite, reject)
     return numbers
 
 
 def parse_booleans(texts: pa.StringArray) -> pa.BooleanArray:
-    """True for ``true`` in any case, False for all else."""
+    """Parse ``true`` in any case as True, all else as False."""
     return pc.equal(pc.ascii_lower(pc.utf8_trim(texts, _BLANKS)), "true")
 
 
@@ -51,13 +51,13 @@ def parse_decimals(texts: pa.StringArray, type_: pa.Decimal128Type, reject: Reje
     Args:
         texts: The text, or null.
         type_: The decimal type.
-        reject: Is told the positions of all that is not such a number, or does not fit the type unrounded.
+        reject: Takes the indices of text that is not such a number, or does not fit the type unrounded.
     """
     lengths = pc.binary_length(texts)
-    odd = pc.or_(pc.greater(lengths, _LONGEST), pc.match_substring(texts, "e", ignore_case=True))
-    if pc.any(odd).as_py():
-        reject_where(odd, reject)
-        texts = pc.if_else(odd, pa.scalar(None, pa.string()), texts)
+    unsafe = pc.or_(pc.greater(lengths, _MAX_LENGTH), pc.match_substring(texts, "e", ignore_case=True))
+    if pc.any(unsafe).as_py():
+        reject_where(unsafe, reject)
+        texts = pc.if_else(unsafe, pa.scalar(None, pa.string()), texts)
     longest = pc.max(pc.binary_length(texts)).as_py() or 0
     if longest + type_.scale <= _DIGITS_128:
         return cast_or_reject(texts, type_, reject)
@@ -67,4 +67,4 @@ def parse_decimals(texts: pa.StringArray, type_: pa.Decimal128Type, reject: Reje
 
 def _may_be_hexadecimal(texts: pa.StringArray) -> bool:
     _, _, data = texts.buffers()
-    return data is not None and bool(np.any(np.frombuffer(data, np.uint8) | _CASE == _X))
+    return data is not None and bool(np.any(np.frombuffer(data, np.uint8) | _CASE_BIT == _LOWER_X))

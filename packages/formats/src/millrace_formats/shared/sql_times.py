@@ -1,4 +1,4 @@
-"""Dates, times and timestamps from text, one value at a time, exactly as the reference reads them."""
+"""Parse dates, times and timestamps, one value at a time, exactly as the reference does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DATE_LENGTH = len("yyyy-MM-dd")
 
 
 def parse_date(text: str) -> int:
-    """Days since 1970-01-01 of ``yyyy-MM-dd``, years 0001 to 9999; ValueError for any other text."""
+    """Parse ``yyyy-MM-dd``, years 0001 to 9999, to days since 1970-01-01; ValueError for any other text."""
     match = _DATE.fullmatch(text)
     if not match:
         raise ValueError("expected yyyy-MM-dd")
@@ -32,7 +32,7 @@ def parse_date(text: str) -> int:
 
 
 def parse_time(text: str) -> int:
-    """Nanoseconds of the day of ``HH:mm:ss[.fraction]``; ValueError for any other text."""
+    """Parse ``HH:mm:ss[.fraction]`` to nanoseconds of the day; ValueError for any other text."""
     match = _TIME.fullmatch(text)
     if not match:
         raise ValueError("expected HH:mm:ss[.fraction]")
@@ -43,13 +43,13 @@ def parse_time(text: str) -> int:
 
 
 def parse_local_timestamp(text: str, iso: bool) -> int:
-    """Microseconds from 1970-01-01 00:00:00 to a timestamp without a time zone; ValueError when it is none.
+    """Parse a timestamp without a time zone to microseconds since 1970-01-01 00:00:00; ValueError for other text.
 
     Args:
         text: ``yyyy-MM-dd HH:mm:ss[.fraction]``, or with ``iso`` ``yyyy-MM-ddTHH:mm[:ss[.fraction]]``. Digits beyond
             microseconds are cut off. Without ``iso``, as in the reference, day 29 to 31 of a shorter month is its last
             day, and 24:00:00 is the next day's 00:00:00.
-        iso: Which of the two it is.
+        iso: Whether ``T`` stands between date and time.
     """
     expected = "yyyy-MM-ddTHH:mm:ss[.fraction]" if iso else "yyyy-MM-dd HH:mm:ss[.fraction]"
     date = _DATE.match(text)
@@ -68,7 +68,7 @@ def parse_local_timestamp(text: str, iso: bool) -> int:
 
 
 def parse_instant(text: str, iso: bool, zone: str) -> int:
-    """Microseconds since the epoch of a timestamp that may end in ``Z`` or an offset; ValueError when it is none.
+    """Parse a timestamp that may end in ``Z`` or an offset to microseconds since the epoch; ValueError for other text.
 
     Args:
         text: As for `parse_local_timestamp`, and then nothing, ``Z``, ``+hh:mm``, ``+hhmm`` or ``+hh``.
@@ -88,7 +88,7 @@ def parse_instant(text: str, iso: bool, zone: str) -> int:
 
 
 def to_utc(local: int, zone: str) -> int:
-    """Microseconds since the epoch of a local time in a zone."""
+    """Convert microseconds of a local time in a zone to microseconds since the epoch."""
     info = zone_info(zone)
     if info is dt.UTC:
         return local
@@ -99,7 +99,7 @@ def to_utc(local: int, zone: str) -> int:
 
 @cache
 def zone_info(zone: str) -> dt.tzinfo:
-    """The time zone of an Arrow type: a name such as ``Europe/Berlin``, or an offset such as ``+02:00``."""
+    """Return the time zone of an Arrow type: a name such as ``Europe/Berlin``, or an offset such as ``+02:00``."""
     if zone in {"UTC", "Etc/UTC", "Z", "GMT", "+00:00"}:
         return dt.UTC
     if match := _ZONE.fullmatch(zone):

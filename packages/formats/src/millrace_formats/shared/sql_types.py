@@ -1,4 +1,4 @@
-"""Arrow types in SQL's words, and the check of which a format can carry."""
+"""SQL names of Arrow types, and a check of the columns that a format supports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow.types as pt
 
 from millrace.errors import SchemaError
 
-_SIMPLE = {
+_SQL_NAMES = {
     pa.bool_(): "BOOLEAN",
     pa.int8(): "TINYINT",
     pa.int16(): "SMALLINT",
@@ -29,19 +29,19 @@ INTEGER_BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
 
 
 def is_instant(type_: pa.DataType) -> bool:
-    """Whether a type is SQL's TIMESTAMP: microseconds with a time zone."""
+    """Return whether a type is SQL's TIMESTAMP: microseconds with a time zone."""
     return pt.is_timestamp(type_) and type_.unit == "us" and type_.tz is not None
 
 
 def is_scalar(type_: pa.DataType) -> bool:
-    """Whether a type is one of SQL's types that hold no other."""
-    return type_ in _SIMPLE or is_instant(type_) or pt.is_decimal128(type_)
+    """Return whether a type is one of SQL's scalar types."""
+    return type_ in _SQL_NAMES or is_instant(type_) or pt.is_decimal128(type_)
 
 
 def sql_name(type_: pa.DataType) -> str:
-    """The SQL name of an Arrow type; Arrow's own name for one that SQL does not have."""
-    if type_ in _SIMPLE:
-        return _SIMPLE[type_]
+    """Return the SQL name of an Arrow type; Arrow's own name for one that SQL does not have."""
+    if type_ in _SQL_NAMES:
+        return _SQL_NAMES[type_]
     if is_instant(type_):
         return "TIMESTAMP"
     if pt.is_decimal128(type_):
@@ -63,7 +63,7 @@ def check_schema(format_name: str, schema: pa.Schema, problem: Callable[[str, pa
     Args:
         format_name: The format's name, for the message.
         schema: The columns.
-        problem: Says what is wrong with a column of a path and type, or None.
+        problem: Returns what is wrong with a column of a path and type, or None.
 
     Raises:
         SchemaError: Names every column that cannot be carried, with its type.
@@ -77,7 +77,7 @@ def check_schema(format_name: str, schema: pa.Schema, problem: Callable[[str, pa
 
 
 def nested_problem(path: str, type_: pa.DataType) -> str | None:
-    """What a format that carries all of SQL's types except intervals cannot carry of a column, or None."""
+    """Return what is wrong with a column for a format that carries all of SQL's types but intervals, or None."""
     if is_scalar(type_):
         if pt.is_decimal128(type_) and type_.scale < 0:
             return f"column {path} is {sql_name(type_)}, whose scale is negative"

@@ -1,4 +1,4 @@
-"""Dates and timestamps of a whole column from text, where that gives exactly what `sql_times` gives."""
+"""Parse whole columns of dates and timestamps, rejecting text that `sql_times` reads otherwise."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from millrace_formats.shared.column_casts import Reject, cast_or_reject, reject_
 from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_MICROSECOND, to_utc, zone_info
 
 _LOCAL = pa.timestamp("us")
-# The year 2038, from which on Arrow's tables know no summer time. A number, since pyarrow makes timestamps with pandas.
-_BEYOND_TABLES = 2_145_916_800_000_000
+# From the year 2038 on Arrow's tables know no summer time. (A number, as pyarrow makes timestamp scalars with pandas.)
+_END_OF_ZONE_TABLES = 2_145_916_800_000_000
 _UTC = pa.timestamp("us", "UTC")
 _SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _MICROSECONDS = len("yyyy-MM-dd HH:mm:ss.ffffff")
@@ -21,7 +21,7 @@ _OFFSET = len("+hh:mm")
 
 
 def parse_dates(texts: pa.StringArray, reject: Reject) -> pa.Date32Array:
-    """Parse ``yyyy-MM-dd``; positions of other text, and of years outside 0001 to 9999, are rejected."""
+    """Parse ``yyyy-MM-dd``; other text, and years outside 0001 to 9999, are rejected."""
     dates = cast_or_reject(texts, pa.date32(), reject)
     days = dates.view(pa.int32())
     early = pc.less(days, FIRST_DAY)
@@ -31,54 +31,57 @@ def parse_dates(texts: pa.StringArray, reject: Reject) -> pa.Date32Array:
 
 
 def parse_timestamps(texts: pa.StringArray, type_: pa.TimestampType, iso: bool, reject: Reject) -> pa.TimestampArray:
-    """Parse timestamps of the usual forms: up to six digits of fraction, and, with a time zone, ``Z`` or ``+hh:mm``.
+    """Parse timestamps with up to six digits of fraction and, for types with a time zone, ``Z`` or ``+hh:mm``.
 
     Args:
         texts: The text, or null.
         type_: Microseconds; with a time zone, text that names no other is in that one.
         iso: Whether ``T`` stands between date and time; else it is a space.
-        reject: Is told the positions of everything else.
+        reject: Takes the indices of all other text.
     """
     present = texts.drop_null() if texts.null_count else texts
     separator = "T" if iso else " "
-    local = _Form(present, separator).local()
+    local = _TimestampForm(present, separator).local()
     if local.all():
-        return _local(texts, type_, reject)
+        return _parse_local(texts, type_, reject)
     zoned = np.zeros(len(present), bool)
     if type_.tz is not None:
-        rest = np.flatnonzero(~local)
-        zoned[rest] = _Form(present.take(pa.array(rest)) if local.any() else present, separator).zoned()
-    places = _places(texts)
-    odd = ~(local | zoned)
-    if odd.any():
-        reject(places[odd])
+        others = np.flatnonzero(~local)
+        zoned[others] = _TimestampForm(present.take(pa.array(others)) if local.any() else present, separator).zoned()
+    indices = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
+    unusual = ~(local | zoned)
+    if unusual.any():
+        reject(indices[unusual])
     if not zoned.any():
-        return _local(_only(texts, places[local]), type_, reject)
-    there = _in_range(cast_or_reject(_only(texts, places[zoned]), _UTC, reject), reject).cast(type_)
-    return pc.coalesce(_local(_only(texts, places[local]), type_, reject), there) if local.any() else there
+        return _parse_local(_only(texts, indices[local]), type_, reject)
+    instants = cast_or_reject(_only(texts, indices[zoned]), _UTC, reject)
+    instants = _reject_out_of_range(instants, reject).cast(type_)
+    if not local.any():
+        return instants
+    return pc.coalesce(_parse_local(_only(texts, indices[local]), type_, reject), instants)
 
 
-def _local(texts: pa.StringArray, type_: pa.TimestampType, reject: Reject) -> pa.TimestampArray:
-    """The timestamps of texts without a time zone."""
-    times = _in_range(cast_or_reject(texts, _LOCAL, reject), reject)
-    return times if type_.tz is None else _in_zone(times, type_.tz, reject).cast(type_)
+def _parse_local(texts: pa.StringArray, type_: pa.TimestampType, reject: Reject) -> pa.TimestampArray:
+    """Parse timestamps without a time zone; with one in the type, they are in that zone."""
+    times = _reject_out_of_range(cast_or_reject(texts, _LOCAL, reject), reject)
+    return times if type_.tz is None else _to_instants(times, type_.tz, reject).cast(type_)
 
 
-def _only(texts: pa.StringArray, places: np.ndarray) -> pa.StringArray:
-    """The texts at some places, null elsewhere."""
-    wanted = np.zeros(len(texts), bool)
-    wanted[places] = True
-    return pc.if_else(pa.array(wanted), texts, pa.scalar(None, pa.string()))
+def _only(texts: pa.StringArray, indices: np.ndarray) -> pa.StringArray:
+    """Return the texts at some indices, null elsewhere."""
+    mask = np.zeros(len(texts), bool)
+    mask[indices] = True
+    return pc.if_else(pa.array(mask), texts, pa.scalar(None, pa.string()))
 
 
-class _Form:
-    """Where the separators of timestamps are.
+class _TimestampForm:
+    """Check the separators of timestamps by their position.
 
-    Mostly all are of one length, so that their characters are the columns of a matrix; of others each is looked up.
+    Mostly all texts have one length, so that characters at a position are a column of a matrix; else each is looked up.
 
     Args:
         texts: Text without nulls.
-        separator: What stands between date and time.
+        separator: The character between date and time.
     """
 
     def __init__(self, texts: pa.StringArray, separator: str) -> None:
@@ -90,42 +93,42 @@ class _Form:
         self._separator = separator
 
     def local(self) -> np.ndarray:
-        """Which are without a time zone."""
+        """Return a mask of timestamps without a time zone."""
         if self._width is not None:
-            return self._usual(self._width)
-        return self._usual(self._length)
+            return self._has_form(self._width)
+        return self._has_form(self._length)
 
     def zoned(self) -> np.ndarray:
-        """Which end in ``Z`` or ``+hh:mm``, after which their body is as of a local one."""
+        """Return a mask of timestamps that end in ``Z`` or ``+hh:mm``."""
         length = self._length if self._width is None else self._width
         utc = self._is(length - 1, "Z")
         if self._width is not None and utc.all():
-            return self._usual(self._width - 1)
+            return self._has_form(self._width - 1)
         offset = (self._is(length - _OFFSET, "+") | self._is(length - _OFFSET, "-")) & self._is(length - 3, ":")
-        usual: np.ndarray = (utc | offset) & self._usual(length - np.where(utc, 1, _OFFSET))
-        return usual
+        zoned: np.ndarray = (utc | offset) & self._has_form(length - np.where(utc, 1, _OFFSET))
+        return zoned
 
-    def _usual(self, body: int | np.ndarray) -> np.ndarray:
-        """Where the text up to a length is a date and time, with or without a fraction, but for its digits."""
+    def _has_form(self, body: int | np.ndarray) -> np.ndarray:
+        """Return a mask of texts whose separators, up to a length, are those of a date and time."""
         last = self._at(body - 1)
-        fits: np.ndarray = (last >= ord("0")) & (last <= ord("9"))
+        matches: np.ndarray = (last >= ord("0")) & (last <= ord("9"))
         for position, character in ((10, self._separator), (13, ":"), (16, ":")):
-            fits &= self._is(position, character)
+            matches &= self._is(position, character)
         whole = body == _SECONDS
         if np.all(whole):
-            return fits
+            return matches
         fraction = (body > _SECONDS + 1) & (body <= _MICROSECONDS) & self._is(_SECONDS, ".")
         for distance in (3, 5, 6):  # where Arrow would see the sign of an offset
             fraction &= ~(self._is(body - distance, "+") | self._is(body - distance, "-"))
-        fits &= whole | fraction
-        return fits
+        matches &= whole | fraction
+        return matches
 
     def _is(self, position: int | np.ndarray, character: str) -> np.ndarray:
-        found: np.ndarray = self._at(position) == ord(character)
-        return found
+        mask: np.ndarray = self._at(position) == ord(character)
+        return mask
 
     def _at(self, position: int | np.ndarray) -> np.ndarray:
-        """The characters at a position, which is checked against the length elsewhere: beyond it they are any."""
+        """Return the characters at a position; any characters where it is beyond a text's end."""
         count = len(self._start)
         if self._width is not None and isinstance(position, int):
             if not 0 <= position < self._width:
@@ -136,12 +139,7 @@ class _Form:
         return characters
 
 
-def _places(texts: pa.StringArray) -> np.ndarray:
-    """The positions of values that are not null."""
-    return np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
-
-
-def _in_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:
+def _reject_out_of_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:
     numbers = times.view(pa.int64())
     bounds = pc.min_max(numbers)
     low, high = bounds["min"].as_py(), bounds["max"].as_py()
@@ -151,29 +149,29 @@ def _in_range(times: pa.TimestampArray, reject: Reject) -> pa.TimestampArray:
     return times
 
 
-def _in_zone(local: pa.TimestampArray, zone: str, reject: Reject) -> pa.TimestampArray:
+def _to_instants(local: pa.TimestampArray, zone: str, reject: Reject) -> pa.TimestampArray:
     if zone_info(zone) is UTC:
         return local.view(pa.int64()).view(_UTC)
     instants = pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest")
     skipped = pc.not_equal(pc.local_timestamp(instants), local)
     if pc.any(skipped).as_py():
         reject_where(skipped, reject)
-    late = pc.greater_equal(local.view(pa.int64()), _BEYOND_TABLES)
+    late = pc.greater_equal(local.view(pa.int64()), _END_OF_ZONE_TABLES)
     instants = instants.cast(_UTC)
     if pc.any(late).as_py():
-        instants = _with_late(instants, local, late.fill_null(False), zone, reject)
-    return _in_range(instants, reject)
+        instants = _replace_late(instants, local, late.fill_null(False), zone, reject)
+    return _reject_out_of_range(instants, reject)
 
 
-def _with_late(
+def _replace_late(
     instants: pa.TimestampArray, local: pa.TimestampArray, late: pa.BooleanArray, zone: str, reject: Reject
 ) -> pa.TimestampArray:
-    """The instants, with those of late times by the rules of the zone."""
-    found: list[int | None] = []
-    for place in np.flatnonzero(late.to_numpy(zero_copy_only=False)).tolist():
+    """Replace the instants of late times by those that the zone's rules give."""
+    replacements: list[int | None] = []
+    for index in np.flatnonzero(late.to_numpy(zero_copy_only=False)).tolist():
         try:
-            found.append(to_utc(local[place].value, zone))
+            replacements.append(to_utc(local[index].value, zone))
         except ValueError:
-            found.append(None)
-            reject(np.array([place]))
-    return pc.replace_with_mask(instants, late, pa.array(found, pa.int64()).view(_UTC))
+            replacements.append(None)
+            reject(np.array([index]))
+    return pc.replace_with_mask(instants, late, pa.array(replacements, pa.int64()).view(_UTC))
