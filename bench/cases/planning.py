@@ -23,7 +23,7 @@ def run(bench: Bench) -> list[Result]:
 
 def _plan_ms(config: object, work: str) -> float:
     started = time.perf_counter()
-    planner = Planner(config)  # type: ignore[arg-type]
+    planner = Planner.connect(config)  # type: ignore[arg-type]
     planner.batch_splits()
     took = (time.perf_counter() - started) * 1000
     print(f"  {work}: {took:.0f} ms", flush=True)

@@ -9,6 +9,8 @@ from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.source.enumerator.admission_control import AdmissionControl
+from millrace.source.enumerator.alignment import Alignment
+from millrace.source.enumerator.record_probe import RecordProbe
 from support.clock import Clock
 from support.kafka import produce
 
@@ -75,7 +77,8 @@ def test_a_quiet_partition_holds_the_others_back_until_it_is_idle(broker, make_t
     options = {"scan.watermark.alignment.max-drift": "10 s", "scan.watermark.idle-timeout": "5 s"}
     config = configure_source({"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, **options})
     cluster, quick, quiet = KafkaAdmin(config.client), TopicPartition(topic, 0), TopicPartition(topic, 1)
-    pace, available = AdmissionControl(config.options, config.client, cluster, clock), cluster.end([quick, quiet])
+    probe, available = RecordProbe(config.client), cluster.end([quick, quiet])
+    pace = AdmissionControl(config.options, probe, Alignment.of(config.options, cluster, probe, clock), clock)
 
     first = pace.end({quick: 0, quiet: 0}, available, draining=False)
     second = pace.end(first, available, draining=False)

@@ -285,7 +285,7 @@ def test_the_data_source_infers_columns_that_are_not_given(spark, broker, write,
 
     for topics, message in [
         (topic, "malformed message in topic .* partition 0, offset 2: not JSON"),
-        (write(), "the columns of format 'json' are inferred from messages, and there are none that tell any"),
+        (write(), "the columns of format 'json' are inferred from messages, and no message with any is in"),
         ("not-there", "no topic 'not-there'"),
     ]:
         with pytest.raises(PySparkException, match=message):

@@ -14,8 +14,9 @@ import millrace
 from millrace.configuration.build import configure_source
 from millrace.errors import DeliveryError
 from millrace.source.enumerator.planner import Planner
-from millrace.source.reader import pipeline
+from millrace.source.reader.dead_letters import collector_for
 from millrace.source.reader.error_policy import ErrorPolicy
+from millrace.source.reader.pipeline import read_split
 from millrace.source.reader.split_metrics import SplitMetrics
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -146,7 +147,7 @@ def test_a_batch_ends_with_an_error_at_more_than_are_allowed(make_topic, write, 
     with pytest.raises(PySparkException) as raised:
         read("id INT", **options, **{MAX_COUNT: "1"})
     text = str(raised.value)
-    assert f"malformed messages met by this task: 2, more than the 1 that option '{MAX_COUNT}' allows" in text
+    assert f"malformed messages read by this task: 2, more than the 1 that option '{MAX_COUNT}' allows" in text
     assert f"The last one is a malformed message in topic '{topic}', partition 0, offset 3: " in text
     assert "Traceback" not in text
 
@@ -207,7 +208,7 @@ def test_a_stream_ends_with_an_error_at_more_than_are_allowed(make_topic, write,
     # The good one is not in a micro-batch before that of the last bad one
     write(topic, *({"value": value, "partition": 1} for value in (b"[", b"[", b'{"id":2}')))
     text = failure_of(query)
-    assert f"malformed messages met by this query: 3, more than the 2 that option '{MAX_COUNT}' allows" in text
+    assert f"malformed messages read by this query: 3, more than the 2 that option '{MAX_COUNT}' allows" in text
     assert f"The last one is a malformed message in topic '{topic}', partition 1, offset " in text
     assert rows == [(1,)]
 
@@ -233,8 +234,9 @@ def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_to
     topic, small = make_topic(), make_topic(config={"max.message.bytes": "500"})
     write(topic, {"value": os.urandom(1_000)}, {"value": b'{"id":1}'})
     config = configure_source({**connection, "topic": topic, **letters_to(small)})
-    (split,), tally = Planner(config).batch_splits(), SplitMetrics()
-    rows = pipeline.read(config, pa.schema([("id", pa.int32())]), "UTC", split, tally, ErrorPolicy(config, tally))
+    (split,), metrics = Planner.connect(config).batch_splits(), SplitMetrics()
+    error_policy = ErrorPolicy(config.options, metrics, collector_for(config))
+    rows = read_split(config, pa.schema([("id", pa.int32())]), "UTC", split, metrics, error_policy)
 
     with pytest.raises(DeliveryError) as raised:
         list(rows)

@@ -19,7 +19,7 @@ from millrace.configuration.build import configure_source
 from millrace.errors import ClientError
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
-from millrace.source.enumerator.preflight import check_dead_letters
+from millrace.source.enumerator.preflight import check_dead_letter_topic
 from millrace_broker import KafkaBroker, Listener
 from support.kafka import consume
 
@@ -109,7 +109,7 @@ def test_a_client_that_may_not_write_dead_letters_is_told_before_it_reads(guarde
 
     def check(user):
         login = {f"properties.{name}": value for name, value in connection_of(user, guarded).items()}
-        check_dead_letters(configure_source({**login, **tolerant}))
+        check_dead_letter_topic(configure_source({**login, **tolerant}))
 
     with pytest.raises(ClientError, match="this client may not write to topic 'dead-letters': its user needs the "):
         check("bob")

@@ -22,11 +22,12 @@ from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
 from millrace.kafka import producer as producer_module
 from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.consumer import consumer_for
 from millrace.kafka.producer import WatchedProducer, producer_settings
 from millrace.sink.writer.produce import RecordWriter
-from millrace.source.enumerator.splits import OffsetRange, Split
-from millrace.source.reader import fetch as fetch_module
+from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
+from millrace.source.splits import OffsetRange, Split
 from support.certificates import Identity, authority, issue, java_keystore, java_truststore
 
 TOPIC = "secured"
@@ -395,13 +396,13 @@ def test_a_file_that_spark_distributes_is_found_by_its_name(spark, secured):
     assert b"by name" in [row.value for row in values]
 
 
-def test_a_worker_that_is_refused_gives_up_soon(secured, monkeypatch):
-    monkeypatch.setattr(fetch_module, "REFUSED_S", 1.0)
+def test_a_worker_that_is_refused_gives_up_soon(secured):
+    timeouts = FetchTimeouts(refused_s=1.0)
     config = configure_source(WRONG["password"][0](secured))
     split = Split((OffsetRange(TopicPartition(TOPIC, 0), 0, 1),))
 
     with pytest.raises(ClientError) as error:
-        list(fetch_module.fetch(config.client, split, SplitMetrics()))
+        list(fetch(consumer_for(config.client), split, SplitMetrics(), timeouts=timeouts))
 
     assert "Check 'properties.sasl.username'" in str(error.value)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millrace.contracts import TopicPartition
-from millrace.source.enumerator.read_limits import limit_rows
+from millrace.source.enumerator.admission_control import limit_records
 
 Bounds = dict[TopicPartition, tuple[int, int]]
 
@@ -23,7 +23,7 @@ def split(found: Bounds) -> tuple[dict[TopicPartition, int], dict[TopicPartition
 @given(bounds, limits)
 def test_as_much_as_may_be_is_taken_and_no_more(found: Bounds, max_rows: int) -> None:
     start, end = split(found)
-    limited = limit_rows(start, end, max_rows)
+    limited = limit_records(start, end, max_rows)
     backlog = sum(size for _, size in found.values())
     assert sum(limited[p] - start[p] for p in limited) == min(max_rows, backlog)
 
@@ -31,7 +31,7 @@ def test_as_much_as_may_be_is_taken_and_no_more(found: Bounds, max_rows: int) ->
 @given(bounds, limits)
 def test_every_partition_ends_between_its_start_and_its_end(found: Bounds, max_rows: int) -> None:
     start, end = split(found)
-    limited = limit_rows(start, end, max_rows)
+    limited = limit_records(start, end, max_rows)
     assert limited.keys() == end.keys()
     assert all(start[p] <= limited[p] <= end[p] for p in limited)
 
@@ -40,14 +40,14 @@ def test_every_partition_ends_between_its_start_and_its_end(found: Bounds, max_r
 def test_none_starves_when_there_is_one_for_each(found: Bounds, max_rows: int) -> None:
     start, end = split(found)
     waiting = [p for p, (_, size) in found.items() if size]
-    limited = limit_rows(start, end, max(max_rows, len(waiting)))
+    limited = limit_records(start, end, max(max_rows, len(waiting)))
     assert all(limited[p] > start[p] for p in waiting)
 
 
 @given(bounds, limits)
 def test_one_that_has_more_left_gets_no_less(found: Bounds, max_rows: int) -> None:
     start, end = split(found)
-    limited = limit_rows(start, end, max_rows)
+    limited = limit_records(start, end, max_rows)
     by_size = sorted((size, limited[p] - start[p]) for p, (_, size) in found.items())
     for (small, few), (large, many) in pairwise(by_size):
         assert few <= many + (small == large)
@@ -58,7 +58,7 @@ def test_the_order_of_the_partitions_makes_no_difference(found: Bounds, max_rows
     start, end = split(found)
     shuffled = list(end.items())
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert limit_rows(start, end, max_rows) == limit_rows(start, dict(shuffled), max_rows)
+    assert limit_records(start, end, max_rows) == limit_records(start, dict(shuffled), max_rows)
 
 
 @given(
@@ -69,5 +69,5 @@ def test_batch_after_batch_everything_is_read(found: Bounds, max_rows: int) -> N
     backlog = sum(size for _, size in found.values())
     for _ in range(-(-backlog // max_rows)):
         assert position != end
-        position = limit_rows(position, end, max_rows)
+        position = limit_records(position, end, max_rows)
     assert position == end

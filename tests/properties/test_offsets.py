@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from millrace.checkpoint import StreamOffset
 from millrace.contracts import TopicPartition
-from millrace.source.enumerator.stream_offset import StreamOffset
 
 offsets = st.dictionaries(
     st.builds(TopicPartition, st.text("abz09._-", min_size=1, max_size=8), st.integers(0, 10**5)),
@@ -30,9 +30,9 @@ def test_equal_offsets_have_equal_texts(offset: StreamOffset) -> None:
         return dict(reversed(part.items()))
 
     other = StreamOffset(
-        turned(dict(offset.next)),
-        turned(dict(offset.joined)),
-        turned(dict(offset.stop)),
-        dict(reversed(offset.ids.items())),
+        turned(dict(offset.positions)),
+        turned(dict(offset.start_overrides)),
+        turned(dict(offset.stopping_offsets)),
+        dict(reversed(offset.topic_ids.items())),
     )
     assert json.dumps(other.to_json()) == json.dumps(offset.to_json())

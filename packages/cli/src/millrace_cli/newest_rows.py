@@ -12,9 +12,9 @@ from millrace.contracts import CatalogTable, TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.records.messages import Messages
 from millrace.sampling.newest import newest_messages
-from millrace.source.enumerator.subscriber import selection_of
-from millrace.source.reader.malformed_record import MalformedRecord
-from millrace.source.reader.pipeline import rows_for
+from millrace.source.enumerator.subscriber import subscriber_for
+from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.error_policy import MalformedRecord
 
 
 class NewestRows(NamedTuple):
@@ -41,17 +41,16 @@ def newest_rows(table: CatalogTable, count: int) -> NewestRows:
     """
     config = configure_source(table.options)
     cluster = KafkaAdmin(config.client)
-    partitions = selection_of(config.options).find(cluster, ()).partitions
+    partitions = subscriber_for(config.options).partitions(cluster, ()).partitions
     newest = newest_messages(config.client, cluster, partitions, count)
     ordered = sorted((message for messages in newest.values() for message in messages), key=_position)
-    to_rows = rows_for(config, table.schema)
+    build = record_batch_builder_for(config, table.schema)
     # One by one, which keeps the order across partitions
     results = [
-        to_rows(Messages(TopicPartition(message.topic(), message.partition()), [message]))
-        for message in ordered[-count:]
+        build(Messages(TopicPartition(message.topic(), message.partition()), [message])) for message in ordered[-count:]
     ]
     rows = pa.Table.from_batches([result.batch for result in results], table.schema)
-    return NewestRows(rows, tuple(record for result in results for record in result.bad))
+    return NewestRows(rows, tuple(record for result in results for record in result.malformed))
 
 
 def _position(message: Message) -> tuple[int, int, int]:

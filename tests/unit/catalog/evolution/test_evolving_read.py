@@ -6,7 +6,7 @@ import pytest
 
 from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError
-from millrace.source.reader.pipeline import rows_for
+from millrace.source.reader.builder_factory import record_batch_builder_for
 from millrace_catalog.evolution.evolving_read import evolving_read, layout_of
 from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.types import Column, Schema
@@ -44,7 +44,7 @@ def evolving(options: dict[str, str], key: bytes | None) -> tuple[EvolvingTable,
 def test_the_data_source_reads_it_by_its_options(options: dict[str, str], key: bytes | None) -> None:
     made, columns, read = evolving(options, key)
     source = configure_source(read)
-    rows_for(source, to_arrow_schema(columns))
+    record_batch_builder_for(source, to_arrow_schema(columns))
 
     assert source.value_format is not None
     is_static = "schema.inference.strategy" in options

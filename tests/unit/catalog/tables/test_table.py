@@ -7,7 +7,7 @@ import pytest
 from millrace.configuration.build import configure_source
 from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError
-from millrace.source.reader.pipeline import rows_for
+from millrace.source.reader.builder_factory import record_batch_builder_for
 from millrace_catalog.inference import KeyInference, Position
 from millrace_catalog.inference.sampled import all_options, infer_table
 from millrace_catalog.tables.options import configure
@@ -45,7 +45,7 @@ def table(
 def test_the_data_source_reads_it_by_its_options(options: dict[str, str], key: bytes | None) -> None:
     made = table(options, key)
     source = configure_source(made.options)
-    rows_for(source, made.schema)
+    record_batch_builder_for(source, made.schema)
     assert source.options.topics == ("orders",)
     assert source.client["sasl.password"] == "s3cr3t"
     assert (source.key_format is None) == (key is None)

@@ -6,7 +6,7 @@ import pytest
 from millrace.configuration import SourceConfig
 from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError, SchemaError
-from millrace.records.key_value_projection import Parts, divide
+from millrace.records.key_value_projection import KeyValueProjection, divide_columns
 
 USER = pa.schema([("user_id", pa.int64()), ("item_id", pa.int64()), ("behavior", pa.string())])
 VERSIONS = pa.schema([("k_version", pa.int32()), ("version", pa.int32()), ("k_id", pa.int64())])
@@ -27,13 +27,13 @@ def problems(**options: str) -> tuple[str, ...]:
     return error.value.problems
 
 
-def parts(schema: pa.Schema, config: SourceConfig) -> Parts:
-    return divide(schema, config.options)
+def parts(schema: pa.Schema, config: SourceConfig) -> KeyValueProjection:
+    return divide_columns(schema, config.options)
 
 
 def refused(schema: pa.Schema, config: SourceConfig) -> str:
     with pytest.raises(SchemaError) as error:
-        divide(schema, config.options)
+        divide_columns(schema, config.options)
     return str(error.value)
 
 
@@ -79,7 +79,7 @@ def test_rows_get_the_names_that_the_format_knows() -> None:
     key, _ = parts(VERSIONS, keyed("k_version", **{"key.fields-prefix": "k_"}, **EXCEPT_KEY))
     assert key is not None
     rows = pa.RecordBatch.from_pylist([{"k_version": 1, "version": 2, "k_id": 3}], schema=VERSIONS)
-    assert key.of_rows(rows).to_pylist() == [{"version": 1}]
+    assert key.project(rows).to_pylist() == [{"version": 1}]
 
 
 def test_a_key_field_that_is_no_column_is_told() -> None:

@@ -11,7 +11,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, Rea
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from millrace.errors import MillraceError, OptionsError, SchemaError
-from millrace.source.enumerator.splits import OffsetRange, Split
+from millrace.source.splits import OffsetRange, Split
 from millrace.spark.errors import user_errors
 from millrace.spark.options import connector_options
 from millrace.spark.reading import SplitPartition

@@ -23,7 +23,7 @@ from pyspark.sql.types import (
 from millrace.configuration import SourceConfig
 from millrace.configuration.build import configure_source
 from millrace.errors import SchemaError
-from millrace.source.reader.pipeline import rows_for
+from millrace.source.reader.builder_factory import record_batch_builder_for
 from millrace.spark.schema import arrow_schema, default_schema
 from millrace_formats.changelog.canal_json import CanalJsonFormat
 
@@ -32,7 +32,7 @@ def source(**options: str) -> SourceConfig:
     return configure_source({"properties.bootstrap.servers": "h:1", **options})
 
 
-HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
+ERROR_HEADER_PREFIX = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
 COLUMNS = {
     "key": BinaryType(),
     "value": BinaryType(),
@@ -50,13 +50,13 @@ def test_without_a_format_the_columns_are_those_of_sparks_own_connector() -> Non
 
 def test_headers_are_a_column_when_they_are_asked_for() -> None:
     columns = {field.name: field.dataType for field in default_schema(source(includeHeaders="true"))}
-    assert columns == {**COLUMNS, "headers": ArrayType(HEADER)}
+    assert columns == {**COLUMNS, "headers": ArrayType(ERROR_HEADER_PREFIX)}
 
 
 @pytest.mark.parametrize("headers", ["true", "false"])
 def test_the_default_columns_pass_the_check(headers: str) -> None:
     config = source(includeHeaders=headers)
-    rows_for(config, arrow_schema(default_schema(config)))
+    record_batch_builder_for(config, arrow_schema(default_schema(config)))
 
 
 def test_a_format_that_has_no_columns_of_its_own_asks_for_them() -> None:
@@ -93,7 +93,7 @@ def test_a_format_of_changes_that_knows_its_columns_gives_the_row_kinds_first(mo
         "keys": ArrayType(StringType()),
     }
     assert columns.names[0] == "row_kind"
-    rows_for(config, arrow_schema(columns))
+    record_batch_builder_for(config, arrow_schema(columns))
 
 
 def test_timestamps_are_in_utc_whatever_the_session_says() -> None:
@@ -120,12 +120,12 @@ def test_columns_of_types_that_nothing_carries_are_refused_by_name(type_: DataTy
 
 def test_columns_that_a_format_cannot_decode_to_are_refused() -> None:
     with pytest.raises(SchemaError):
-        rows_for(source(format="raw"), pa.schema([("a", pa.int32()), ("b", pa.int32())]))
+        record_batch_builder_for(source(format="raw"), pa.schema([("a", pa.int32()), ("b", pa.int32())]))
 
 
 def test_columns_that_kafka_does_not_have_are_refused() -> None:
     with pytest.raises(SchemaError, match="column 'id': without the option 'format'"):
-        rows_for(source(), pa.schema([("id", pa.int64())]))
+        record_batch_builder_for(source(), pa.schema([("id", pa.int64())]))
 
 
 def test_columns_of_keys_that_are_no_part_of_the_value_have_to_be_given() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 PROGRAM = """
 import os, signal, sys, threading
-from millrace.spark.shutdown import Ending
+from millrace.spark.shutdown import Shutdown
 
 def terminate():
     os.kill(os.getpid(), signal.SIGTERM)
@@ -25,7 +25,7 @@ def stop():
             raise OSError("boo")
         print("end", flush=True)
 
-ending = Ending(stop)
+ending = Shutdown(stop)
 ending.listen()
 if sys.argv[1] in ("before it stops", "a failing stop"):
     terminate()

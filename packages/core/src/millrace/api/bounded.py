@@ -1,11 +1,11 @@
-"""The end of a bounded stream: Spark lets no source end its query, so that somebody has to stop it."""
+"""Stop a query at the end of its bounded sources: Spark lets no source end its query itself."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from millrace.api.metrics import our_offset
+from millrace.checkpoint import StreamOffset, parse_reported_offset
 from millrace.errors import OptionsError
 
 if TYPE_CHECKING:
@@ -47,15 +47,14 @@ def _is_at_end(query: StreamingQuery) -> bool:
     if progress is None:
         return False
     # A query that has found nothing to read has no end offset
-    offsets = [our_offset(source.endOffset) or our_offset(source.latestOffset) for source in progress.sources]
-    return all(offset is not None and _has_stopped(offset) for offset in offsets)
+    reported_offsets = [
+        parse_reported_offset(source.endOffset) or parse_reported_offset(source.latestOffset)
+        for source in progress.sources
+    ]
+    return all(reported is not None and _has_stopped(reported.offset) for reported in reported_offsets)
 
 
-def _has_stopped(offset: dict[str, Any]) -> bool:
-    if "stop" not in offset:
+def _has_stopped(offset: StreamOffset) -> bool:
+    if not offset.is_bounded:
         raise OptionsError("source", ("the stream is not bounded: give the option 'scan.bounded.mode'",))
-    return all(
-        at >= offset["stop"].get(topic, {}).get(partition, 0)
-        for topic, partitions in offset["topics"].items()
-        for partition, at in partitions.items()
-    )
+    return all(map(offset.has_stopped, offset.positions))

@@ -1,4 +1,4 @@
-"""How the messages of a read become rows."""
+"""Explain how the messages of a read become rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pyspark.sql.types import StructType
 
 from millrace.configuration.build import configure_source
-from millrace.source.reader.pipeline import explain
+from millrace.source.reader.builder_factory import explain_decoding
 from millrace.spark.schema import arrow_schema
 
 
 def explain_decode(options: Mapping[str, str], schema: StructType | str) -> str:
-    """Which path the messages of a read take, many at once or one after the other, and why; it reads nothing.
+    """Explain which path the messages of a read take, many at once or one by one, and why; reads nothing.
 
     Args:
         options: Those of the data source.
@@ -26,5 +26,5 @@ def explain_decode(options: Mapping[str, str], schema: StructType | str) -> str:
         SchemaError: A format cannot give one of the columns.
     """
     columns = StructType.fromDDL(schema) if isinstance(schema, str) else schema
-    found = explain(configure_source(options), arrow_schema(columns))
-    return "\n".join(f"{part}: {text}" for part, text in found.items())
+    explanations = explain_decoding(configure_source(options), arrow_schema(columns))
+    return "\n".join(f"{part}: {text}" for part, text in explanations.items())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from millrace.checkpoint import ReportedOffset, StreamOffset, parse_reported_offset
+from millrace.contracts import TopicPartition
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -107,54 +109,45 @@ def metrics(query: StreamingQuery) -> tuple[SourceMetrics, ...]:
 def metrics_of(progress: StreamingQueryProgress) -> tuple[SourceMetrics, ...]:
     """The metrics of the millrace sources in a progress, as a listener gets it."""
     watermark_lag = _watermark_lag(progress)
-    found = ((our_offset(source.latestOffset), our_offset(source.endOffset)) for source in progress.sources)
-    return tuple(_source(latest, current, watermark_lag) for latest, current in found if latest and current)
-
-
-def our_offset(text: str | None) -> dict[str, Any] | None:
-    """An offset of millrace in a query's progress; None for that of another source."""
-    try:
-        offset = json.loads(text or "null")
-    except ValueError:
-        return None
-    return offset if isinstance(offset, dict) and "v" in offset and "topics" in offset else None
-
-
-def _source(latest: dict[str, Any], current: dict[str, Any], watermark_lag: int | None) -> SourceMetrics:
-    told = latest.get("metrics", {})
-    partitions = tuple(
-        _partition(topic, number, offset, latest, told)
-        for topic, offsets in current["topics"].items()
-        for number, offset in offsets.items()
+    offsets = (
+        (parse_reported_offset(source.latestOffset), parse_reported_offset(source.endOffset))
+        for source in progress.sources
     )
+    return tuple(_source(latest, current.offset, watermark_lag) for latest, current in offsets if latest and current)
+
+
+def _source(latest: ReportedOffset, current: StreamOffset, watermark_lag: int | None) -> SourceMetrics:
+    reported = latest.metrics
+    partitions = tuple(_partition(partition, offset, latest) for partition, offset in current.positions.items())
     return SourceMetrics(
         partitions=partitions,
         pending_records=sum(each.pending_records for each in partitions),
         num_records_in=sum(each.num_records_in for each in partitions),
-        num_records_in_per_second=told.get("records_per_second", 0.0),
+        num_records_in_per_second=reported.get("records_per_second", 0.0),
         num_bytes_in=sum(each.num_bytes_in for each in partitions),
-        num_bytes_in_per_second=told.get("bytes_per_second", 0.0),
+        num_bytes_in_per_second=reported.get("bytes_per_second", 0.0),
         num_records_in_errors=sum(each.num_records_in_errors for each in partitions),
-        records_skipped=sum(each.records_skipped for each in partitions) + told.get("skipped", 0),
-        commits_succeeded=told.get("commits_succeeded", 0),
-        commits_failed=told.get("commits_failed", 0),
+        records_skipped=sum(each.records_skipped for each in partitions) + reported.get("skipped", 0),
+        commits_succeeded=reported.get("commits_succeeded", 0),
+        commits_failed=reported.get("commits_failed", 0),
         current_fetch_event_time_lag=_largest(each.current_fetch_event_time_lag for each in partitions),
         current_emit_event_time_lag=_largest(each.current_emit_event_time_lag for each in partitions),
         watermark_lag=watermark_lag,
-        source_idle_time=told.get("idle_ms", 0),
-        missing_reports=told.get("missing", 0),
-        consumers=told.get("clients", {}),
+        source_idle_time=reported.get("idle_ms", 0),
+        missing_reports=reported.get("missing", 0),
+        consumers=reported.get("clients", {}),
     )
 
 
-def _partition(topic: str, number: str, offset: int, latest: dict[str, Any], told: dict[str, Any]) -> PartitionMetrics:
-    counts = told.get("partitions", {}).get(topic, {}).get(number, [0, 0, 0, None, None, 0])
+def _partition(partition: TopicPartition, offset: int, latest: ReportedOffset) -> PartitionMetrics:
+    topic, number = partition.topic, str(partition.partition)
+    counts = latest.metrics.get("partitions", {}).get(topic, {}).get(number, [0, 0, 0, None, None, 0])
     return PartitionMetrics(
         topic,
-        int(number),
+        partition.partition,
         offset,
-        told.get("committed", {}).get(topic, {}).get(number),
-        max(0, latest["topics"].get(topic, {}).get(number, offset) - offset),
+        latest.metrics.get("committed", {}).get(topic, {}).get(number),
+        max(0, latest.offset.positions.get(partition, offset) - offset),
         *counts,
     )
 

@@ -1,4 +1,4 @@
-"""Which columns of the rows are part of a record's key, and which of its value."""
+"""Divide the columns of rows among a record's key and its value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from millrace.options.connector import TableOptions
 from millrace.options.suggestions import closest
 
 
-class Part(NamedTuple):
+class ColumnProjection(NamedTuple):
     """The columns of a key or a value.
 
     Attributes:
@@ -23,20 +23,20 @@ class Part(NamedTuple):
     columns: tuple[str, ...]
     schema: pa.Schema
 
-    def of_rows(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """These columns of some rows, under the names that the format knows."""
-        chosen = rows.select(list(self.columns))
-        return chosen if list(self.columns) == self.schema.names else chosen.rename_columns(self.schema.names)
+    def project(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Return these columns of some rows, under the names that the format knows."""
+        selected = rows.select(list(self.columns))
+        return selected if list(self.columns) == self.schema.names else selected.rename_columns(self.schema.names)
 
 
-class Parts(NamedTuple):
-    """The parts of a record; without a format of keys there is no key."""
+class KeyValueProjection(NamedTuple):
+    """The columns of key and value; without a format of keys there is no key."""
 
-    key: Part | None
-    value: Part
+    key: ColumnProjection | None
+    value: ColumnProjection
 
 
-def divide(schema: pa.Schema, options: TableOptions) -> Parts:
+def divide_columns(schema: pa.Schema, options: TableOptions) -> KeyValueProjection:
     """Divide the columns of rows among key and value.
 
     Args:
@@ -46,25 +46,25 @@ def divide(schema: pa.Schema, options: TableOptions) -> Parts:
     Raises:
         SchemaError: A key field is not among the columns, or a column lacks its prefix.
     """
-    keys = options.key_fields
-    for name in keys:
+    key_names = options.key_fields
+    for name in key_names:
         if name not in schema.names:
             close = closest(name, schema.names)
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(schema.names) or 'none'}"
             raise SchemaError(f"option 'key.fields' names {name!r}, which is no column for formats; {hint}")
-    in_value = [name for name in schema.names if not (options.leaves_key_out and name in keys)]
-    for name in in_value:
+    value_names = [name for name in schema.names if not (options.leaves_key_out and name in key_names)]
+    for name in value_names:
         if not name.startswith(options.value_prefix) or name == options.value_prefix:
             raise SchemaError(
                 f"column {name!r} does not begin with {options.value_prefix!r}, as option 'value.fields-prefix' says, "
                 f"and is not in option 'key.fields'"
             )
-    key = _part(schema, keys, options.key_prefix) if options.key_format is not None else None
-    return Parts(key, _part(schema, in_value, options.value_prefix))
+    key = _projection(schema, key_names, options.key_prefix) if options.key_format is not None else None
+    return KeyValueProjection(key, _projection(schema, value_names, options.value_prefix))
 
 
-def _part(schema: pa.Schema, names: Collection[str], prefix: str) -> Part:
+def _projection(schema: pa.Schema, names: Collection[str], prefix: str) -> ColumnProjection:
     fields = [schema.field(name) for name in names]
     if prefix:
         fields = [field.with_name(field.name.removeprefix(prefix)) for field in fields]
-    return Part(tuple(names), pa.schema(fields))
+    return ColumnProjection(tuple(names), pa.schema(fields))

@@ -1,4 +1,4 @@
-"""What a message has beside its decoded value, as Arrow columns."""
+"""Arrow columns of what a message has beside its decoded value: topic, offset, timestamp, headers and so on."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
 from millrace.contracts import HEADERS, is_headers
-from millrace.records.messages import Messages, headers_of
+from millrace.records.messages import Messages, headers_column
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 HEADER_MAP = pa.map_(pa.string(), pa.binary())
 
-_TYPE_NUMBERS = {TIMESTAMP_NOT_AVAILABLE: -1, TIMESTAMP_CREATE_TIME: 0, TIMESTAMP_LOG_APPEND_TIME: 1}
-_TYPE_NAMES = {
+_TIMESTAMP_TYPE_NUMBERS = {TIMESTAMP_NOT_AVAILABLE: -1, TIMESTAMP_CREATE_TIME: 0, TIMESTAMP_LOG_APPEND_TIME: 1}
+_TIMESTAMP_TYPE_NAMES = {
     TIMESTAMP_NOT_AVAILABLE: "NoTimestampType",
     TIMESTAMP_CREATE_TIME: "CreateTime",
     TIMESTAMP_LOG_APPEND_TIME: "LogAppendTime",
@@ -26,29 +26,28 @@ _TYPE_NAMES = {
 
 @dataclass(frozen=True)
 class MessageColumn:
-    """A column that is made from messages as they are.
+    """A column that is built from messages as they are, without a format.
 
     Attributes:
         type: Its Arrow type.
-        sql_type: The same as Spark SQL writes it.
-        make: Makes it from some messages.
+        sql_type: The same type as Spark SQL writes it.
+        build: Builds the column of some messages.
     """
 
     type: pa.DataType
     sql_type: str
-    make: Callable[[Messages], pa.Array]
+    build: Callable[[Messages], pa.Array]
 
-    def accepts(self, kind: pa.DataType) -> bool:
-        """Whether a column of the query may have this type, which may differ in what can be null inside."""
-        return kind == self.type or (self.type == HEADERS and is_headers(kind))
+    def accepts(self, type_: pa.DataType) -> bool:
+        """Return whether a column of the query may have this type, which may differ in what can be null inside."""
+        return type_ == self.type or (self.type == HEADERS and is_headers(type_))
 
     def column(self, messages: Messages, field: pa.Field) -> pa.Array:
-        """The column for a field of the query's schema; NULL, whatever that allows, where a message has none."""
-        return self.make(messages).cast(field.type)
+        """Return the column for a field of the query's schema; NULL, whatever that allows, where a message has none."""
+        return self.build(messages).cast(field.type)
 
 
-def payload(get: Callable[[Message], bytes | None]) -> MessageColumn:
-    """The column of keys or values as they are."""
+def _payload_column(get: Callable[[Message], bytes | None]) -> MessageColumn:
     return MessageColumn(pa.binary(), "BINARY", lambda messages: pa.array(list(map(get, messages.items)), pa.binary()))
 
 
@@ -69,22 +68,22 @@ def _timestamp(messages: Messages) -> pa.Array:
     return pa.array(millis * 1000, TIMESTAMP, mask=millis < 0)
 
 
-def _timestamp_number(messages: Messages) -> pa.Array:
-    return pa.array([_TYPE_NUMBERS[message.timestamp()[0]] for message in messages.items], pa.int32())
+def _timestamp_type_number(messages: Messages) -> pa.Array:
+    return pa.array([_TIMESTAMP_TYPE_NUMBERS[message.timestamp()[0]] for message in messages.items], pa.int32())
 
 
-def _timestamp_name(messages: Messages) -> pa.Array:
-    return pa.array([_TYPE_NAMES[message.timestamp()[0]] for message in messages.items], pa.string())
+def _timestamp_type_name(messages: Messages) -> pa.Array:
+    return pa.array([_TIMESTAMP_TYPE_NAMES[message.timestamp()[0]] for message in messages.items], pa.string())
 
 
 def _header_map(messages: Messages) -> pa.Array:
-    # Of a header that is repeated the last one stays, as in any map that is filled in order
+    # The last one of repeated headers stays, as in any map that is filled in order
     return pa.array([list(dict(message.headers() or ()).items()) for message in messages.items], HEADER_MAP)
 
 
 def _headers_or_null(messages: Messages) -> pa.Array:
-    found = headers_of(messages)
-    return pc.if_else(pc.greater(pc.list_value_length(found), 0), found, pa.scalar(None, found.type))
+    headers = headers_column(messages)
+    return pc.if_else(pc.greater(pc.list_value_length(headers), 0), headers, pa.scalar(None, headers.type))
 
 
 def _leader_epoch(messages: Messages) -> pa.Array:
@@ -92,15 +91,15 @@ def _leader_epoch(messages: Messages) -> pa.Array:
     return pa.array([None if epoch is None or epoch < 0 else epoch for epoch in epochs], pa.int32())
 
 
-KEY = payload(Message.key)
-VALUE = payload(Message.value)
+KEY = _payload_column(Message.key)
+VALUE = _payload_column(Message.value)
 TOPIC = MessageColumn(pa.string(), "STRING", _topic)
 PARTITION = MessageColumn(pa.int32(), "INT", _partition)
 OFFSET = MessageColumn(pa.int64(), "BIGINT", _offset)
 RECORD_TIMESTAMP = MessageColumn(TIMESTAMP, "TIMESTAMP", _timestamp)
-TIMESTAMP_NUMBER = MessageColumn(pa.int32(), "INT", _timestamp_number)
-TIMESTAMP_NAME = MessageColumn(pa.string(), "STRING", _timestamp_name)
-HEADER_LIST = MessageColumn(HEADERS, "ARRAY<STRUCT<key: STRING, value: BINARY>>", headers_of)
+TIMESTAMP_TYPE_NUMBER = MessageColumn(pa.int32(), "INT", _timestamp_type_number)
+TIMESTAMP_TYPE_NAME = MessageColumn(pa.string(), "STRING", _timestamp_type_name)
+HEADER_LIST = MessageColumn(HEADERS, "ARRAY<STRUCT<key: STRING, value: BINARY>>", headers_column)
 HEADER_LIST_OR_NULL = MessageColumn(HEADERS, HEADER_LIST.sql_type, _headers_or_null)
-HEADERS_AS_MAP = MessageColumn(HEADER_MAP, "MAP<STRING, BINARY>", _header_map)
+HEADER_MAP_COLUMN = MessageColumn(HEADER_MAP, "MAP<STRING, BINARY>", _header_map)
 LEADER_EPOCH = MessageColumn(pa.int32(), "INT", _leader_epoch)

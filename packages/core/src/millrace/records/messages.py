@@ -18,7 +18,12 @@ class Messages:
     items: list[Message]
 
 
-def headers_of(messages: Messages) -> pa.ListArray:
-    """The headers of messages, of type `HEADERS`: in order, repeats included, an empty list where there are none."""
+def headers_column(messages: Messages) -> pa.ListArray:
+    """Return the headers of messages, of type `HEADERS`: in order, repeats included, an empty list without any."""
     rows = [[{"key": key, "value": value} for key, value in message.headers() or ()] for message in messages.items]
     return pa.array(rows, HEADERS)
+
+
+def describe_position(message: Message) -> str:
+    """Return topic, partition and offset of a message, for errors."""
+    return f"topic {message.topic()!r}, partition {message.partition()}, offset {message.offset()}"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from millrace.spark.errors import user_errors
-from millrace.spark.reading import Reading, SplitPartition
+from millrace.spark.reading import SplitPartition, SplitReader
 
 
-class BatchReader(Reading, DataSourceReader):
+class BatchReader(SplitReader, DataSourceReader):
     """Reads from the starting to the stopping offsets, once."""
 
     def partitions(self) -> list[InputPartition]:
-        """Called once, on the driver: a partition for each split."""
+        """Plan a partition for each split; called once, on the driver."""
         from millrace.source.enumerator.planner import Planner
-        from millrace.source.enumerator.preflight import check_dead_letters
+        from millrace.source.enumerator.preflight import check_dead_letter_topic
 
         with user_errors():
-            check_dead_letters(self._config)
-            return [SplitPartition(split) for split in Planner(self._config).batch_splits()]
+            check_dead_letter_topic(self._config)
+            return [SplitPartition(split) for split in Planner.connect(self._config).batch_splits()]

@@ -1,4 +1,4 @@
-"""What batch and streaming reads have in common."""
+"""Read splits on executors, for batch and streaming reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
 from millrace.monitoring.report import Address, Report
-from millrace.source.enumerator.splits import Split
+from millrace.source.splits import Split
 from millrace.spark.errors import user_errors
 from millrace.spark.gc_control import exempt_what_is_loaded
 from millrace.spark.schema import arrow_schema
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from millrace.source.reader.split_metrics import SplitMetrics
 
 
-class Reading:
+class SplitReader:
     """Reads splits on executors; made on the driver, where the schema is checked.
 
     Args:
@@ -31,43 +31,45 @@ class Reading:
     """
 
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
-        from millrace.source.reader.pipeline import rows_for
+        from millrace.source.reader.builder_factory import record_batch_builder_for
 
         with user_errors():
             self._config = config
             self._schema = arrow_schema(schema)
-            rows_for(config, self._schema)
+            record_batch_builder_for(config, self._schema)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Called on an executor for each partition."""
+        """Read one partition; called on an executor for each of them."""
+        from millrace.source.reader.dead_letters import collector_for
         from millrace.source.reader.error_policy import ErrorPolicy
-        from millrace.source.reader.pipeline import read
+        from millrace.source.reader.pipeline import read_split
         from millrace.source.reader.split_metrics import SplitMetrics
         from millrace.spark.time_zone import session_time_zone
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.split if isinstance(partition, SplitPartition) else Split(())
-        tally = SplitMetrics()
-        dirty = ErrorPolicy(self._config, tally)
+        metrics = SplitMetrics()
+        error_policy = ErrorPolicy(self._config.options, metrics, collector_for(self._config))
         with user_errors():
-            yield from read(self._config, self._schema, session_time_zone(), split, tally, dirty)
+            yield from read_split(self._config, self._schema, session_time_zone(), split, metrics, error_policy)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
-                self._report(partition.report_to, tally, dirty)
+                self._report(partition.report_to, metrics, error_policy)
         exempt_what_is_loaded()
 
-    def _report(self, to: ReportTo, tally: SplitMetrics, dirty: ErrorPolicy) -> None:
+    def _report(self, to: ReportTo, metrics: SplitMetrics, error_policy: ErrorPolicy) -> None:
         from millrace.kafka.consumer import consumer_for
         from millrace.monitoring.sender import send
 
         client, statistics = consumer_for(self._config.client).statistics.newest()
-        report = Report(to.batch, to.split, dict(tally.counts), client, statistics, is_answered=dirty.must_ask)
+        needs_answer = error_policy.needs_query_total
+        report = Report(to.batch, to.split, dict(metrics.counts), client, statistics, is_answered=needs_answer)
         answer = send(to.address, report)
-        if dirty.must_ask:
-            dirty.check(None if answer is None else int(answer))
+        if needs_answer:
+            error_policy.check_query_total(None if answer is None else int(answer))
 
 
 class ReportTo(NamedTuple):
-    """Where a task tells what it has read, and as what."""
+    """Where a task reports what it has read, and as which split of which micro-batch."""
 
     address: Address
     batch: int
@@ -79,7 +81,7 @@ class SplitPartition(InputPartition):
 
     Args:
         split: What to read.
-        report_to: Whom to tell what was read; None for nobody.
+        report_to: Where to report what was read; None for nowhere.
     """
 
     def __init__(self, split: Split, report_to: ReportTo | None = None) -> None:

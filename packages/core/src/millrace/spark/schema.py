@@ -1,4 +1,4 @@
-"""Schemas: Spark's on the outside, Arrow's inside."""
+"""Translate between Spark's schemas and Arrow's."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from pyspark.sql.types import StructField, StructType
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Format
 from millrace.errors import SchemaError
-from millrace.source.reader.kafka_columns import kafka_schema
-from millrace.source.reader.metadata_columns import metadata_fields
+from millrace.records.metadata_columns import metadata_fields
+from millrace.records.spark_kafka_columns import spark_kafka_schema
 
 
 def default_schema(config: SourceConfig) -> StructType:
-    """The columns of a read for which the user gave none.
+    """Return the columns of a read for which the user gave none.
 
     Raises:
-        SchemaError: The format's columns are the user's to say.
+        SchemaError: Only the user can say which columns there are.
     """
-    made = None if config.value_format is None else config.value_format.create()
-    values = _default_values(config, made)
-    metadata = metadata_fields(config.options.metadata, made.metadata() if isinstance(made, ChangelogFormat) else {})
+    value_format = None if config.value_format is None else config.value_format.create()
+    format_metadata = value_format.metadata() if isinstance(value_format, ChangelogFormat) else {}
+    values = _default_values(config, value_format)
+    metadata = metadata_fields(config.options.metadata, format_metadata)
     repeated = {field.name for field in metadata} & set(values.names)
     if repeated:
         raise SchemaError(
@@ -37,7 +38,7 @@ def default_schema(config: SourceConfig) -> StructType:
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """The Arrow schema that Spark uses for a schema of its own.
+    """Return the Arrow schema that Spark uses for a schema of its own.
 
     Raises:
         SchemaError: A column has a type that no format carries.
@@ -47,9 +48,9 @@ def arrow_schema(schema: StructType) -> pa.Schema:
 
 def _default_values(config: SourceConfig, value_format: Format | None) -> pa.Schema:
     if config.value_format is None or value_format is None:
-        return kafka_schema(include_headers=config.options.include_headers)
+        return spark_kafka_schema(include_headers=config.options.include_headers)
     options = config.options
-    kind = options.row_kind_column if isinstance(value_format, ChangelogFormat) else None
+    row_kind_column = options.row_kind_column if isinstance(value_format, ChangelogFormat) else None
     schema = value_format.default_schema()
     if config.key_format is not None and options.leaves_key_out:
         raise SchemaError(
@@ -61,12 +62,14 @@ def _default_values(config: SourceConfig, value_format: Format | None) -> pa.Sch
 
         schema = inferred_columns(config, config.inference)
     if schema is None:
-        example = "id BIGINT, name STRING" if kind is None else f"{kind} STRING, id BIGINT, name STRING"
+        example = (
+            "id BIGINT, name STRING" if row_kind_column is None else f"{row_kind_column} STRING, id BIGINT, name STRING"
+        )
         raise SchemaError(
             f"format {config.value_format.name!r} needs to know the columns: give them with .schema('{example}, ...')"
         )
     columns = [field.with_name(options.value_prefix + field.name) for field in schema]
-    return pa.schema(columns if kind is None else [pa.field(kind, pa.string()), *columns])
+    return pa.schema(columns if row_kind_column is None else [pa.field(row_kind_column, pa.string()), *columns])
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""The session's time zone, which text without one is read in."""
+"""The session's time zone, in which text without a zone is read."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?(?::?\d\d)?")
 
 
 def session_time_zone() -> str:
-    """The name of the zone, or its offset as ``+05:30``; asked on an executor, while a task runs.
+    """Return the name of the zone, or its offset as ``+05:30``; called on an executor, while a task runs.
 
     Where the session does not set ``spark.sql.session.timeZone``, Spark takes the machine's.
     """
     context = TaskContext.get()
-    told = context.getLocalProperty("spark.sql.session.timeZone") if context is not None else None
-    if told is None:
+    zone = context.getLocalProperty("spark.sql.session.timeZone") if context is not None else None
+    if zone is None:
         import tzlocal
 
-        told = tzlocal.get_localzone_name()
-    return as_arrow_has_it(told)
+        zone = tzlocal.get_localzone_name()
+    return to_arrow_time_zone(zone)
 
 
-def as_arrow_has_it(zone: str) -> str:
-    """A zone as Arrow names it: of Java's further names for offsets, such as ``GMT+1``, the offset."""
+def to_arrow_time_zone(zone: str) -> str:
+    """Return a zone as Arrow names it, which does not know Java's further names for offsets, such as ``GMT+1``."""
     match = _OFFSET.fullmatch(zone)
     if match is None:
         return "UTC" if zone == "Z" else zone

@@ -4,14 +4,25 @@ from typing import Any
 
 import pytest
 
+from millrace.checkpoint import Offsets
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
-from millrace.source.enumerator import admission_control as pace_module
 from millrace.source.enumerator.admission_control import AdmissionControl
 from support.clock import Clock
-from support.log import Log
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+
+
+class RecordSizes:
+    """Mean sizes of records, the last one for ever."""
+
+    def __init__(self, *sizes: float | None) -> None:
+        self.sizes = sizes
+        self.samples = 0
+
+    def mean_record_bytes(self, start: Offsets, end: Offsets) -> float | None:
+        self.samples += 1
+        return self.sizes[min(self.samples, len(self.sizes)) - 1]
 
 
 @pytest.fixture
@@ -19,39 +30,32 @@ def clock() -> Clock:
     return Clock()
 
 
-def pace(clock: Clock, **options: Any) -> AdmissionControl:
+def pace(clock: Clock, sizes: RecordSizes | None = None, **options: Any) -> AdmissionControl:
     given = {"scan." + name.replace("_", "-"): str(value) for name, value in options.items()}
     config = configure_source({"properties.bootstrap.servers": "h:1", **given})
-    return AdmissionControl(config.options, config.client, Log({}), clock)  # type: ignore[arg-type]
+    return AdmissionControl(config.options, sizes or RecordSizes(100.0), clock=clock)
 
 
 @pytest.mark.parametrize(
     ("max_records", "expected"), [({}, 10), ({"max_records_per_batch": 4}, 4), ({"max_records_per_batch": 50}, 10)]
 )
-def test_a_limit_in_bytes_goes_by_the_size_of_records(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch, max_records: dict[str, int], expected: int
-) -> None:
-    monkeypatch.setattr(pace_module, "mean_record_bytes", lambda client, start, end: 100.0)
+def test_a_limit_in_bytes_goes_by_the_size_of_records(clock: Clock, max_records: dict[str, int], expected: int) -> None:
     end = pace(clock, max_bytes_per_batch=1000, **max_records).end({A0: 10}, {A0: 100}, draining=False)
     assert end == {A0: 10 + expected}
 
 
-def test_a_record_is_read_however_small_the_limit_in_bytes(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace_module, "mean_record_bytes", lambda client, start, end: 100.0)
+def test_a_record_is_read_however_small_the_limit_in_bytes(clock: Clock) -> None:
     assert pace(clock, max_bytes_per_batch=5).end({A0: 10}, {A0: 100}, draining=False) == {A0: 11}
 
 
-def test_no_record_is_looked_at_when_there_is_none_to_read(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[object] = []
-    monkeypatch.setattr(pace_module, "mean_record_bytes", lambda *given: looked.append(given))
-    assert pace(clock, max_bytes_per_batch=1000).end({A0: 100}, {A0: 100}, draining=False) == {A0: 100}
-    assert looked == []
+def test_no_record_is_looked_at_when_there_is_none_to_read(clock: Clock) -> None:
+    sizes = RecordSizes()
+    assert pace(clock, sizes, max_bytes_per_batch=1000).end({A0: 100}, {A0: 100}, draining=False) == {A0: 100}
+    assert sizes.samples == 0
 
 
-def test_the_size_seen_last_holds_when_no_record_can_be_seen(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = iter([None, 50.0, None])
-    monkeypatch.setattr(pace_module, "mean_record_bytes", lambda client, start, end: next(sizes))
-    limited = pace(clock, max_bytes_per_batch=5_000)
+def test_the_size_seen_last_holds_when_no_record_can_be_seen(clock: Clock) -> None:
+    limited = pace(clock, RecordSizes(None, 50.0, None), max_bytes_per_batch=5_000)
     assert [limited.end({A0: 0}, {A0: 10_000}, draining=False)[A0] for _ in range(3)] == [5, 100, 100]
 
 

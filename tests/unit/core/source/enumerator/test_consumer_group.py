@@ -9,8 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, GroupInUseError
-from millrace.source.enumerator import consumer_group as group_module
-from millrace.source.enumerator.consumer_group import HOLDS_S, Group, check_group
+from millrace.source.enumerator.consumer_group import LEASE_DURATION_S, ConsumerGroup, LeaseTiming, check_group_is_free
 from support.waiting import wait_until
 
 A0 = TopicPartition("a", 0)
@@ -47,15 +46,15 @@ def cluster() -> Any:
 
 @pytest.fixture
 def groups(cluster: Any) -> Any:
-    made: list[Group] = []
+    made: list[ConsumerGroup] = []
 
-    def make(owner: str) -> Group:
-        made.append(Group(cluster, owner, lambda: 1_000.0))
+    def make(owner: str, **timing: float) -> ConsumerGroup:
+        made.append(ConsumerGroup(cluster, owner, lambda: 1_000.0, LeaseTiming(**timing)))
         return made[-1]
 
     yield make
     for group in made:
-        group.release()
+        group.release_lease()
 
 
 def test_commits_are_counted(cluster: Any, groups: Any) -> None:
@@ -100,73 +99,67 @@ def test_commits_that_come_while_another_one_waits_are_one(cluster: Any, groups:
 def test_a_claim_that_is_refused_is_an_error(cluster: Any, groups: Any) -> None:
     cluster.error = KafkaException(KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED, "boo"))
     with pytest.raises(ClientError, match=r"^claiming consumer group 'g' failed: boo"):
-        groups("me").claim({A0: 5})
+        groups("me").acquire_lease({A0: 5})
 
 
-def test_a_claim_that_is_not_answered_is_an_error(
-    cluster: Any, groups: Any, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    for patience in ("CLAIM_S", "RELEASE_S"):
-        monkeypatch.setattr(group_module, patience, 0.01)
+def test_a_claim_that_is_not_answered_is_an_error(cluster: Any, groups: Any, request: pytest.FixtureRequest) -> None:
     is_over = threading.Event()
     request.addfinalizer(is_over.set)
     cluster.commit = lambda offsets, metadata: is_over.wait(30)
     with pytest.raises(ClientError, match=r"^claiming consumer group 'g' failed: Local: Timed out"):
-        groups("me").claim({A0: 5})
+        groups("me", acquire_timeout_s=0.01, release_timeout_s=0.01).acquire_lease({A0: 5})
 
 
-def test_a_claim_waits_for_the_groups_coordinator(cluster: Any, groups: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_module, "RETRY_PAUSE_S", 0.0)
+def test_a_claim_waits_for_the_groups_coordinator(cluster: Any, groups: Any) -> None:
     errors, commit = iter([KafkaException(KafkaError(KafkaError.NOT_COORDINATOR, "boo")), None]), cluster.commit
 
     def late(offsets: Mapping[TopicPartition, int], metadata: str) -> None:
         cluster.error = next(errors)
         commit(offsets, metadata)
 
-    monkeypatch.setattr(cluster, "commit", late)
-    groups("me").claim({A0: 5})
+    cluster.commit = late
+    groups("me", retry_pause_s=0.0).acquire_lease({A0: 5})
     assert cluster.offsets == {A0: 5}
-    monkeypatch.undo()
+    cluster.commit = commit
 
 
 def test_a_query_that_reads_nothing_yet_commits_nothing(cluster: Any, groups: Any) -> None:
     group = groups("me")
-    group.claim({})
+    group.acquire_lease({})
     group.commit({})
     assert (cluster.offsets, group.succeeded, group.failed) == ({}, 0, 0)
 
 
 def test_a_group_with_a_claim_is_in_use_until_the_claim_is_old(cluster: Any, groups: Any) -> None:
-    groups("me").claim({A0: 5})
-    for age_s in (0.0, HOLDS_S - 1):
+    groups("me").acquire_lease({A0: 5})
+    for age_s in (0.0, LEASE_DURATION_S - 1):
         with pytest.raises(GroupInUseError, match=f"committed a-0 {age_s:.0f} s ago.*'scan.check.duplicated.group.id'"):
-            check_group(cluster, {A0: 0}, "another", lambda age_s=age_s: 1_000.0 + age_s)
-    check_group(cluster, {A0: 0}, "another", lambda: 1_000.0 + HOLDS_S)
+            check_group_is_free(cluster, {A0: 0}, "another", lambda age_s=age_s: 1_000.0 + age_s)
+    check_group_is_free(cluster, {A0: 0}, "another", lambda: 1_000.0 + LEASE_DURATION_S)
 
 
 def test_an_own_claim_and_what_others_write_do_not_matter(cluster: Any, groups: Any) -> None:
-    groups("me").claim({A0: 5})
-    check_group(cluster, {A0: 0}, "me", lambda: 1_001.0)
+    groups("me").acquire_lease({A0: 5})
+    check_group_is_free(cluster, {A0: 0}, "me", lambda: 1_001.0)
     cluster.metadata = {A0: "written by a consumer of Java"}
-    check_group(cluster, {A0: 0}, "another", lambda: 1_001.0)
+    check_group_is_free(cluster, {A0: 0}, "another", lambda: 1_001.0)
 
 
-def test_a_claim_that_is_renewed_holds(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_module, "RENEW_S", 0.01)
+def test_a_claim_that_is_renewed_holds(cluster: Any) -> None:
     times = iter(range(1_000, 10**6))
-    group = Group(cluster, "me", lambda: float(next(times)))
-    group.claim({A0: 5})
+    group = ConsumerGroup(cluster, "me", lambda: float(next(times)), LeaseTiming(renewal_s=0.01))
+    group.acquire_lease({A0: 5})
     first = cluster.metadata[A0]
     wait_until(lambda: cluster.metadata[A0] != first, "the claim to be renewed")
-    group.release()
+    group.release_lease()
     assert cluster.offsets == {A0: 5}
 
 
 def test_a_group_that_is_released_is_free(cluster: Any, groups: Any) -> None:
     group = groups("me")
-    group.claim({A0: 5})
-    group.release()
-    check_group(cluster, {A0: 0}, "another", lambda: 1_000.0)
+    group.acquire_lease({A0: 5})
+    group.release_lease()
+    check_group_is_free(cluster, {A0: 0}, "another", lambda: 1_000.0)
     assert cluster.offsets == {A0: 5}
 
 
@@ -177,10 +170,10 @@ def test_of_two_claims_at_once_the_last_one_holds(cluster: Any, groups: Any) -> 
             self.metadata = dict.fromkeys(offsets, "millrace another 1000")
 
     with pytest.raises(GroupInUseError):
-        Group(Racing(), "me", lambda: 1_000.0).claim({A0: 5})  # type: ignore[arg-type]
+        ConsumerGroup(Racing(), "me", lambda: 1_000.0).acquire_lease({A0: 5})  # type: ignore[arg-type]
 
 
 def test_many_members_are_not_all_named(cluster: Any) -> None:
     cluster.members = [f"c{number} at /h" for number in range(9)]
     with pytest.raises(GroupInUseError, match=r"has 9 live members: c0 at /h, .*c4 at /h, \.\.\."):
-        check_group(cluster, {}, "me")
+        check_group_is_free(cluster, {}, "me")

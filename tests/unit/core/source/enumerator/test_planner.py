@@ -1,25 +1,30 @@
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from millrace.checkpoint import StreamOffset
 from millrace.configuration.build import configure_source
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.errors import DataLossError, OptionsError
-from millrace.source.enumerator import partition_discovery as subscription_module
-from millrace.source.enumerator import planner as planner_module
-from millrace.source.enumerator.data_loss import ADVICE
+from millrace.kafka.admin import KafkaAdmin
+from millrace.source.data_loss import DATA_LOSS_HINT
 from millrace.source.enumerator.planner import Planner, plan_micro_batch
-from millrace.source.enumerator.splits import OffsetRange, Split
-from millrace.source.enumerator.stream_offset import StreamOffset
+from millrace.source.enumerator.record_probe import RecordProbe
+from millrace.source.enumerator.subscriber import MISSING_PATIENCE_S
+from millrace.source.splits import OffsetRange, Split
+from support.clock import Clock
 from support.log import Log
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
 IDS = {"a": "id of a"}
+DISCOVER_ALWAYS = {"scan.topic-partition-discovery.interval": "1 ms"}
+DISCOVER_ONCE = {"scan_topic__partition__discovery_interval": "0"}
 
 
 class Forgetful(OffsetInitializer):
@@ -36,32 +41,23 @@ class Magic(OffsetInitializer):
         return dict.fromkeys(partitions, -2)
 
 
-@pytest.fixture(autouse=True)
-def _look_at_the_log_at_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("millrace.source.enumerator.partition_discovery.Subscription._is_due", lambda self: True)
-    monkeypatch.setattr(subscription_module, "CERTAIN_S", 0.0)
-    monkeypatch.setattr(planner_module.uuid, "uuid4", lambda: SimpleNamespace(hex="me"))
-
-
 @pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> Log:
-    log = Log({A0: (10, 100), A1: (0, 7)})
-    monkeypatch.setattr(planner_module, "KafkaAdmin", lambda client: log)
-    return log
+def log() -> Log:
+    return Log({A0: (10, 100), A1: (0, 7)})
 
 
-def plan(**options: Any) -> Planner:
+def ticking() -> Callable[[], float]:
+    """A clock that goes on whenever it is read, so that the log is looked up at every call."""
+    ticks = itertools.count(0, 2 * MISSING_PATIENCE_S)
+    return lambda: next(ticks)
+
+
+def plan(log: Log, clock: Callable[[], float] | None = None, **options: Any) -> Planner:
     """A planner for topic a; underscores stand for dots, and two of them for a dash."""
     given = {name.replace("__", "-").replace("_", "."): value for name, value in options.items()}
-    return Planner(
-        configure_source(
-            {
-                "properties.bootstrap.servers": "h:1",
-                "topic": "a",
-                **given,
-            }
-        )
-    )
+    defaults = {"properties.bootstrap.servers": "h:1", "topic": "a", **DISCOVER_ALWAYS}
+    admin, probe, config = cast("KafkaAdmin", log), cast("RecordProbe", None), configure_source({**defaults, **given})
+    return Planner(config, admin, probe, clock=clock or ticking(), pause=lambda _: None, new_id=lambda: "me")
 
 
 def batch(start: StreamOffset, end: StreamOffset, **options: Any) -> list[Split]:
@@ -74,60 +70,60 @@ def splits(*ranges: tuple[TopicPartition, int, int]) -> list[Split]:
 
 def test_a_topic_is_required() -> None:
     with pytest.raises(OptionsError, match=r"^wrong source options: option 'topic' is required, such as 'orders' or"):
-        Planner(configure_source({"properties.bootstrap.servers": "h:1"}))
+        Planner.connect(configure_source({"properties.bootstrap.servers": "h:1"}))
 
 
 def test_a_batch_reads_from_the_earliest_to_the_latest_offsets(log: Log) -> None:
-    assert plan().batch_splits() == splits((A0, 10, 100), (A1, 0, 7))
+    assert plan(log).batch_splits() == splits((A0, 10, 100), (A1, 0, 7))
 
 
 def test_a_batch_starts_where_it_is_told(log: Log) -> None:
-    assert plan(scan_startup_mode="latest-offset").batch_splits() == []
+    assert plan(log, scan_startup_mode="latest-offset").batch_splits() == []
 
 
 def test_a_batch_that_stops_before_it_starts_reads_nothing(log: Log) -> None:
-    assert plan(scan_startup_mode="latest-offset", scan_bounded_mode="earliest-offset").batch_splits() == []
+    assert plan(log, scan_startup_mode="latest-offset", scan_bounded_mode="earliest-offset").batch_splits() == []
 
 
 def test_a_stream_starts_at_the_latest_offsets(log: Log) -> None:
-    assert plan().first_offset() == StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me")
+    assert plan(log).first_offset() == StreamOffset({A0: 100, A1: 7}, topic_ids=IDS, owner="me")
 
 
 def test_a_stream_starts_where_it_is_told(log: Log) -> None:
-    assert plan(scan_startup_mode="earliest-offset").first_offset() == StreamOffset(
-        {A0: 10, A1: 0}, ids=IDS, owner="me"
+    assert plan(log, scan_startup_mode="earliest-offset").first_offset() == StreamOffset(
+        {A0: 10, A1: 0}, topic_ids=IDS, owner="me"
     )
 
 
 def test_a_bounded_stream_knows_from_the_first_where_it_stops(log: Log) -> None:
-    first = plan(scan_startup_mode="earliest-offset", scan_bounded_mode="latest-offset").first_offset()
-    assert first == StreamOffset({A0: 10, A1: 0}, stop={A0: 100, A1: 7}, ids=IDS, owner="me")
+    first = plan(log, scan_startup_mode="earliest-offset", scan_bounded_mode="latest-offset").first_offset()
+    assert first == StreamOffset({A0: 10, A1: 0}, stopping_offsets={A0: 100, A1: 7}, topic_ids=IDS, owner="me")
 
 
 def test_a_bounded_stream_stops_no_later_than_its_topics_end_at_the_start(log: Log) -> None:
     options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:2000"}
-    assert plan(scan_startup_mode="earliest-offset", **options).first_offset().stop == {A0: 100, A1: 0}
+    assert plan(log, scan_startup_mode="earliest-offset", **options).first_offset().stopping_offsets == {A0: 100, A1: 0}
 
 
 def test_a_bounded_stream_that_lost_data_stops_where_the_log_ends(log: Log) -> None:
-    planner = plan(scan_fail__on__data__loss="false")
-    available = planner.available(StreamOffset({A0: 50, A1: 20}, stop={A0: 60, A1: 30}))
-    assert available.stop == {A0: 60, A1: 7}
-    assert available.next == {A0: 60, A1: 7}
+    planner = plan(log, scan_fail__on__data__loss="false")
+    available = planner.available(StreamOffset({A0: 50, A1: 20}, stopping_offsets={A0: 60, A1: 30}))
+    assert available.stopping_offsets == {A0: 60, A1: 7}
+    assert available.positions == {A0: 60, A1: 7}
 
 
 def test_what_was_read_of_transactions_that_are_open_again_is_no_loss(log: Log) -> None:
     log.not_visible = {A0: 130}
     start = StreamOffset({A0: 120, A1: 7})
-    assert plan().available(start) is start
+    assert plan(log).available(start) is start
     log.groups = {A0: 120, A1: 7}
-    assert plan(properties_group_id="mine").first_offset().next == {A0: 120, A1: 7}
+    assert plan(log, properties_group_id="mine").first_offset().positions == {A0: 120, A1: 7}
 
 
 def test_on_request_a_start_outside_of_the_log_is_moved_into_it(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.groups = {A0: 5, A1: 9}
-    planner = plan(properties_group_id="mine", scan_fail__on__data__loss="false")
-    assert planner.first_offset().next == {A0: 10, A1: 7}
+    planner = plan(log, properties_group_id="mine", scan_fail__on__data__loss="false")
+    assert planner.first_offset().positions == {A0: 10, A1: 7}
     assert caplog.messages[0] == (
         "data is lost: a-0 was to start at offset 5, and the log holds 10 to 99. It starts at offset 10"
     )
@@ -135,7 +131,9 @@ def test_on_request_a_start_outside_of_the_log_is_moved_into_it(log: Log, caplog
 
 def test_with_a_group_a_query_starts_where_the_group_is(log: Log) -> None:
     log.groups = {A0: 50, A1: 3}
-    assert plan(properties_group_id="mine").first_offset() == StreamOffset({A0: 50, A1: 3}, ids=IDS, owner="me")
+    assert plan(log, properties_group_id="mine").first_offset() == StreamOffset(
+        {A0: 50, A1: 3}, topic_ids=IDS, owner="me"
+    )
 
 
 @pytest.mark.parametrize("committed", [{A0: 50}, {A0: 50, A1: 8}], ids=["no offset", "an offset after the end"])
@@ -144,14 +142,14 @@ def test_a_partition_without_a_valid_offset_starts_where_the_reset_says(
     log: Log, committed: dict[TopicPartition, int], reset: str, expected: int
 ) -> None:
     log.groups = committed
-    planner = plan(properties_group_id="mine", properties_auto_offset_reset=reset)
-    assert planner.first_offset() == StreamOffset({A0: 50, A1: expected}, ids=IDS, owner="me")
+    planner = plan(log, properties_group_id="mine", properties_auto_offset_reset=reset)
+    assert planner.first_offset() == StreamOffset({A0: 50, A1: expected}, topic_ids=IDS, owner="me")
 
 
 def test_without_a_reset_such_a_partition_is_an_error_that_says_what_to_set(log: Log) -> None:
     log.groups = {A0: 5, A1: 3}
     with pytest.raises(DataLossError) as error:
-        plan(properties_group_id="mine").first_offset()
+        plan(log, properties_group_id="mine").first_offset()
     assert str(error.value) == (
         "a-0: startup mode 'group-offsets' gives offset 5, and the log holds 10 to 99. Say with option "
         "'properties.auto.offset.reset' where to start instead: earliest or latest"
@@ -160,13 +158,13 @@ def test_without_a_reset_such_a_partition_is_an_error_that_says_what_to_set(log:
 
 def test_a_partition_without_an_offset_to_stop_at_is_not_read(log: Log) -> None:
     options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:20"}
-    assert plan(**options).batch_splits() == splits((A0, 10, 20))
-    assert plan(scan_startup_mode="earliest-offset", **options).first_offset().stop == {A0: 20, A1: 0}
+    assert plan(log, **options).batch_splits() == splits((A0, 10, 20))
+    assert plan(log, scan_startup_mode="earliest-offset", **options).first_offset().stopping_offsets == {A0: 20, A1: 0}
 
 
 def test_a_batch_that_is_to_stop_after_the_end_stops_at_the_end(log: Log) -> None:
     options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:2000"}
-    assert plan(**options).batch_splits() == splits((A0, 10, 100))
+    assert plan(log, **options).batch_splits() == splits((A0, 10, 100))
 
 
 @pytest.fixture
@@ -177,39 +175,41 @@ def named(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_an_initializer_may_leave_partitions_to_the_reset(log: Log, named: str) -> None:
-    planner = plan(scan_startup_mode=f"{named}:Forgetful", properties_auto_offset_reset="latest")
-    assert planner.first_offset() == StreamOffset({A0: 20, A1: 7}, ids=IDS, owner="me")
+    planner = plan(log, scan_startup_mode=f"{named}:Forgetful", properties_auto_offset_reset="latest")
+    assert planner.first_offset() == StreamOffset({A0: 20, A1: 7}, topic_ids=IDS, owner="me")
 
 
 def test_an_initializer_that_gives_no_offset_is_named(log: Log, named: str) -> None:
     with pytest.raises(OptionsError) as error:
-        plan(scan_startup_mode=f"{named}:Magic").first_offset()
+        plan(log, scan_startup_mode=f"{named}:Magic").first_offset()
     assert error.value.problems == (f"offset initializer '{named}:Magic' gave offset -2 for a-0, -2 for a-1",)
 
 
 def test_a_stream_may_go_to_the_end(log: Log) -> None:
-    assert plan().available(StreamOffset({A0: 50, A1: 7})) == StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me")
+    assert plan(log).available(StreamOffset({A0: 50, A1: 7})) == StreamOffset(
+        {A0: 100, A1: 7}, topic_ids=IDS, owner="me"
+    )
     assert log.requests == ["topics", "offsets"]
 
 
 def test_a_stream_that_has_read_all_stays_where_it_is(log: Log) -> None:
-    start = StreamOffset({A0: 100, A1: 7}, joined={A1: 3})
-    assert plan().available(start) is start
+    start = StreamOffset({A0: 100, A1: 7}, start_overrides={A1: 3})
+    assert plan(log).available(start) is start
 
 
 def test_a_partition_that_was_added_joins_at_its_beginning(log: Log) -> None:
     log.logs[TopicPartition("a", 2)] = (3, 9)
-    available = plan().available(StreamOffset({A0: 50, A1: 7}))
-    assert available.joined == {TopicPartition("a", 2): 3}
-    assert available.next[TopicPartition("a", 2)] == 9
+    available = plan(log).available(StreamOffset({A0: 50, A1: 7}))
+    assert available.start_overrides == {TopicPartition("a", 2): 3}
+    assert available.positions[TopicPartition("a", 2)] == 9
 
 
 def test_where_a_partition_joined_is_told_once(log: Log) -> None:
     log.logs[TopicPartition("a", 2)] = (3, 9)
-    planner = plan()
+    planner = plan(log)
     available = planner.available(StreamOffset({A0: 50, A1: 7}))
     log.logs[A0] = (10, 101)
-    assert planner.available(available).joined == {}
+    assert planner.available(available).start_overrides == {}
 
 
 ALL_LOST = StreamOffset({A0: 5, A1: 8, TopicPartition("a", 2): 1, B0: 1})
@@ -217,180 +217,180 @@ ALL_LOST = StreamOffset({A0: 5, A1: 8, TopicPartition("a", 2): 1, B0: 1})
 
 def test_all_that_is_lost_is_one_error(log: Log) -> None:
     with pytest.raises(DataLossError) as error:
-        plan().available(ALL_LOST)
-    gone = "is gone: its topic was deleted, has fewer partitions, or is chosen no more"
+        plan(log).available(ALL_LOST)
+    gone = "is gone: its topic was deleted, has fewer partitions, or no longer matches the subscription"
     assert str(error.value) == (
         f"data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted; a-1 had been read up "
-        f"to 8, and the log now holds 0 to 6: it was made again or cut off; a-2 {gone}; b-0 {gone}. {ADVICE}"
+        f"to 8, and the log now holds 0 to 6: it was created again or truncated; a-2 {gone}; b-0 {gone}. "
+        f"{DATA_LOSS_HINT}"
     )
 
 
 def test_a_topic_that_was_made_again_is_known_by_its_id(log: Log) -> None:
     log.ids["a"] = "another"
-    with pytest.raises(DataLossError, match=r"a-0 had been read up to 50 when its topic was deleted and made again, "):
-        plan().available(StreamOffset({A0: 50, A1: 7}, ids=IDS, owner="me"))
+    with pytest.raises(DataLossError, match=r"a-0 had been read up to 50 when its topic was deleted and created "):
+        plan(log).available(StreamOffset({A0: 50, A1: 7}, topic_ids=IDS, owner="me"))
 
 
 def test_a_checkpoint_without_ids_takes_them_up(log: Log) -> None:
-    assert plan().available(StreamOffset({A0: 50, A1: 7})).ids == IDS
+    assert plan(log).available(StreamOffset({A0: 50, A1: 7})).topic_ids == IDS
 
 
 def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
     log: Log, caplog: pytest.LogCaptureFixture
 ) -> None:
-    planner = plan(scan_fail__on__data__loss="false")
+    planner = plan(log, scan_fail__on__data__loss="false")
     available = planner.available(ALL_LOST)
-    assert available == StreamOffset({A0: 100, A1: 7}, joined={A0: 10, A1: 0}, ids=IDS, owner="me")
+    assert available == StreamOffset({A0: 100, A1: 7}, start_overrides={A0: 10, A1: 0}, topic_ids=IDS, owner="me")
     assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
     assert planner.metrics()["skipped"] == 5
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
         "data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted. It goes on at offset "
         "10",
-        "data is lost: a-1 had been read up to 8, and the log now holds 0 to 6: it was made again or cut off. It goes "
-        "on at offset 0",
+        "data is lost: a-1 had been read up to 8, and the log now holds 0 to 6: it was created again or truncated. It "
+        "goes on at offset 0",
         *(
-            f"data is lost: {partition} is gone: its topic was deleted, has fewer partitions, or is chosen no more. It "
-            f"is forgotten"
+            f"data is lost: {partition} is gone: its topic was deleted, has fewer partitions, or no longer matches the "
+            f"subscription. It is forgotten"
             for partition in ("a-2", "b-0")
         ),
     ]
 
 
-def test_a_topic_that_is_deleted_between_two_looks_at_the_topics_is_noticed(
-    log: Log, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("millrace.source.enumerator.partition_discovery.Subscription._is_due", lambda self: False)
-    planner = plan(scan_fail__on__data__loss="false")
+def test_a_topic_that_is_deleted_between_two_looks_at_the_topics_is_noticed(log: Log) -> None:
+    planner = plan(log, **DISCOVER_ONCE, scan_fail__on__data__loss="false")
     start = planner.available(StreamOffset({A0: 100, A1: 0}))
     log.logs = {A0: (10, 100)}
-    assert planner.available(start).next == {A0: 100}
+    assert planner.available(start).positions == {A0: 100}
 
 
 def test_a_bounded_stream_goes_no_further_than_its_stop(log: Log) -> None:
     stop = {A0: 60, A1: 1000}
-    available = plan().available(StreamOffset({A0: 50, A1: 0}, stop=stop))
-    assert available == StreamOffset({A0: 60, A1: 7}, stop=stop, ids=IDS, owner="me")
+    available = plan(log).available(StreamOffset({A0: 50, A1: 0}, stopping_offsets=stop))
+    assert available == StreamOffset({A0: 60, A1: 7}, stopping_offsets=stop, topic_ids=IDS, owner="me")
 
 
 def test_a_bounded_stream_that_is_past_its_stop_stays_where_it_is(log: Log) -> None:
     stop = {A0: 20, A1: 0}
-    assert plan().available(StreamOffset({A0: 50, A1: 5}, stop=stop)).next == {A0: 50, A1: 5}
+    assert plan(log).available(StreamOffset({A0: 50, A1: 5}, stopping_offsets=stop)).positions == {A0: 50, A1: 5}
 
 
 def test_a_bounded_stream_reads_nothing_of_partitions_that_are_added_later(log: Log) -> None:
     log.logs[TopicPartition("a", 2)] = (3, 9)
-    available = plan().available(StreamOffset({A0: 50, A1: 7}, stop={A0: 100, A1: 7}))
+    available = plan(log).available(StreamOffset({A0: 50, A1: 7}, stopping_offsets={A0: 100, A1: 7}))
     assert batch(StreamOffset({A0: 50, A1: 7}), available) == splits((A0, 50, 100))
 
 
 def test_available_now_reads_nothing_that_came_later(log: Log) -> None:
-    planner = plan()
-    last = planner.available(StreamOffset({A0: 50, A1: 7})).next
+    planner = plan(log)
+    last = planner.available(StreamOffset({A0: 50, A1: 7})).positions
     log.logs |= {A0: (10, 500), A1: (0, 8), TopicPartition("a", 2): (3, 9)}
     start = StreamOffset({A0: 50, A1: 7})
     available = planner.available(start, last)
-    assert available.next == {A0: 100, A1: 7}
+    assert available.positions == {A0: 100, A1: 7}
     assert batch(start, available) == splits((A0, 50, 100))
 
 
 def test_available_now_reads_a_partition_that_joined_before_it_began(log: Log) -> None:
-    planner = plan()
+    planner = plan(log)
     available = planner.available(StreamOffset({A0: 100}), {A0: 100, A1: 7})
-    assert (available.next, available.joined) == ({A0: 100, A1: 7}, {A1: 0})
+    assert (available.positions, available.start_overrides) == ({A0: 100, A1: 7}, {A1: 0})
 
 
 def test_without_a_limit_a_micro_batch_takes_all(log: Log) -> None:
-    available = StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me")
-    assert plan().next_end(StreamOffset({A0: 10, A1: 0}), available, draining=False) == available
+    available = StreamOffset({A0: 100, A1: 7}, topic_ids=IDS, owner="me")
+    assert plan(log).next_end(StreamOffset({A0: 10, A1: 0}), available, draining=False) == available
 
 
 def test_a_limit_holds_over_all_partitions(log: Log) -> None:
-    start, planner = StreamOffset({A0: 10, A1: 0}), plan(scan_max__records__per__batch=20)
-    limited = planner.next_end(start, StreamOffset({A0: 100, A1: 7}, stop={A0: 100}), draining=False)
+    start, planner = StreamOffset({A0: 10, A1: 0}), plan(log, scan_max__records__per__batch=20)
+    limited = planner.next_end(start, StreamOffset({A0: 100, A1: 7}, stopping_offsets={A0: 100}), draining=False)
     assert sum(map(len, (found for split in batch(start, limited) for found in split.ranges))) == 20
-    assert limited.stop == {A0: 100}
+    assert limited.stopping_offsets == {A0: 100}
 
 
 def test_a_limit_counts_what_joined_from_where_it_joined(log: Log) -> None:
-    start, planner = StreamOffset({A0: 100}), plan(scan_max__records__per__batch=2)
-    limited = planner.next_end(start, StreamOffset({A0: 100, A1: 7}, joined={A1: 3}), draining=False)
-    assert limited == StreamOffset({A0: 100, A1: 5}, joined={A1: 3})
+    start, planner = StreamOffset({A0: 100}), plan(log, scan_max__records__per__batch=2)
+    limited = planner.next_end(start, StreamOffset({A0: 100, A1: 7}, start_overrides={A1: 3}), draining=False)
+    assert limited == StreamOffset({A0: 100, A1: 5}, start_overrides={A1: 3})
     assert batch(start, limited) == splits((A1, 3, 5))
 
 
 def test_a_micro_batch_that_takes_nothing_leaves_the_stream_where_it_is(log: Log) -> None:
-    planner = plan(scan_min__records__per__batch=1000)
+    planner = plan(log, scan_min__records__per__batch=1000)
     start = planner.next_end(StreamOffset({A0: 10, A1: 0}), StreamOffset({A0: 99, A1: 7}), draining=False)
-    assert planner.next_end(start, StreamOffset({A0: 100, A1: 7}, ids=IDS, owner="me"), draining=False) is start
+    assert planner.next_end(start, StreamOffset({A0: 100, A1: 7}, topic_ids=IDS, owner="me"), draining=False) is start
 
 
 def test_a_micro_batch_starts_joined_partitions_where_they_joined() -> None:
-    end = StreamOffset({A0: 9, A1: 7}, joined={A1: 3})
+    end = StreamOffset({A0: 9, A1: 7}, start_overrides={A1: 3})
     assert batch(StreamOffset({A0: 5}), end) == splits((A0, 5, 9), (A1, 3, 7))
 
 
 def test_a_replayed_micro_batch_has_the_same_splits() -> None:
-    start, end = StreamOffset({A0: 5}), StreamOffset({A0: 9, A1: 7}, joined={A1: 3})
+    start, end = StreamOffset({A0: 5}), StreamOffset({A0: 9, A1: 7}, start_overrides={A1: 3})
     stored = StreamOffset.from_json(start.to_json()), StreamOffset.from_json(end.to_json())
     assert batch(*stored) == batch(start, end)
 
 
 def test_a_partition_that_lost_data_begins_where_it_goes_on() -> None:
-    assert batch(StreamOffset({A1: 5}), StreamOffset({A1: 9}, joined={A1: 7})) == splits((A1, 7, 9))
+    assert batch(StreamOffset({A1: 5}), StreamOffset({A1: 9}, start_overrides={A1: 7})) == splits((A1, 7, 9))
 
 
 @pytest.mark.parametrize("option", [{}, {"scan_min__records__per__batch": 10}, {"scan_max__records__per__batch": 3}])
 def test_what_joined_in_one_batch_is_not_read_again_in_the_next(log: Log, option: dict[str, Any]) -> None:
     log.logs[TopicPartition("a", 2)] = (3, 9)
-    planner = plan(**option)
+    planner = plan(log, **option)
     start = StreamOffset({A0: 100, A1: 7})
     for _ in range(5):
         end = planner.next_end(start, planner.available(start), draining=False)
-        assert all(end.next[partition] >= offset for partition, offset in start.next.items())
+        assert all(end.positions[partition] >= offset for partition, offset in start.positions.items())
         start = end
-    assert start.next == {A0: 100, A1: 7, TopicPartition("a", 2): 9}
+    assert start.positions == {A0: 100, A1: 7, TopicPartition("a", 2): 9}
     assert planner.next_end(start, planner.available(start), draining=False) is start
 
 
 def test_a_loss_is_told_once_though_there_is_little_to_read(log: Log, caplog: pytest.LogCaptureFixture) -> None:
     log.logs = {A0: (60, 61), A1: (0, 7)}
-    planner = plan(scan_fail__on__data__loss="false", scan_min__records__per__batch=1000)
-    start = StreamOffset({A0: 61, A1: 6}, ids=IDS)
+    planner = plan(log, scan_fail__on__data__loss="false", scan_min__records__per__batch=1000)
+    start = StreamOffset({A0: 61, A1: 6}, topic_ids=IDS)
     start = planner.next_end(start, planner.available(start), draining=False)
     log.logs[A0] = (70, 71)
     for _ in range(3):
         start = planner.next_end(start, planner.available(start), draining=False)
-    assert start.next == {A0: 71, A1: 7}
+    assert start.positions == {A0: 71, A1: 7}
     assert planner.metrics()["skipped"] == 9
     assert len(caplog.messages) == 1
 
 
-def test_a_topic_that_was_made_again_is_read_once(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    due = [True]
-    monkeypatch.setattr("millrace.source.enumerator.partition_discovery.Subscription._is_due", lambda self: due[0])
-    planner = plan(scan_fail__on__data__loss="false")
-    start = planner.available(StreamOffset({A0: 50, A1: 0}, ids=IDS))
-    due[0] = False
+def test_a_topic_that_was_made_again_is_read_once(log: Log) -> None:
+    clock = Clock()
+    planner = plan(log, clock, scan_fail__on__data__loss="false")
+    start = planner.available(StreamOffset({A0: 50, A1: 0}, topic_ids=IDS))
     log.ids["a"], log.logs = "another", {A0: (0, 4), A1: (0, 2)}
     again = planner.available(start)
-    assert (again.joined, again.next, again.ids) == ({A0: 0, A1: 0}, {A0: 4, A1: 2}, {"a": "another"})
-    due[0] = True
+    assert (again.start_overrides, again.positions, again.topic_ids) == (
+        {A0: 0, A1: 0},
+        {A0: 4, A1: 2},
+        {"a": "another"},
+    )
+    clock.now += 1
     assert planner.available(again) is again
 
 
 def test_what_a_bounded_stream_does_not_want_may_be_lost(log: Log) -> None:
     log.logs = {A0: (60, 100), A1: (5, 7)}
-    start = StreamOffset({A0: 50, A1: 0}, stop={A0: 50, A1: 0}, ids=IDS)
-    assert plan().available(start) is start
-    lenient = plan(scan_fail__on__data__loss="false")
-    lenient.available(StreamOffset({A0: 40, A1: 0}, stop={A0: 50, A1: 0}, ids=IDS))
+    start = StreamOffset({A0: 50, A1: 0}, stopping_offsets={A0: 50, A1: 0}, topic_ids=IDS)
+    assert plan(log).available(start) is start
+    lenient = plan(log, scan_fail__on__data__loss="false")
+    lenient.available(StreamOffset({A0: 40, A1: 0}, stopping_offsets={A0: 50, A1: 0}, topic_ids=IDS))
     assert lenient.metrics()["skipped"] == 10
 
 
 def test_a_log_that_was_cut_off_goes_on_at_its_end(log: Log) -> None:
-    planner = plan(scan_fail__on__data__loss="false")
-    available = planner.available(StreamOffset({A0: 120, A1: 7}, ids=IDS))
-    assert (available.joined, available.next) == ({A0: 100}, {A0: 100, A1: 7})
+    planner = plan(log, scan_fail__on__data__loss="false")
+    available = planner.available(StreamOffset({A0: 120, A1: 7}, topic_ids=IDS))
+    assert (available.start_overrides, available.positions) == ({A0: 100}, {A0: 100, A1: 7})
 
 
 def test_a_micro_batch_has_as_many_splits_as_are_asked_for() -> None:

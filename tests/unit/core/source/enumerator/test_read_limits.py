@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from millrace.contracts import TopicPartition
-from millrace.source.enumerator.read_limits import limit_rows
+from millrace.source.enumerator.admission_control import limit_records
 
 A, B, C = (TopicPartition("t", number) for number in range(3))
 START = {A: 100, B: 0, C: 7}
@@ -11,7 +11,7 @@ START = {A: 100, B: 0, C: 7}
 
 def taken(backlog: dict[TopicPartition, int], max_rows: int) -> dict[TopicPartition, int]:
     end = {partition: START[partition] + count for partition, count in backlog.items()}
-    limited = limit_rows(START, end, max_rows)
+    limited = limit_records(START, end, max_rows)
     return {partition: limited[partition] - START[partition] for partition in limited}
 
 
@@ -41,4 +41,4 @@ def test_a_partition_with_nothing_left_stays_where_it_is() -> None:
 
 
 def test_there_may_be_nothing_at_all() -> None:
-    assert limit_rows({}, {}, 5) == {}
+    assert limit_records({}, {}, 5) == {}

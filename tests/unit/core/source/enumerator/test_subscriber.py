@@ -7,25 +7,31 @@ import pytest
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
-from millrace.source.enumerator.subscriber import PartitionSet, Selection, TopicList, TopicPattern, selection_of
+from millrace.source.enumerator.subscriber import (
+    PartitionSetSubscriber,
+    Subscriber,
+    TopicListSubscriber,
+    TopicPatternSubscriber,
+    subscriber_for,
+)
 from support.log import Log
 
 TOPICS: Any = Log.of_topics(orders=2, reorders=1, orders_eu=1, __consumer_offsets=4, __mine=1)
 
 
-def found(selection: Selection, *read: tuple[str, int]) -> tuple[tuple[str, int], ...]:
-    return selection.find(TOPICS, [TopicPartition(*partition) for partition in read]).partitions
+def found(selection: Subscriber, *read: tuple[str, int]) -> tuple[tuple[str, int], ...]:
+    return selection.partitions(TOPICS, [TopicPartition(*partition) for partition in read]).partitions
 
 
 def select(**options: str) -> object:
     given = {name.replace("_", "-"): value for name, value in options.items()}
-    return selection_of(configure_source({"properties.bootstrap.servers": "h:1", **given}).options)
+    return subscriber_for(configure_source({"properties.bootstrap.servers": "h:1", **given}).options)
 
 
 def test_each_way_to_choose_is_taken() -> None:
-    assert select(topic="a;b") == TopicList(("a", "b"))
-    assert select(topic_pattern="a.*") == TopicPattern("a.*")
-    assert select(topic_partitions="a:0,1;b:3") == PartitionSet((("a", 0), ("a", 1), ("b", 3)))
+    assert select(topic="a;b") == TopicListSubscriber(("a", "b"))
+    assert select(topic_pattern="a.*") == TopicPatternSubscriber("a.*")
+    assert select(topic_partitions="a:0,1;b:3") == PartitionSetSubscriber((("a", 0), ("a", 1), ("b", 3)))
 
 
 def test_no_choice_is_told() -> None:
@@ -39,30 +45,32 @@ def test_two_choices_exclude_each_other() -> None:
 
 
 def test_a_pattern_matches_whole_names() -> None:
-    assert found(TopicPattern("orders.*")) == (("orders", 0), ("orders", 1), ("orders_eu", 0))
-    assert found(TopicPattern("order")) == ()
+    assert found(TopicPatternSubscriber("orders.*")) == (("orders", 0), ("orders", 1), ("orders_eu", 0))
+    assert found(TopicPatternSubscriber("order")) == ()
 
 
 def test_a_pattern_never_matches_internal_topics() -> None:
-    assert found(TopicPattern("__.*")) == (("__mine", 0),)
+    assert found(TopicPatternSubscriber("__.*")) == (("__mine", 0),)
 
 
 def test_a_partition_that_a_topic_does_not_have_is_told() -> None:
-    assert found(PartitionSet((("orders", 1),))) == (("orders", 1),)
+    assert found(PartitionSetSubscriber((("orders", 1),))) == (("orders", 1),)
     with pytest.raises(UnknownTopicError, match=r"no partition 2 in topic 'orders' .*which has 2 of them"):
-        found(PartitionSet((("orders", 2),)))
+        found(PartitionSetSubscriber((("orders", 2),)))
 
 
-@pytest.mark.parametrize("selection", [TopicList(("orders", "gone")), PartitionSet((("orders", 0), ("gone", 1)))])
-def test_a_topic_that_is_gone_is_left_out_if_it_was_read_before(selection: Selection) -> None:
+@pytest.mark.parametrize(
+    "selection", [TopicListSubscriber(("orders", "gone")), PartitionSetSubscriber((("orders", 0), ("gone", 1)))]
+)
+def test_a_topic_that_is_gone_is_left_out_if_it_was_read_before(selection: Subscriber) -> None:
     assert set(found(selection, ("gone", 1))) <= {("orders", 0), ("orders", 1)}
     with pytest.raises(UnknownTopicError):
         found(selection)
 
 
 def test_a_partition_that_is_gone_is_left_out_if_it_was_read_before() -> None:
-    assert found(PartitionSet((("orders", 0), ("orders", 2))), ("orders", 2)) == (("orders", 0),)
+    assert found(PartitionSetSubscriber((("orders", 0), ("orders", 2))), ("orders", 2)) == (("orders", 0),)
 
 
 def test_the_ids_of_the_topics_are_found_as_well() -> None:
-    assert TopicList(("orders",)).find(TOPICS, ()).ids == {"orders": "id of orders"}
+    assert TopicListSubscriber(("orders",)).partitions(TOPICS, ()).topic_ids == {"orders": "id of orders"}

@@ -11,9 +11,15 @@ from millrace.errors import DeliveryError, MessageError
 from millrace.kafka.producer import producer_for
 from millrace.options.secrets import Properties
 from millrace.records.messages import Messages
-from millrace.source.reader.dead_letters import DeadLetters, Log, Nowhere, collector_for, headers_of
-from millrace.source.reader.malformed_record import MalformedRecord
-from millrace.source.reader.rate_limit import RateLimit
+from millrace.source.reader.dead_letters import (
+    DeadLetterTopic,
+    DiscardingCollector,
+    LogCollector,
+    RateLimit,
+    collector_for,
+    dead_letter_headers,
+)
+from millrace.source.reader.error_policy import MalformedRecord
 
 Make = Callable[..., Messages]
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "50"}
@@ -28,9 +34,9 @@ def bad(messages: Make) -> Callable[..., list[MalformedRecord]]:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, Nowhere),
-        ({"dirty-data.collector": "logger"}, Log),
-        ({"dirty-data.collector": "topic", "dirty-data.collector.topic": "dead"}, DeadLetters),
+        ({}, DiscardingCollector),
+        ({"dirty-data.collector": "logger"}, LogCollector),
+        ({"dirty-data.collector": "topic", "dirty-data.collector.topic": "dead"}, DeadLetterTopic),
     ],
 )
 def test_the_options_choose(options: dict[str, str], expected: type) -> None:
@@ -43,8 +49,8 @@ def test_the_options_choose(options: dict[str, str], expected: type) -> None:
 def test_messages_are_logged_with_place_reason_and_beginning(
     bad: Callable[..., list[MalformedRecord]], caplog: pytest.LogCaptureFixture
 ) -> None:
-    log = Log(RateLimit(10, 10.0))
-    log.take(bad({"value": b"{oops"}, {"value": b"x" * 500}))
+    log = LogCollector(RateLimit(10, 10.0))
+    log.collect(bad({"value": b"{oops"}, {"value": b"x" * 500}))
     log.finish()
     assert caplog.messages == [
         "malformed message in topic 'orders', partition 3, offset 100: no good. It begins with '{oops'. It is skipped",
@@ -59,9 +65,9 @@ def test_a_flood_is_counted_and_not_logged(
 ) -> None:
     rate = RateLimit(2, 1_000.0)
     for _ in range(2):
-        log = Log(rate)
-        log.take(bad({}, {}, {}))
-        log.take(bad({}))
+        log = LogCollector(rate)
+        log.collect(bad({}, {}, {}))
+        log.collect(bad({}))
         log.finish()
     assert [message.partition(" that")[0] for message in caplog.messages[2:]] == [
         "2 more malformed messages",
@@ -73,7 +79,7 @@ def test_a_flood_is_counted_and_not_logged(
 def test_a_dead_letter_has_the_messages_headers_and_its_place(bad: Callable[..., list[MalformedRecord]]) -> None:
     own = [("a", b"1"), ("a", None), ("b", b"\xff")]
     (one,) = bad({"value": b"v", "headers": own, "timestamp": (1, 1_500)})
-    assert headers_of(one) == [
+    assert dead_letter_headers(one) == [
         *own,
         ("millrace.error.topic", b"orders"),
         ("millrace.error.partition", b"3"),
@@ -87,9 +93,9 @@ def test_a_dead_letter_has_the_messages_headers_and_its_place(bad: Callable[...,
 
 def test_a_message_without_a_timestamp_has_none(messages: Make) -> None:
     (item,) = messages({"timestamp": (0, -1)}).items
-    names = [name for name, _ in headers_of(MalformedRecord(item, "bäd", "json", is_key=True))]
+    names = [name for name, _ in dead_letter_headers(MalformedRecord(item, "bäd", "json", is_key=True))]
     assert "millrace.error.timestamp" not in names
-    assert headers_of(MalformedRecord(item, "bäd", "json", is_key=True))[3:] == [
+    assert dead_letter_headers(MalformedRecord(item, "bäd", "json", is_key=True))[3:] == [
         ("millrace.error.part", b"key"),
         ("millrace.error.format", b"json"),
         ("millrace.error.reason", "bäd".encode()),
@@ -97,8 +103,8 @@ def test_a_message_without_a_timestamp_has_none(messages: Make) -> None:
 
 
 def test_dead_letters_that_nobody_takes_fail_the_task(bad: Callable[..., list[MalformedRecord]]) -> None:
-    letters = DeadLetters(Properties(NOWHERE), "dead")
-    letters.take(bad({"value": b"v", "key": b"k"}, {"value": None}))
+    letters = DeadLetterTopic(Properties(NOWHERE), "dead")
+    letters.collect(bad({"value": b"v", "key": b"k"}, {"value": None}))
     with pytest.raises(DeliveryError) as error:
         letters.finish()
     text = str(error.value)
@@ -111,23 +117,23 @@ def test_dead_letters_that_nobody_takes_fail_the_task(bad: Callable[..., list[Ma
 
 def test_those_of_the_task_before_are_not_this_tasks(bad: Callable[..., list[MalformedRecord]]) -> None:
     client = Properties({**NOWHERE, "client.id": "dead-letters-of-two-tasks"})
-    first = DeadLetters(client, "dead")
-    first.take(bad({"value": b"v"}))
+    first = DeadLetterTopic(client, "dead")
+    first.collect(bad({"value": b"v"}))
     with pytest.raises(DeliveryError, match="1 of 1"):
         first.finish()
-    second = DeadLetters(client, "dead")
-    second.take(bad({"value": b"v"}))
+    second = DeadLetterTopic(client, "dead")
+    second.collect(bad({"value": b"v"}))
     with pytest.raises(DeliveryError, match="1 of 1"):
         second.finish()
 
 
 def test_one_that_is_too_large_names_what_to_raise(bad: Callable[..., list[MalformedRecord]]) -> None:
-    letters = DeadLetters(Properties({**NOWHERE, "message.max.bytes": "1000"}), "dead")
+    letters = DeadLetterTopic(Properties({**NOWHERE, "message.max.bytes": "1000"}), "dead")
     with pytest.raises(MessageError, match=r"a record for topic 'dead' is larger than .*'properties.max.request.size'"):
-        letters.take(bad({"value": b"x" * 2_000}))
+        letters.collect(bad({"value": b"x" * 2_000}))
 
 
 def test_no_producer_is_made_without_a_dead_letter() -> None:
     producer_for.cache_clear()
-    DeadLetters(Properties(NOWHERE), "dead").finish()
+    DeadLetterTopic(Properties(NOWHERE), "dead").finish()
     assert producer_for.cache_info().currsize == 0

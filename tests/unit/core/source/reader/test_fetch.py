@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException, Message
@@ -16,11 +15,16 @@ from millrace.errors import ClientError, DataLossError, UnknownTopicError
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.consumer import WatchedConsumer
 from millrace.records.messages import Messages
-from millrace.source.enumerator.data_loss import ADVICE
-from millrace.source.enumerator.splits import OffsetRange, Split
-from millrace.source.reader import fetch as fetch_module
-from millrace.source.reader.fetch import fetch
+from millrace.source.data_loss import DATA_LOSS_HINT
+from millrace.source.reader.fetch import (
+    BATCH_BYTES,
+    FIRST_BATCH_MESSAGES,
+    MAX_BATCH_MESSAGES,
+    FetchTimeouts,
+    fetch,
+)
 from millrace.source.reader.split_metrics import SplitMetrics
+from millrace.source.splits import OffsetRange, Split
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
@@ -73,39 +77,29 @@ def eof(offset: int, partition: TopicPartition = A0) -> Message:
     return failure(KafkaError._PARTITION_EOF, offset, partition)
 
 
-@pytest.fixture(autouse=True)
-def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch_module, "EARLY_END_S", 0.02)
-    monkeypatch.setattr(fetch_module, "STALL_S", 0.2)
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def start(
-        script: Script, *ranges: tuple[TopicPartition, int, int], tally: SplitMetrics | None = None, fail: bool = True
-    ) -> Iterator[Messages]:
-        monkeypatch.setattr(fetch_module, "consumer_for", lambda client: WatchedConsumer(script, ClientLog()))
-        split = Split(tuple(OffsetRange(*found) for found in ranges))
-        return fetch({}, split, tally or SplitMetrics(), fail_on_data_loss=fail)  # type: ignore[arg-type]
-
-    return start
+def run(
+    script: Script, *ranges: tuple[TopicPartition, int, int], metrics: SplitMetrics | None = None, fail: bool = True
+) -> Iterator[Messages]:
+    split = Split(tuple(OffsetRange(*found) for found in ranges))
+    consumer, timeouts = WatchedConsumer(script, ClientLog()), FetchTimeouts(early_end_s=0.02, stall_s=0.2)
+    return fetch(consumer, split, metrics or SplitMetrics(), fail_on_data_loss=fail, timeouts=timeouts)
 
 
 def offsets(fetched: Iterator[Messages]) -> list[tuple[TopicPartition, list[int]]]:
     return [(found.partition, [message.offset() for message in found.items]) for found in fetched]
 
 
-def test_a_range_is_read_to_its_end(run: Any) -> None:
+def test_a_range_is_read_to_its_end() -> None:
     script = Script([record(3), record(4)], [record(5)])
     assert offsets(run(script, (A0, 3, 6))) == [(A0, [3, 4]), (A0, [5])]
     assert script.asked == [3, 1]
 
 
-def test_an_empty_split_asks_for_nothing(run: Any) -> None:
+def test_an_empty_split_asks_for_nothing() -> None:
     assert offsets(run(Script())) == []
 
 
-def test_partitions_are_assigned_at_their_starts_and_given_back(run: Any) -> None:
+def test_partitions_are_assigned_at_their_starts_and_given_back() -> None:
     script = Script([record(3)], [record(8, A1)])
     fetched = run(script, (A0, 3, 4), (A1, 8, 9))
     next(fetched)
@@ -114,7 +108,7 @@ def test_partitions_are_assigned_at_their_starts_and_given_back(run: Any) -> Non
     assert script.assigned == []
 
 
-def test_partitions_are_given_back_when_nobody_reads_on(run: Any) -> None:
+def test_partitions_are_given_back_when_nobody_reads_on() -> None:
     script = Script([record(3)])
     fetched = run(script, (A0, 3, 9))
     next(fetched)
@@ -122,91 +116,89 @@ def test_partitions_are_given_back_when_nobody_reads_on(run: Any) -> None:
     assert script.assigned == []
 
 
-def test_what_is_beyond_the_end_is_left_out(run: Any) -> None:
+def test_what_is_beyond_the_end_is_left_out() -> None:
     assert offsets(run(Script([record(3), record(4), record(5)]), (A0, 3, 5))) == [(A0, [3, 4])]
 
 
-def test_a_gap_at_the_end_is_ended_by_a_later_record(run: Any) -> None:
+def test_a_gap_at_the_end_is_ended_by_a_later_record() -> None:
     assert offsets(run(Script([record(3), record(9)]), (A0, 3, 6))) == [(A0, [3])]
 
 
-def test_a_gap_at_the_end_is_ended_by_the_end_of_the_partition(run: Any) -> None:
+def test_a_gap_at_the_end_is_ended_by_the_end_of_the_partition() -> None:
     assert offsets(run(Script([record(3), eof(6)]), (A0, 3, 6))) == [(A0, [3])]
 
 
-def test_a_range_of_nothing_but_gaps_has_no_messages(run: Any) -> None:
+def test_a_range_of_nothing_but_gaps_has_no_messages() -> None:
     assert offsets(run(Script([eof(6)]), (A0, 3, 6))) == []
 
 
-def test_messages_of_several_partitions_are_told_apart(run: Any) -> None:
+def test_messages_of_several_partitions_are_told_apart() -> None:
     script = Script([record(3), record(0, A1), record(4), record(1, A1)])
     assert offsets(run(script, (A0, 3, 5), (A1, 0, 2))) == [(A0, [3, 4]), (A1, [0, 1])]
 
 
-def test_late_messages_of_a_partition_that_is_done_are_not_taken_for_anothers(run: Any) -> None:
+def test_late_messages_of_a_partition_that_is_done_are_not_taken_for_anothers() -> None:
     script = Script([record(3), record(0, A1)], [record(4), record(5), record(1, A1)])
     assert offsets(run(script, (A0, 3, 4), (A1, 0, 2))) == [(A0, [3]), (A1, [0]), (A1, [1])]
 
 
-def test_an_end_of_the_partition_that_comes_early_is_waited_out(run: Any) -> None:
+def test_an_end_of_the_partition_that_comes_early_is_waited_out() -> None:
     assert offsets(run(Script([eof(3)], [], [record(3)]), (A0, 3, 4))) == [(A0, [3])]
 
 
 @pytest.mark.parametrize("batches", [[[eof(5)]], [[record(3), record(4)], [eof(5)]], [[record(3), record(4), eof(5)]]])
-def test_an_end_that_stays_early_is_data_loss(run: Any, batches: list[list[Message]]) -> None:
+def test_an_end_that_stays_early_is_data_loss(batches: list[list[Message]]) -> None:
     with pytest.raises(DataLossError, match=r"^a-0: offsets \d to 8 were to be read, but the log holds 2 to 4\."):
         list(run(Script(*batches, again=[eof(5)]), (A0, 3, 9)))
 
 
-def test_an_end_that_stays_early_is_data_loss_though_another_partition_goes_on(run: Any) -> None:
+def test_an_end_that_stays_early_is_data_loss_though_another_partition_goes_on() -> None:
     with pytest.raises(DataLossError, match=r"^a-0: offsets 3 to 8 were to be read"):
         list(run(Script([eof(3)], [record(0, A1)], [record(1, A1)], again=[eof(3)]), (A0, 3, 9), (A1, 0, 2)))
 
 
 @pytest.mark.parametrize("code", [KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE])
-def test_offsets_that_are_gone_are_data_loss(run: Any, code: int) -> None:
+def test_offsets_that_are_gone_are_data_loss(code: int) -> None:
     with pytest.raises(DataLossError) as error:
         list(run(Script([failure(code)]), (A0, 0, 9)))
     assert str(error.value) == (
         "a-0: offsets 0 to 8 were to be read, but the log holds 2 to 4. They were deleted by retention, or the topic "
-        f"was made again. {ADVICE}"
+        f"was created again. {DATA_LOSS_HINT}"
     )
 
 
-def test_on_request_what_is_gone_is_skipped_with_a_warning_and_counted(
-    run: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    script, tally = Script([failure(KafkaError._AUTO_OFFSET_RESET)], [record(2), record(3), eof(5)]), SplitMetrics()
-    fetched = run(script, (A0, 0, 5), tally=tally, fail=False)
+def test_on_request_what_is_gone_is_skipped_with_a_warning_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    script, metrics = Script([failure(KafkaError._AUTO_OFFSET_RESET)], [record(2), record(3), eof(5)]), SplitMetrics()
+    fetched = run(script, (A0, 0, 5), metrics=metrics, fail=False)
     assert offsets(fetched) == [(A0, [2, 3])]
     assert script.assigned_again == [("a", 0, 2)]
-    assert (tally.counts[A0].skipped, tally.counts[A0].records) == (2, 2)
+    assert (metrics.counts[A0].skipped, metrics.counts[A0].records) == (2, 2)
     assert caplog.messages == [
         "data is lost: a-0: offsets 0 to 4 were to be read, but the log holds 2 to 4; 2 offsets are skipped"
     ]
 
 
 @pytest.mark.parametrize("lost", [eof(5), failure(KafkaError.OFFSET_OUT_OF_RANGE)], ids=["ends early", "out of range"])
-def test_on_request_a_log_that_ends_early_is_left(run: Any, lost: Message) -> None:
-    script, tally = Script([lost], [record(0, A1)]), SplitMetrics()
-    assert offsets(run(script, (A0, 5, 9), (A1, 0, 1), tally=tally, fail=False)) == [(A1, [0])]
-    assert tally.counts[A0].skipped == 4
+def test_on_request_a_log_that_ends_early_is_left(lost: Message) -> None:
+    script, metrics = Script([lost], [record(0, A1)]), SplitMetrics()
+    assert offsets(run(script, (A0, 5, 9), (A1, 0, 1), metrics=metrics, fail=False)) == [(A1, [0])]
+    assert metrics.counts[A0].skipped == 4
 
 
-def test_a_topic_that_a_broker_did_not_know_for_a_moment_is_read_on(run: Any) -> None:
-    script, tally = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)], [], [record(3)]), SplitMetrics()
-    assert offsets(run(script, (A0, 3, 4), tally=tally, fail=False)) == [(A0, [3])]
-    assert tally.counts[A0].skipped == 0
+def test_a_topic_that_a_broker_did_not_know_for_a_moment_is_read_on() -> None:
+    script, metrics = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)], [], [record(3)]), SplitMetrics()
+    assert offsets(run(script, (A0, 3, 4), metrics=metrics, fail=False)) == [(A0, [3])]
+    assert metrics.counts[A0].skipped == 0
 
 
 @pytest.mark.parametrize("fail", [True, False])
-def test_offsets_that_are_there_after_all_are_read(run: Any, fail: bool) -> None:
+def test_offsets_that_are_there_after_all_are_read(fail: bool) -> None:
     script = Script([failure(KafkaError.OFFSET_OUT_OF_RANGE)], again=[record(3), record(4)])
     assert offsets(run(script, (A0, 3, 5), fail=fail)) == [(A0, [3, 4])]
     assert script.assigned_again == [("a", 0, 3)]
 
 
-def test_a_log_that_cannot_be_looked_at_for_a_moment_is_looked_at_again(run: Any) -> None:
+def test_a_log_that_cannot_be_looked_at_for_a_moment_is_looked_at_again() -> None:
     script = Script([failure(KafkaError._AUTO_OFFSET_RESET)], again=[record(2), eof(5)])
     script.log = KafkaException(KafkaError(KafkaError._TRANSPORT))
     fetched = run(script, (A0, 0, 5), fail=False)
@@ -215,63 +207,63 @@ def test_a_log_that_cannot_be_looked_at_for_a_moment_is_looked_at_again(run: Any
     assert offsets(fetched) == [(A0, [2])]
 
 
-def test_on_request_a_topic_that_is_gone_is_left(run: Any) -> None:
-    script, tally = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)]), SplitMetrics()
+def test_on_request_a_topic_that_is_gone_is_left() -> None:
+    script, metrics = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)]), SplitMetrics()
     script.log = KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
-    assert offsets(run(script, (A0, 3, 9), tally=tally, fail=False)) == []
-    assert tally.counts[A0].skipped == 6
+    assert offsets(run(script, (A0, 3, 9), metrics=metrics, fail=False)) == []
+    assert metrics.counts[A0].skipped == 6
 
 
-def test_what_was_read_is_counted_by_partition(run: Any) -> None:
-    tally = SplitMetrics()
-    list(run(Script([record(3), record(0, A1)], [record(4)]), (A0, 3, 5), (A1, 0, 1), tally=tally))
-    assert {partition: (count.records, count.bytes) for partition, count in tally.counts.items()} == {
+def test_what_was_read_is_counted_by_partition() -> None:
+    metrics = SplitMetrics()
+    list(run(Script([record(3), record(0, A1)], [record(4)]), (A0, 3, 5), (A1, 0, 1), metrics=metrics))
+    assert {partition: (count.records, count.bytes) for partition, count in metrics.counts.items()} == {
         A0: (2, 2),
         A1: (1, 1),
     }
 
 
-def test_a_connection_that_breaks_is_waited_out(run: Any) -> None:
+def test_a_connection_that_breaks_is_waited_out() -> None:
     assert offsets(run(Script([failure(KafkaError._TRANSPORT)], [record(3)]), (A0, 3, 4))) == [(A0, [3])]
 
 
-def test_a_refusal_is_told_with_what_was_read(run: Any) -> None:
+def test_a_refusal_is_told_with_what_was_read() -> None:
     with pytest.raises(ClientError) as error:
         list(run(Script([record(3), failure(KafkaError.TOPIC_AUTHORIZATION_FAILED)]), (A0, 3, 9)))
     assert str(error.value) == "reading a-0 [3, 9) failed: boo (TOPIC_AUTHORIZATION_FAILED)"
 
 
-def test_a_topic_that_is_gone_is_told_as_such(run: Any) -> None:
+def test_a_topic_that_is_gone_is_told_as_such() -> None:
     with pytest.raises(UnknownTopicError, match=r"^reading a-0 \[3, 9\) failed"):
         list(run(Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)]), (A0, 3, 9)))
 
 
-def test_what_was_read_before_a_failure_is_handed_on(run: Any) -> None:
+def test_what_was_read_before_a_failure_is_handed_on() -> None:
     fetched = run(Script([record(3), failure(KafkaError.TOPIC_AUTHORIZATION_FAILED)]), (A0, 3, 9))
     assert [message.offset() for message in next(fetched).items] == [3]
 
 
-def test_errors_of_partitions_that_are_done_do_not_matter(run: Any) -> None:
+def test_errors_of_partitions_that_are_done_do_not_matter() -> None:
     script = Script([record(3)], [failure(KafkaError.OFFSET_OUT_OF_RANGE), record(0, A1)])
     assert offsets(run(script, (A0, 3, 4), (A1, 0, 1))) == [(A0, [3]), (A1, [0])]
 
 
-def test_silence_is_told_with_what_is_left(run: Any) -> None:
+def test_silence_is_told_with_what_is_left() -> None:
     with pytest.raises(ClientError) as error:
         list(run(Script([record(3)]), (A0, 3, 9), (A1, 0, 1)))
     assert str(error.value).startswith("reading a-0 [4, 9), a-1 [0, 1): no message for 0 s")
     assert str(error.value).endswith("Check that the brokers are running and reachable from this machine")
 
 
-def test_large_messages_are_asked_for_in_small_batches(run: Any) -> None:
+def test_large_messages_are_asked_for_in_small_batches() -> None:
     size = 1 << 20
     large = Message(topic="a", partition=0, offset=0, value=b"v" * size)
     script = Script([large], [record(offset) for offset in range(1, 1000)])
     list(run(script, (A0, 0, 1000)))
-    assert script.asked == [fetch_module.FIRST_MESSAGES, fetch_module.BATCH_BYTES // size]
+    assert script.asked == [FIRST_BATCH_MESSAGES, BATCH_BYTES // size]
 
 
-def test_small_messages_are_asked_for_in_large_batches(run: Any) -> None:
+def test_small_messages_are_asked_for_in_large_batches() -> None:
     script = Script([record(0)], [record(offset) for offset in range(1, 100_000)])
     list(run(script, (A0, 0, 100_000)))
-    assert script.asked == [fetch_module.FIRST_MESSAGES, fetch_module.MOST_MESSAGES]
+    assert script.asked == [FIRST_BATCH_MESSAGES, MAX_BATCH_MESSAGES]

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.contracts import HEADERS, HeaderFilter, HeaderFilterOptions
-from millrace.records.messages import Messages, headers_of
-from millrace.source.reader.header_filter import keep
+from millrace.records.messages import Messages, headers_column
+from millrace.source.reader.header_filter import filter_by_headers
 
 Make = Callable[..., Messages]
 
@@ -20,7 +20,7 @@ class WithAny(HeaderFilter):
 
 
 def test_headers_keep_their_order_and_repeats(messages: Make) -> None:
-    headers = headers_of(messages({"headers": [("b", b"1"), ("a", None), ("b", b"2")]}))
+    headers = headers_column(messages({"headers": [("b", b"1"), ("a", None), ("b", b"2")]}))
     assert headers.type == HEADERS
     assert headers.to_pylist() == [
         [{"key": "b", "value": b"1"}, {"key": "a", "value": None}, {"key": "b", "value": b"2"}]
@@ -28,24 +28,24 @@ def test_headers_keep_their_order_and_repeats(messages: Make) -> None:
 
 
 def test_a_message_without_headers_has_an_empty_list(messages: Make) -> None:
-    assert headers_of(messages({}, {"headers": []})).to_pylist() == [[], []]
+    assert headers_column(messages({}, {"headers": []})).to_pylist() == [[], []]
 
 
 def test_no_messages_have_no_headers(messages: Make) -> None:
-    assert headers_of(messages()).type == HEADERS
+    assert headers_column(messages()).type == HEADERS
 
 
 def test_without_a_filter_the_messages_are_kept_as_they_are(messages: Make) -> None:
     fetched = messages({}, {})
-    assert keep(None, fetched) is fetched
+    assert filter_by_headers(None, fetched) is fetched
 
 
 def test_a_filter_keeps_what_its_mask_says_in_order(messages: Make) -> None:
     fetched = messages({"headers": [("a", b"1")]}, {}, {"headers": [("a", b"2")]})
-    kept = keep(WithAny(HeaderFilterOptions(expression="")), fetched)
+    kept = filter_by_headers(WithAny(HeaderFilterOptions(expression="")), fetched)
     assert kept.partition == fetched.partition
     assert [message.offset() for message in kept.items] == [100, 102]
 
 
 def test_a_filter_may_keep_none(messages: Make) -> None:
-    assert keep(WithAny(HeaderFilterOptions(expression="")), messages({}, {})).items == []
+    assert filter_by_headers(WithAny(HeaderFilterOptions(expression="")), messages({}, {})).items == []

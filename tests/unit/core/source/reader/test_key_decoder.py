@@ -14,7 +14,7 @@ from millrace.configuration.build import configure_source
 from millrace.contracts import Decoded, Decoder, Encoder, Format, Payloads
 from millrace.errors import PluginError, SchemaError
 from millrace.records.messages import Messages
-from millrace.source.reader.pipeline import rows_for
+from millrace.source.reader.builder_factory import record_batch_builder_for
 
 Make = Callable[..., Messages]
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
@@ -24,9 +24,9 @@ EXCEPT_KEY = {"value.fields-include": "EXCEPT_KEY"}
 def rows(read: Messages, schema: pa.Schema = SCHEMA, **options: str) -> list[dict[str, Any]]:
     given = {"value.format": "json", "key.format": "json", "key.fields": "id", **options}
     config = configure_source({"properties.bootstrap.servers": "h:1", **given})
-    made = rows_for(config, schema)(read)
+    made = record_batch_builder_for(config, schema)(read)
     assert made.batch.schema == schema
-    assert not made.bad
+    assert not made.malformed
     found: list[dict[str, Any]] = made.batch.to_pylist()
     return found
 
@@ -62,7 +62,7 @@ def test_the_key_has_its_columns_in_the_order_of_the_option(messages: Make) -> N
 
 def test_a_value_alone_may_have_a_prefix(messages: Make) -> None:
     config = configure_source({"properties.bootstrap.servers": "h:1", "format": "json", "value.fields-prefix": "v_"})
-    batch = rows_for(config, pa.schema([("v_id", pa.int64())]))(messages({"value": b'{"id":1}'})).batch
+    batch = record_batch_builder_for(config, pa.schema([("v_id", pa.int64())]))(messages({"value": b'{"id":1}'})).batch
     assert batch.to_pylist() == [{"v_id": 1}]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from millrace.records.messages import Messages
-from millrace.source.reader.malformed_record import MalformedRecord
+from millrace.source.reader.error_policy import MalformedRecord
 
 Make = Callable[..., Messages]
 
@@ -64,10 +64,10 @@ def test_a_null_payload_is_told_as_such(bad: Callable[..., MalformedRecord]) -> 
 
 def test_the_advice_names_what_lets_a_message_pass_and_what_skips_it(messages: Make) -> None:
     (message,) = messages({"value": b"x"}).items
-    assert MalformedRecord(message, "bad", "raw").advice == (
+    assert MalformedRecord(message, "bad", "raw").hint == (
         "To skip and count such messages, set 'ingestion.ignore-errors' to true"
     )
-    assert MalformedRecord(message, "bad", "json", lenient="json.ignore-parse-errors").advice == (
+    assert MalformedRecord(message, "bad", "json", lenient_option="json.ignore-parse-errors").hint == (
         "To let such messages pass, set 'json.ignore-parse-errors' to true; to skip and count them, set "
         "'ingestion.ignore-errors' to true"
     )

@@ -15,32 +15,32 @@ from millrace.contracts import HeaderFilter, HeaderFilterOptions
 from millrace.errors import OptionsError
 from millrace.options import option
 from millrace.records.messages import Messages
-from millrace.source.enumerator.splits import Split
-from millrace.source.reader import pipeline
+from millrace.records.spark_kafka_columns import spark_kafka_schema
+from millrace.source.reader.dead_letters import DiscardingCollector
 from millrace.source.reader.error_policy import ErrorPolicy
-from millrace.source.reader.kafka_columns import kafka_schema
+from millrace.source.reader.pipeline import build_record_batches
 from millrace.source.reader.split_metrics import SplitMetrics
 
 Make = Callable[..., Messages]
-SCHEMA = kafka_schema(include_headers=False)
+SCHEMA = spark_kafka_schema(include_headers=False)
 KEPT, DROPPED = {"headers": [("a", b"1")], "value": b"v"}, {"value": b"w"}
 
 
 @pytest.fixture
-def read(messages: Make, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Iterator[object]]:
+def read(messages: Make) -> Callable[..., Iterator[object]]:
     """Reads these batches instead of fetching them."""
 
     def start(*batches: Messages, fails: bool = False, **options: str) -> Iterator[object]:
-        def fetch(client: object, split: object, tally: object, **_: object) -> Iterator[Messages]:
+        def fetched() -> Iterator[Messages]:
             yield from batches
             if fails:
                 raise RuntimeError("broken")
 
-        monkeypatch.setattr(pipeline, "fetch", fetch)
         given = {"properties.bootstrap.servers": "h:1", **{"scan." + name: value for name, value in options.items()}}
         config = configure_source({k.replace("_", "-"): v for k, v in given.items()})
-        tally = SplitMetrics()
-        return pipeline.read(config, SCHEMA, "UTC", Split(()), tally, ErrorPolicy(config, tally))
+        metrics = SplitMetrics()
+        error_policy = ErrorPolicy(config.options, metrics, DiscardingCollector())
+        return build_record_batches(fetched(), config, SCHEMA, "UTC", metrics, error_policy)
 
     return start
 

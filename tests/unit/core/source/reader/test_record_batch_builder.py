@@ -1,4 +1,4 @@
-"""Rows of good messages, and the messages that have none because something is wrong with them."""
+"""BuiltBatch of good messages, and the messages that have none because something is wrong with them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from millrace.configuration.build import configure_source
 from millrace.errors import SchemaChangedError
 from millrace.records.messages import Messages
-from millrace.source.reader.pipeline import rows_for
-from millrace.source.reader.record_batch_builder import Rows
+from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.record_batch_builder import BuiltBatch
 
 Make = Callable[..., Messages]
 ID = pa.schema([("id", pa.int64())])
@@ -21,20 +21,23 @@ SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 KEYED = {"key.format": "json", "key.fields": "id", "value.fields-include": "EXCEPT_KEY"}
 
 
-def rows(read: Messages, schema: pa.Schema = SCHEMA, **options: str) -> Rows:
+def rows(read: Messages, schema: pa.Schema = SCHEMA, **options: str) -> BuiltBatch:
     given = {"properties.bootstrap.servers": "h:1", "value.format": "json", **options}
-    made = rows_for(configure_source(given), schema)(read)
+    made = record_batch_builder_for(configure_source(given), schema)(read)
     made.batch.validate(full=True)
     assert made.batch.schema == schema
     return made
 
 
-def told(found: Rows) -> list[tuple[Any, ...]]:
+def told(found: BuiltBatch) -> list[tuple[Any, ...]]:
     """Offset, part, format and the option that lets a message pass."""
-    return [(bad.message.offset(), "key" if bad.is_key else "value", bad.format, bad.lenient) for bad in found.bad]
+    return [
+        (bad.message.offset(), "key" if bad.is_key else "value", bad.format, bad.lenient_option)
+        for bad in found.malformed
+    ]
 
 
-def ids(found: Rows) -> list[int]:
+def ids(found: BuiltBatch) -> list[int]:
     return found.batch.column("id").to_pylist()
 
 
@@ -43,7 +46,7 @@ def values(messages: Make, *texts: bytes | None) -> Messages:
 
 
 def test_without_malformed_messages_nothing_is_told(messages: Make) -> None:
-    assert rows(values(messages, b'{"id":1}', None, b'{"id":2}'), ID).bad == ()
+    assert rows(values(messages, b'{"id":1}', None, b'{"id":2}'), ID).malformed == ()
 
 
 def test_malformed_messages_are_told_and_the_others_have_their_rows(messages: Make) -> None:
@@ -57,7 +60,7 @@ def test_malformed_messages_are_told_and_the_others_have_their_rows(messages: Ma
 
 def test_a_batch_may_have_none_but_malformed_messages(messages: Make) -> None:
     found = rows(values(messages, b"{", b"}"), ID)
-    assert (found.batch.num_rows, len(found.bad)) == (0, 2)
+    assert (found.batch.num_rows, len(found.malformed)) == (0, 2)
 
 
 def test_good_messages_keep_their_metadata(messages: Make) -> None:
@@ -109,7 +112,7 @@ def test_all_rows_of_a_change_go_with_their_message(messages: Make, bad_key: boo
         ("-U", 3, "a"),
         ("+U", 3, "b"),
     ]
-    assert [bad.message.offset() for bad in found.bad] == [101]
+    assert [bad.message.offset() for bad in found.malformed] == [101]
 
 
 def test_a_column_that_is_not_null_makes_a_message_without_it_malformed(messages: Make) -> None:
@@ -123,11 +126,11 @@ def test_a_column_that_is_not_null_makes_a_message_without_it_malformed(messages
     found = rows(read, schema, **KEYED)
     assert found.batch.to_pylist() == [{"id": 1, "name": "a"}]
     # The last message gives no row at all
-    assert [(bad.message.offset(), bad.is_key) for bad in found.bad] == [(101, True), (102, True)]
-    assert str(found.bad[0]) == (
+    assert [(bad.message.offset(), bad.is_key) for bad in found.malformed] == [(101, True), (102, True)]
+    assert str(found.malformed[0]) == (
         "malformed key in topic 'orders', partition 3, offset 101: null in column 'id', which is NOT NULL. It is null"
     )
-    assert found.bad[0].lenient is None
+    assert found.malformed[0].lenient_option is None
 
 
 def test_so_does_metadata_that_is_missing(messages: Make) -> None:
@@ -136,7 +139,7 @@ def test_so_does_metadata_that_is_missing(messages: Make) -> None:
     found = rows(read, schema, **{"metadata.columns": "__raw_key__ AS k"})
     assert ids(found) == [1, 3]
     assert told(found) == [(101, "value", "json", None)]
-    assert found.bad[0].reason == "null in column 'k', which is NOT NULL"
+    assert found.malformed[0].reason == "null in column 'k', which is NOT NULL"
 
 
 def test_so_does_what_a_format_of_changes_does_not_tell(messages: Make) -> None:
@@ -153,9 +156,9 @@ def test_so_does_what_a_format_of_changes_does_not_tell(messages: Make) -> None:
 def test_without_a_format_a_column_that_is_not_null_is_checked_too(messages: Make) -> None:
     schema = pa.schema([pa.field("value", pa.binary(), nullable=False), ("offset", pa.int64())])
     config = configure_source({"properties.bootstrap.servers": "h:1"})
-    found = rows_for(config, schema)(values(messages, b"a", None))
+    found = record_batch_builder_for(config, schema)(values(messages, b"a", None))
     assert found.batch.column("offset").to_pylist() == [100]
-    assert str(found.bad[0]).endswith("offset 101: null in column 'value', which is NOT NULL. It is null")
+    assert str(found.malformed[0]).endswith("offset 101: null in column 'value', which is NOT NULL. It is null")
 
 
 def test_a_message_that_does_not_fit_columns_that_follow_is_named(messages: Make) -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from millrace.source.reader.time_zone import in_zone
-from millrace.spark.time_zone import as_arrow_has_it, session_time_zone
+from millrace.source.reader.decode import in_time_zone
+from millrace.spark.time_zone import session_time_zone, to_arrow_time_zone
 
 
 def columns(zone: str) -> pa.Schema:
@@ -21,8 +21,8 @@ def columns(zone: str) -> pa.Schema:
 
 
 def test_instants_are_in_the_zone_however_deep_and_all_else_stays() -> None:
-    assert in_zone(columns("UTC"), "Europe/Berlin") == columns("Europe/Berlin")
-    assert in_zone(columns("UTC"), "UTC") == columns("UTC")
+    assert in_time_zone(columns("UTC"), "Europe/Berlin") == columns("Europe/Berlin")
+    assert in_time_zone(columns("UTC"), "UTC") == columns("UTC")
 
 
 def test_instants_of_a_zone_are_those_of_another() -> None:
@@ -45,7 +45,7 @@ def test_instants_of_a_zone_are_those_of_another() -> None:
     ],
 )
 def test_names_of_zones(zone: str, expected: str) -> None:
-    assert as_arrow_has_it(zone) == expected
+    assert to_arrow_time_zone(zone) == expected
     assert pa.array([0], pa.timestamp("us", expected)).to_pylist()
 
 

@@ -17,9 +17,9 @@ from millrace.configuration import SinkConfig
 from millrace.contracts import HEADERS, ChangelogFormat, Encoder, Format, Payloads, SerializationContext
 from millrace.errors import MessageError, PluginError, SchemaError
 from millrace.plugins.manager import PluginRef
-from millrace.records.key_value_projection import Part, divide
+from millrace.records.key_value_projection import ColumnProjection, divide_columns
 from millrace.records.record_columns import Headers, Records
-from millrace.sink.writer.row_kinds import check_row_kind_column, checked_row_kinds
+from millrace.records.row_kinds import check_row_kind_column, checked_row_kinds
 from millrace.sink.writer.topic_routing import TopicRouter, TopicRows, topic_router
 from millrace.sink.writer.writable_metadata import KEY, VALUE, kafka_metadata_columns, named_metadata_columns
 
@@ -154,7 +154,12 @@ class FormatSerializer(PayloadSerializer):
     """
 
     def __init__(
-        self, plugin: PluginRef, encoding: Format, part: Part, row_kind_column: str | None = None, is_key: bool = False
+        self,
+        plugin: PluginRef,
+        encoding: Format,
+        part: ColumnProjection,
+        row_kind_column: str | None = None,
+        is_key: bool = False,
     ) -> None:
         self.depends_on_topic = encoding.depends_on_topic
         self._name = plugin.name
@@ -169,7 +174,7 @@ class FormatSerializer(PayloadSerializer):
     def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:
         """Encode the rows' columns."""
         row_kinds = None if self._row_kind_column is None else checked_row_kinds(rows, self._row_kind_column)
-        payloads = self._encoder_for(topic).encode(self._part.of_rows(rows), row_kinds)
+        payloads = self._encoder_for(topic).encode(self._part.project(rows), row_kinds)
         if len(payloads) != rows.num_rows:
             raise PluginError(f"format {self._name!r} gave {len(payloads)} payloads for {rows.num_rows} rows")
         return payloads
@@ -197,7 +202,7 @@ def _serializers(
         return _whole_value(metadata[VALUE], remaining.names), keys
     value_format: Format = config.value_format.create()
     row_kind_column = _row_kind_column(value_format, remaining, config.options.row_kind_column)
-    parts = divide(pa.schema([field for field in remaining if field.name != row_kind_column]), config.options)
+    parts = divide_columns(pa.schema([field for field in remaining if field.name != row_kind_column]), config.options)
     if config.key_format is not None and parts.key is not None:
         keys = _key_serializer(config.key_format, parts.key, metadata)
     if VALUE in metadata:
@@ -214,7 +219,7 @@ def _row_kind_column(value_format: Format, schema: pa.Schema, column: str) -> st
     return column
 
 
-def _key_serializer(key_format: PluginRef, part: Part, metadata: Mapping[str, str]) -> PayloadSerializer:
+def _key_serializer(key_format: PluginRef, part: ColumnProjection, metadata: Mapping[str, str]) -> PayloadSerializer:
     if KEY in metadata:
         raise SchemaError(
             f"metadata column {metadata[KEY]!r} ({KEY}) is the whole key, which option 'key.format' makes of "

@@ -1,23 +1,28 @@
-"""The pace of a stream: how far its next micro-batch goes when it does not take all there is."""
+"""Admission control: how far the next micro-batch goes when it does not take everything that is available."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
-from millrace.kafka.admin import KafkaAdmin
+from millrace.checkpoint import Offsets
+from millrace.contracts import TopicPartition
 from millrace.options.connector import SourceOptions
-from millrace.options.secrets import Properties
 from millrace.source.enumerator.alignment import Alignment
-from millrace.source.enumerator.read_limits import limit_rows
-from millrace.source.enumerator.record_probe import mean_record_bytes
-from millrace.source.enumerator.stream_offset import Offsets
 
-ASSUMED_RECORD_BYTES = 1_000.0
-"""The size of a record as long as none was seen."""
+DEFAULT_RECORD_BYTES = 1_000.0
+"""The assumed size of a record as long as none was seen."""
 
-_SURELY = 10
-"""How many times larger records may have become before a batch that seems to fit is looked at again."""
+RESAMPLE_SAFETY_FACTOR = 10
+"""How many times larger records may have become before a batch that seems to fit is sampled again."""
+
+
+class RecordSizes(Protocol):
+    """The sizes of records in a cluster."""
+
+    def mean_record_bytes(self, start: Offsets, end: Offsets) -> float | None:
+        """Return the mean size of some records between two offsets; None when none came."""
 
 
 class AdmissionControl:
@@ -25,28 +30,28 @@ class AdmissionControl:
 
     Args:
         options: The limits.
-        client: Properties for the Kafka client.
-        cluster: Where the topics are.
-        clock: Seconds that never go back.
+        record_sizes: Samples records for a limit in bytes.
+        alignment: Ends partitions at about the same timestamp; None when the user does not want that.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(
         self,
         options: SourceOptions,
-        client: Properties,
-        cluster: KafkaAdmin,
+        record_sizes: RecordSizes,
+        alignment: Alignment | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._options = options
-        self._client = client
+        self._record_sizes = record_sizes
+        self._alignment = alignment
         self._clock = clock
-        self._record_bytes = ASSUMED_RECORD_BYTES
+        self._record_bytes = DEFAULT_RECORD_BYTES
         self._has_sampled = False
         self._last_batch_at: float | None = None
-        self._alignment = Alignment.of(options, client, cluster, clock)
 
     def end(self, begin: Offsets, available: Offsets, *, draining: bool) -> Offsets:
-        """Where the next micro-batch ends.
+        """Return where the next micro-batch ends.
 
         Args:
             begin: Where it begins.
@@ -54,31 +59,67 @@ class AdmissionControl:
             draining: Whether nothing more is waited for.
         """
         start = {partition: begin[partition] for partition in available}
-        if not draining and self._is_too_little(start, available):
+        if not draining and self._must_wait(start, available):
             return start
-        max_rows = self._max_rows(start, available)
+        max_records = self._max_records(start, available)
         if self._alignment:
-            available = self._alignment.end(start, available, max_rows, draining=draining)
-        end = available if max_rows is None else limit_rows(start, available, max_rows)
+            available = self._alignment.end(start, available, max_records, draining=draining)
+        end = available if max_records is None else limit_records(start, available, max_records)
         if end != start:
             self._last_batch_at = self._clock()
         return end
 
-    def _is_too_little(self, start: Offsets, available: Offsets) -> bool:
-        least, last = self._options.min_records_per_batch, self._last_batch_at
-        if least is None or last is None or self._clock() - last >= self._options.max_batch_delay_ms / 1000:
+    def _must_wait(self, start: Offsets, available: Offsets) -> bool:
+        min_records, last = self._options.min_records_per_batch, self._last_batch_at
+        if min_records is None or last is None or self._clock() - last >= self._options.max_batch_delay_ms / 1000:
             return False
-        return sum(available.values()) - sum(start.values()) < least
+        return _backlog(start, available) < min_records
 
-    def _max_rows(self, start: Offsets, available: Offsets) -> int | None:
-        max_rows, max_bytes = self._options.max_records_per_batch, self._options.max_bytes_per_batch
+    def _max_records(self, start: Offsets, available: Offsets) -> int | None:
+        max_records, max_bytes = self._options.max_records_per_batch, self._options.max_bytes_per_batch
         if max_bytes is None or available == start:
-            return max_rows
-        waiting = sum(available.values()) - sum(start.values())
-        if self._has_sampled and waiting * self._record_bytes * _SURELY < max_bytes:
-            return max_rows
-        sampled = mean_record_bytes(self._client, start, available)
+            return max_records
+        expected_bytes = _backlog(start, available) * self._record_bytes
+        if self._has_sampled and expected_bytes * RESAMPLE_SAFETY_FACTOR < max_bytes:
+            return max_records
+        sampled = self._record_sizes.mean_record_bytes(start, available)
         self._has_sampled = sampled is not None
         self._record_bytes = sampled or self._record_bytes
-        fitting = max(1, int(max_bytes / self._record_bytes))
-        return fitting if max_rows is None else min(max_rows, fitting)
+        records = max(1, int(max_bytes / self._record_bytes))
+        return records if max_records is None else min(max_records, records)
+
+
+def limit_records(start: Offsets, end: Offsets, max_records: int) -> dict[TopicPartition, int]:
+    """Return end offsets not beyond ``end`` that together take at most ``max_records`` offsets.
+
+    The limit is shared out in proportion to what each partition has left, so that all finish at about the same time.
+    A partition with something left gets at least one, as far as ``max_records`` goes: none starves beside a big one.
+
+    Args:
+        start: Where each partition is.
+        end: Where each partition could go; the same partitions.
+        max_records: At least 1.
+    """
+    backlog = {partition: end[partition] - start[partition] for partition in end}
+    if sum(backlog.values()) <= max_records:
+        return dict(end)
+    waiting = sorted((partition for partition in backlog if backlog[partition]), key=lambda p: (-backlog[p], p))
+    shares = dict.fromkeys(waiting[:max_records], 1)
+    spare = max_records - len(shares)
+    unassigned = sum(backlog[partition] - 1 for partition in shares)
+    for partition in shares:
+        shares[partition] += spare * (backlog[partition] - 1) // unassigned if unassigned else 0
+    _distribute(shares, backlog, max_records - sum(shares.values()))
+    return {partition: start[partition] + shares.get(partition, 0) for partition in end}
+
+
+def _distribute(shares: dict[TopicPartition, int], backlog: Offsets, remainder: int) -> None:
+    """Add what rounding has left, one offset to a partition."""
+    for partition in shares:
+        extra = min(remainder, backlog[partition] - shares[partition], 1)
+        shares[partition] += extra
+        remainder -= extra
+
+
+def _backlog(start: Offsets, available: Offsets) -> int:
+    return sum(available.values()) - sum(start.values())

@@ -6,14 +6,29 @@ that was read, so that the rows of the partitions behind would be dropped as lat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
 
+from millrace.checkpoint import Offsets
 from millrace.contracts import TopicPartition
-from millrace.kafka.admin import KafkaAdmin
 from millrace.options.connector import SourceOptions
-from millrace.options.secrets import Properties
-from millrace.source.enumerator.record_probe import next_timestamps, offset_of_timestamp
-from millrace.source.enumerator.stream_offset import Offsets
+
+
+class TimestampIndex(Protocol):
+    """The offsets of timestamps, as brokers know them."""
+
+    def first_at(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, tuple[int, int]]:
+        """Return offset and timestamp of each partition's first record from a time on; -1 without one."""
+
+
+class RecordTimestamps(Protocol):
+    """The timestamps of records, found by reading them."""
+
+    def next_timestamps(self, start: Offsets, end: Offsets) -> dict[TopicPartition, int]:
+        """Return the timestamp of each partition's first visible record; partitions without one are left out."""
+
+    def offset_of_timestamp(self, partition: TopicPartition, millis: int, start: int, end: int) -> int:
+        """Return the offset of the first record from ``start`` on with this timestamp or a later one."""
 
 
 class Alignment:
@@ -22,128 +37,132 @@ class Alignment:
     The timestamps of a batch go from the oldest that is next in any partition to that one plus the drift.
 
     Args:
-        client: Properties for the Kafka client.
-        cluster: Where the topics are.
+        index: The brokers' index of timestamps.
+        records: Reads records for their timestamps.
         max_drift_ms: How much time a batch spans, by the records' timestamps.
         idle_timeout_ms: How long a partition that has nothing new still holds the others back.
-        clock: Seconds that never go back.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(
         self,
-        client: Properties,
-        cluster: KafkaAdmin,
+        index: TimestampIndex,
+        records: RecordTimestamps,
         max_drift_ms: int,
         idle_timeout_ms: int,
         clock: Callable[[], float],
     ) -> None:
-        self._client = client
-        self._cluster = cluster
+        self._index = index
+        self._records = records
         self._max_drift_ms = max_drift_ms
         self._idle_timeout_s = idle_timeout_ms / 1000
         self._clock = clock
-        # What the last look for a timestamp has found: partition to (offset, timestamp) of the record there
-        self._known: dict[TopicPartition, tuple[int, int]] = {}
+        # Offset and timestamp of the record that a partition is to read next, where a look-up has shown it
+        self._next_records: dict[TopicPartition, tuple[int, int]] = {}
         # Up to which timestamp a partition was read, and since when it has nothing new
-        self._read_to: dict[TopicPartition, int] = {}
+        self._read_until: dict[TopicPartition, int] = {}
         self._quiet_since: dict[TopicPartition, float] = {}
 
     @classmethod
     def of(
-        cls, options: SourceOptions, client: Properties, cluster: KafkaAdmin, clock: Callable[[], float]
+        cls, options: SourceOptions, index: TimestampIndex, records: RecordTimestamps, clock: Callable[[], float]
     ) -> Alignment | None:
-        """The alignment that the options ask for, if any."""
+        """Return the alignment that the options ask for, if any."""
         if options.max_drift_ms is None:
             return None
-        return cls(client, cluster, options.max_drift_ms, options.idle_timeout_ms, clock)
+        return cls(index, records, options.max_drift_ms, options.idle_timeout_ms, clock)
 
-    def end(self, begin: Offsets, available: Offsets, max_rows: int | None, *, draining: bool) -> Offsets:
-        """Where each partition ends in the next micro-batch.
+    def end(self, begin: Offsets, available: Offsets, max_records: int | None, *, draining: bool) -> Offsets:
+        """Return where each partition ends in the next micro-batch.
 
         Args:
             begin: Where it begins.
             available: How far it could go; the same partitions.
-            max_rows: How many offsets the batch may have; it spans less time when it would have more. Only records of
-                one and the same timestamp can still be too many.
+            max_records: How many offsets the batch may have; it spans less time when it would have more. Only records
+                of one and the same timestamp can still be too many.
             draining: Whether partitions that have nothing new hold nobody back, since nothing more is waited for.
         """
-        waiting = {partition: begin[partition] for partition in begin if available[partition] > begin[partition]}
-        next_ = self._next_timestamps(waiting, available)
-        if not next_:
+        backlog = {partition: begin[partition] for partition in begin if available[partition] > begin[partition]}
+        timestamps = self._next_timestamps(backlog, available)
+        if not timestamps:
             return available
-        oldest = min(next_.values())
-        held_at = oldest if draining else min([oldest, *self._held_at(oldest, begin, waiting)])
+        oldest = min(timestamps.values())
+        bound = self._max_drift_ms + (oldest if draining else min([oldest, *self._hold_backs(oldest, begin, backlog)]))
         # Offsets without a visible record are passed at once
-        gaps = {partition: available[partition] for partition in available if partition not in next_}
+        gaps = {partition: available[partition] for partition in available if partition not in timestamps}
 
-        def until(bound: int) -> Offsets:
-            return self._ends(next_, bound, begin, available)
+        def ends_by(bound: int) -> Offsets:
+            return self._ends(timestamps, bound, begin, available)
 
-        bound = held_at + self._max_drift_ms
-        ends = until(bound)
-        if max_rows is not None and _rows(begin, ends) > max_rows:
-            bound, ends = _largest_fitting(until, oldest, bound, begin, max_rows)
-        for partition in next_:
-            self._read_to[partition] = bound
+        ends = ends_by(bound)
+        if max_records is not None and _count(begin, ends) > max_records:
+            bound, ends = _largest_fitting(ends_by, oldest, bound, begin, max_records)
+        for partition in timestamps:
+            self._read_until[partition] = bound
         return {**begin, **gaps, **ends}
 
-    def _next_timestamps(self, waiting: Offsets, available: Offsets) -> dict[TopicPartition, int]:
-        """The timestamp of the next record of each partition; those without a visible one are left out."""
-        known = {p: self._known[p][1] for p in waiting if p in self._known and self._known[p][0] == waiting[p]}
-        unknown = {partition: offset for partition, offset in waiting.items() if partition not in known}
-        found = next_timestamps(self._client, unknown, available)
-        self._known.update({partition: (unknown[partition], timestamp) for partition, timestamp in found.items()})
-        return {**known, **found}
+    def _next_timestamps(self, backlog: Offsets, available: Offsets) -> dict[TopicPartition, int]:
+        """Return the timestamp of the next record of each partition; those without a visible one are left out."""
+        cached = {
+            partition: self._next_records[partition][1]
+            for partition, offset in backlog.items()
+            if partition in self._next_records and self._next_records[partition][0] == offset
+        }
+        unknown = {partition: offset for partition, offset in backlog.items() if partition not in cached}
+        read = self._records.next_timestamps(unknown, available)
+        self._next_records.update({partition: (unknown[partition], timestamp) for partition, timestamp in read.items()})
+        return {**cached, **read}
 
-    def _held_at(self, oldest: int, begin: Offsets, waiting: Offsets) -> list[int]:
-        """The timestamps at which partitions without anything new hold the others, until they count as idle."""
+    def _hold_backs(self, oldest: int, begin: Offsets, backlog: Offsets) -> list[int]:
+        """Return the timestamps at which partitions without anything new hold the others, until they count as idle."""
         now = self._clock()
-        for partition in waiting:
+        for partition in backlog:
             self._quiet_since.pop(partition, None)
-        quiet = [partition for partition in begin if partition not in waiting]
+        quiet = [partition for partition in begin if partition not in backlog]
         return [
-            self._read_to.setdefault(partition, oldest)
+            self._read_until.setdefault(partition, oldest)
             for partition in quiet
             if now - self._quiet_since.setdefault(partition, now) < self._idle_timeout_s
         ]
 
     def _ends(
-        self, next_: dict[TopicPartition, int], bound: int, begin: Offsets, available: Offsets
+        self, timestamps: Mapping[TopicPartition, int], bound: int, begin: Offsets, available: Offsets
     ) -> dict[TopicPartition, int]:
-        behind = [partition for partition, timestamp in next_.items() if timestamp < bound]
+        """Return where those partitions end whose next record is older than a timestamp."""
+        behind = [partition for partition, timestamp in timestamps.items() if timestamp < bound]
         ends = {}
-        for partition, (offset, timestamp) in self._cluster.first_at(behind, bound).items():
+        for partition, (offset, timestamp) in self._index.first_at(behind, bound).items():
             if offset < 0:
                 ends[partition] = available[partition]
             elif offset > begin[partition]:
                 ends[partition] = min(offset, available[partition])
-                self._known[partition] = offset, timestamp
+                self._next_records[partition] = offset, timestamp
             else:
                 # A record with a later timestamp was written, and read, before older ones
-                ends[partition] = offset_of_timestamp(
-                    self._client, partition, bound, begin[partition], available[partition]
+                ends[partition] = self._records.offset_of_timestamp(
+                    partition, bound, begin[partition], available[partition]
                 )
         return ends
 
 
-def _rows(begin: Offsets, ends: Offsets) -> int:
+def _count(begin: Offsets, ends: Offsets) -> int:
     return sum(end - begin[partition] for partition, end in ends.items())
 
 
 def _largest_fitting(
-    until: Callable[[int], Offsets], oldest: int, too_late: int, begin: Offsets, max_rows: int
+    ends_by: Callable[[int], Offsets], oldest: int, too_late: int, begin: Offsets, max_records: int
 ) -> tuple[int, Offsets]:
-    """A bound, and where the batch ends with it, that gives at most ``max_rows`` offsets and at least half of them."""
+    """Return a bound, and the ends with it, that gives at most ``max_records`` and, if it can, half of them."""
     fitting: tuple[int, Offsets] | None = None
     low, high = oldest, too_late
     while high - low > 1:
         bound = (low + high) // 2
-        end = until(bound)
-        rows = _rows(begin, end)
-        if rows > max_rows:
+        ends = ends_by(bound)
+        records = _count(begin, ends)
+        if records > max_records:
             high = bound
             continue
-        low, fitting = bound, (bound, end)
-        if rows > max_rows // 2:
+        low, fitting = bound, (bound, ends)
+        if records > max_records // 2:
             break
-    return fitting or (oldest + 1, until(oldest + 1))
+    return fitting or (oldest + 1, ends_by(oldest + 1))

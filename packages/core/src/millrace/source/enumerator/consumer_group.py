@@ -1,8 +1,9 @@
-"""The consumer group of a stream: its offsets, and the claim by which streams with the same group notice each other.
+"""Commit a stream's offsets to its consumer group, and hold a lease on the group.
 
 The offsets are for tools that watch the group, which see by them how far the stream is. millrace's consumers are in no
-group, so that a group has no members for its streams: a stream writes its claim beside the offsets that it commits, as
-their metadata, which say whose they are and when that was. It is renewed as long as the stream runs.
+group, so that a group has no members for its streams: a stream writes its lease beside the offsets that it commits, as
+their metadata, which say whose they are and when that was. The lease is renewed as long as the stream runs, and lets
+streams with the same group notice each other.
 """
 
 from __future__ import annotations
@@ -11,62 +12,90 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
+from typing import Protocol
 
 from confluent_kafka import KafkaError, KafkaException
 
+from millrace.checkpoint import Offsets
 from millrace.contracts import TopicPartition
 from millrace.errors import GroupInUseError
-from millrace.kafka.admin import RETRY_PAUSE_S, KafkaAdmin
+from millrace.kafka.admin import RETRY_PAUSE_S
 from millrace.kafka.errors import client_errors, is_transient, kafka_error
-from millrace.source.enumerator.stream_offset import Offsets
 
 logger = logging.getLogger("millrace.source")
 
-RENEW_S = 10.0
-"""How often a stream renews its claim."""
+LEASE_DURATION_S = 35.0
+"""How long a lease holds that is not renewed: its stream is gone without having said so."""
 
-HOLDS_S = 35.0
-"""How long a claim holds that is not renewed: its stream is gone without having said so."""
+_LEASE = re.compile(r"millrace (\w+) (\d+)")
 
-RELEASE_S = 2.0
-
-CLAIM_S = 10.0
-"""How long brokers may take to note a claim."""
-
-_CLAIM = re.compile(r"millrace (\w+) (\d+)")
-
-_ADVICE = (
+_HINT = (
     "Stop it, give this query a group of its own by option 'properties.group.id', or set "
     "'scan.check.duplicated.group.id' to false"
 )
 
 
+class GroupAdmin(Protocol):
+    """One consumer group of a cluster."""
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+
+    def group_members(self) -> list[str]:
+        """Return the live members of the group."""
+
+    def committed_metadata(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, str]:
+        """Return what was written beside the offsets that the group has committed."""
+
+    def commit(self, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
+        """Commit offsets for the group; returns with the brokers' answer."""
+
+
 @dataclass(frozen=True)
-class _Write:
-    """What a stream writes for its group.
+class LeaseTiming:
+    """How long a consumer group's lease takes, in seconds.
 
     Attributes:
-        offsets: The offsets to commit.
-        is_claim: Whether the stream claims the group with it; it gives it up otherwise.
-        written: Ends when the brokers have answered; cancelled when something newer is written instead.
+        renewal_s: The time between two renewals.
+        acquire_timeout_s: How long brokers may take to write a new lease.
+        release_timeout_s: How long brokers may take to write that the lease is released.
+        retry_pause_s: The pause before a failed attempt to write a new lease is repeated.
+    """
+
+    renewal_s: float = 10.0
+    acquire_timeout_s: float = 10.0
+    release_timeout_s: float = 2.0
+    retry_pause_s: float = RETRY_PAUSE_S
+
+
+@dataclass(frozen=True)
+class _Commit:
+    """Offsets to commit.
+
+    Attributes:
+        offsets: The offsets.
+        holds_lease: Whether the stream holds the group's lease with it; it releases it otherwise.
+        done: Ends when the brokers have answered; cancelled when a newer commit replaces this one.
     """
 
     offsets: Offsets
-    is_claim: bool = True
-    written: Future[None] = field(default_factory=Future)
+    holds_lease: bool = True
+    done: Future[None] = field(default_factory=Future)
 
 
-class Group:
-    """Commits a stream's offsets in the background; the checkpoint is what counts, so failures are told and no more.
+class ConsumerGroup:
+    """Commits a stream's offsets in the background; the checkpoint is what counts, so failures are only logged.
 
     Args:
-        cluster: Where the group is.
+        admin: Where the group is.
         owner: The stream, the same after each restart.
-        now: Seconds since 1970.
+        now: Wall clock, in seconds since 1970.
+        timing: How long the lease's steps take.
 
     Attributes:
         succeeded: How many commits succeeded.
@@ -74,14 +103,21 @@ class Group:
         committed: The offsets of the newest commit that succeeded.
     """
 
-    def __init__(self, cluster: KafkaAdmin, owner: str, now: Callable[[], float] = time.time) -> None:
-        self._cluster = cluster
+    def __init__(
+        self,
+        admin: GroupAdmin,
+        owner: str,
+        now: Callable[[], float] = time.time,
+        timing: LeaseTiming | None = None,
+    ) -> None:
+        self._admin = admin
         self._owner = owner
         self._now = now
-        self._newest: Offsets = {}
-        # May be written to by a signal's handler in the middle of being written to
-        self._writes: SimpleQueue[_Write] = SimpleQueue()
-        self._writer: threading.Thread | None = None
+        self._timing = timing or LeaseTiming()
+        self._latest: Offsets = {}
+        # A signal's handler may put a commit while another one is being put
+        self._queue: SimpleQueue[_Commit] = SimpleQueue()
+        self._thread: threading.Thread | None = None
         self.succeeded = 0
         self.failed = 0
         self.committed: Offsets = {}
@@ -89,75 +125,77 @@ class Group:
     def commit(self, offsets: Offsets) -> None:
         """Begin to commit offsets; does not wait for the brokers."""
         if offsets:
-            self._begin(_Write(offsets)).add_done_callback(self._count)
+            self._enqueue(_Commit(offsets)).add_done_callback(self._count)
 
-    def claim(self, offsets: Offsets) -> None:
-        """Take the group, at the offsets where the stream starts.
+    def acquire_lease(self, offsets: Offsets) -> None:
+        """Acquire the group's lease, at the offsets where the stream starts.
 
         Raises:
-            ClientError: The brokers do not take the claim.
-            GroupInUseError: Another stream has it.
+            ClientError: The brokers do not accept the lease.
+            GroupInUseError: Another stream holds it.
         """
-        check_group(self._cluster, offsets, self._owner, self._now)
+        check_group_is_free(self._admin, offsets, self._owner, self._now)
         if offsets:
-            with client_errors(f"claiming consumer group {self._cluster.group!r}"):
-                self._write_surely(offsets)
-        # Of two that have started together, the last one to write has the group
-        check_group(self._cluster, offsets, self._owner, self._now)
+            with client_errors(f"claiming consumer group {self._admin.group!r}"):
+                self._commit_with_retries(offsets)
+        # Of two that have started together, the last one to write has the lease
+        check_group_is_free(self._admin, offsets, self._owner, self._now)
 
-    def release(self) -> None:
-        """Give up the claim; the offsets stay."""
-        if self._writer is None:
+    def release_lease(self) -> None:
+        """Release the lease; the offsets stay."""
+        if self._thread is None:
             return
         try:
-            self._begin(_Write(self._newest, is_claim=False)).result(RELEASE_S)
+            self._enqueue(_Commit(self._latest, holds_lease=False)).result(self._timing.release_timeout_s)
         except Exception as error:
             logger.info("the consumer group was not released: %s", error)
 
-    def _write_surely(self, offsets: Offsets) -> None:
-        deadline = time.monotonic() + CLAIM_S
+    def _commit_with_retries(self, offsets: Offsets) -> None:
+        timeout_s = self._timing.acquire_timeout_s
+        deadline = time.monotonic() + timeout_s
         while True:
             try:
-                return self._begin(_Write(offsets)).result(CLAIM_S)
+                return self._enqueue(_Commit(offsets)).result(timeout_s)
             except TimeoutError:
                 raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
             except KafkaException as error:
                 # A group that nobody has used before finds its coordinator late
                 if not is_transient(kafka_error(error)) or time.monotonic() > deadline:
                     raise
-                time.sleep(RETRY_PAUSE_S)
+                time.sleep(self._timing.retry_pause_s)
 
-    def _begin(self, write: _Write) -> Future[None]:
-        self._newest = write.offsets
-        self._writes.put(write)
-        if self._writer is None:
-            self._writer = threading.Thread(target=self._write_all, name="millrace-group", daemon=True)
-            self._writer.start()
-        return write.written
+    def _enqueue(self, commit: _Commit) -> Future[None]:
+        self._latest = commit.offsets
+        self._queue.put(commit)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="millrace-group", daemon=True)
+            self._thread.start()
+        return commit.done
 
-    def _write_all(self) -> None:
-        is_claimed = True
-        while is_claimed:
-            write = self._next()
-            is_claimed = write.is_claim
+    def _run(self) -> None:
+        holds_lease = True
+        while holds_lease:
+            commit = self._next_commit()
+            holds_lease = commit.holds_lease
+            lease = f"millrace {self._owner} {int(self._now())}" if holds_lease else ""
             try:
-                self._cluster.commit(write.offsets, f"millrace {self._owner} {int(self._now())}" if is_claimed else "")
+                self._admin.commit(commit.offsets, lease)
             except Exception as error:
-                write.written.set_exception(error)
+                commit.done.set_exception(error)
             else:
-                self.committed = write.offsets
-                write.written.set_result(None)
+                self.committed = commit.offsets
+                commit.done.set_result(None)
 
-    def _next(self) -> _Write:
-        """What is to be written next: the newest that there is, or the claim when it is to be renewed."""
+    def _next_commit(self) -> _Commit:
+        """Wait for the next commit: the newest that there is, or one that renews the lease when that is due."""
         try:
-            write = self._writes.get(timeout=RENEW_S)
+            commit = self._queue.get(timeout=self._timing.renewal_s)
         except Empty:
-            return _Write(self._newest)
-        while not self._writes.empty():
-            write.written.cancel()
-            write = self._writes.get()
-        return write
+            return _Commit(self._latest)
+        while not self._queue.empty():
+            commit.done.cancel()
+            commit = self._queue.get()
+        return commit
 
     def _count(self, commit: Future[None]) -> None:
         if commit.cancelled():
@@ -170,36 +208,36 @@ class Group:
             logger.warning("offsets of the consumer group were not committed (%d times so far): %s", self.failed, error)
 
 
-def check_group(
-    cluster: KafkaAdmin, partitions: Mapping[TopicPartition, int], owner: str, now: Callable[[], float] = time.time
+def check_group_is_free(
+    admin: GroupAdmin, partitions: Collection[TopicPartition], owner: str, now: Callable[[], float] = time.time
 ) -> None:
     """Refuse a group that someone else uses.
 
     Args:
-        cluster: Where the group is.
+        admin: Where the group is.
         partitions: What the query reads.
         owner: The query.
-        now: Seconds since 1970.
+        now: Wall clock, in seconds since 1970.
 
     Raises:
-        GroupInUseError: The group has live members, or another running query of millrace has claimed it.
+        GroupInUseError: The group has live members, or another running query of millrace holds its lease.
         OptionsError: The option ``properties.group.id`` is not given.
     """
-    group = cluster.group
-    members = cluster.group_members()
+    group = admin.group
+    members = admin.group_members()
     if members:
         raise GroupInUseError(
             f"consumer group {group!r} has {len(members)} live members: {', '.join(members[:5])}"
-            f"{', ...' if len(members) > 5 else ''}. {_ADVICE}"
+            f"{', ...' if len(members) > 5 else ''}. {_HINT}"
         )
-    for partition, metadata in cluster.committed_metadata(list(partitions)).items():
-        claim = _CLAIM.fullmatch(metadata)
-        if claim is None or claim[1] == owner:
+    for partition, metadata in admin.committed_metadata(list(partitions)).items():
+        lease = _LEASE.fullmatch(metadata)
+        if lease is None or lease[1] == owner:
             continue
-        age_s = now() - int(claim[2])
-        if age_s < HOLDS_S:
+        age_s = now() - int(lease[2])
+        if age_s < LEASE_DURATION_S:
             raise GroupInUseError(
                 f"consumer group {group!r} is used by another query of millrace, which committed {partition} "
-                f"{max(age_s, 0):.0f} s ago. {_ADVICE}; a query that was killed gives its group free after "
-                f"{HOLDS_S:.0f} s"
+                f"{max(age_s, 0):.0f} s ago. {_HINT}; the group of a query that was killed is free again after "
+                f"{LEASE_DURATION_S:.0f} s"
             )

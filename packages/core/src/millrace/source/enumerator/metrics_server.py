@@ -1,4 +1,4 @@
-"""The metrics of a stream, on the driver."""
+"""Receive the metrics of a stream on the driver, from the executors that read it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from millrace.options.values import split_address
 logger = logging.getLogger("millrace.monitoring")
 
 
-class Monitor:
-    """Adds up what executors read, and says where they tell it.
+class MetricsServer:
+    """Adds up what executors report to have read.
 
     Args:
-        address: Where to listen, as ``host`` or ``host:port``; without one executors tell nothing.
+        address: Where to listen, as ``host`` or ``host:port``; without one executors report nothing.
     """
 
     def __init__(self, address: str) -> None:
@@ -26,24 +26,24 @@ class Monitor:
 
     @property
     def address(self) -> Address | None:
-        """Where executors tell what they have read."""
+        """Where executors report what they have read; None when nobody listens."""
         return self._receiver.address if self._receiver else None
 
     def close(self) -> None:
-        """Take no more reports."""
+        """Accept no more reports."""
         if self._receiver:
             self._receiver.close()
 
     def begin(self, splits: int) -> int:
-        """Begin a micro-batch of so many splits; answers its number."""
+        """Begin a micro-batch of so many splits, and return its number."""
         return self._totals.begin(splits if self._receiver else 0)
 
     def finish(self) -> None:
-        """The micro-batch has ended."""
+        """Add up the micro-batch that has ended."""
         self._totals.finish()
 
     def to_json(self) -> dict[str, Any]:
-        """What is known now: see `Totals.to_json`."""
+        """Return the totals so far: see `Totals.to_json`."""
         return self._totals.to_json()
 
 

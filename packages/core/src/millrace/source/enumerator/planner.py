@@ -1,100 +1,147 @@
-"""Planning on the driver: subscription, starting and stopping offsets, and how far each micro-batch goes."""
+"""Plan reads on the driver: subscription, starting and stopping offsets, and how far each micro-batch goes."""
 
 from __future__ import annotations
 
 import dataclasses
+import time
 import uuid
+from collections.abc import Callable
 from typing import Any
 
+from millrace.checkpoint import Offsets, StreamOffset, nest_by_topic
 from millrace.configuration import SourceConfig
+from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.options.connector import SourceOptions
 from millrace.source.enumerator.admission_control import AdmissionControl
-from millrace.source.enumerator.consumer_group import Group, check_group
-from millrace.source.enumerator.data_loss import LossPolicy, find_losses
-from millrace.source.enumerator.partition_discovery import Subscription
-from millrace.source.enumerator.splits import LARGEST_SPLIT, Split, plan_splits
+from millrace.source.enumerator.alignment import Alignment
+from millrace.source.enumerator.consumer_group import ConsumerGroup, check_group_is_free
+from millrace.source.enumerator.loss_detection import LossPolicy, find_losses
+from millrace.source.enumerator.record_probe import RecordProbe
+from millrace.source.enumerator.split_planner import MAX_SPLIT_RECORDS, plan_splits
 from millrace.source.enumerator.start_and_stop_offsets import (
     EARLIEST,
     LATEST,
+    limit_to_stop,
     starting_offsets,
     stopping_offsets,
-    until,
 )
-from millrace.source.enumerator.stream_offset import Offsets, StreamOffset, nest
-from millrace.source.enumerator.subscriber import Found, selection_of
+from millrace.source.enumerator.subscriber import PartitionDiscovery, SubscribedPartitions, subscriber_for
+from millrace.source.splits import Split
 
 
 class Planner:
-    """Answers, on the driver, which offsets to read.
+    """Decides, on the driver, which offsets to read.
 
     Args:
         config: How to read.
+        admin: The cluster to read from.
+        record_probe: Reads a few records, for limits that need more than offsets.
+        clock: Monotonic clock, in seconds.
+        pause: Waits for some seconds.
+        new_id: Makes a name for a stream that begins, another one each time.
 
     Raises:
-        OptionsError: No topic is given, or the Kafka client does not accept its properties.
+        OptionsError: No topic is given.
     """
 
-    def __init__(self, config: SourceConfig) -> None:
-        options, selection = config.options, selection_of(config.options)
+    def __init__(
+        self,
+        config: SourceConfig,
+        admin: KafkaAdmin,
+        record_probe: RecordProbe,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
+    ) -> None:
+        options = config.options
         self._config = config
-        self._cluster = KafkaAdmin(config.client)
-        self._group: Group | None = None
-        self._owner = uuid.uuid4().hex
-        self._losses = LossPolicy(fail=options.fail_on_data_loss)
-        self._pace = AdmissionControl(options, config.client, self._cluster)
-        self._subscription = Subscription(
-            self._cluster, selection, options.discovery_interval_ms, forget=not options.fail_on_data_loss
+        self._admin = admin
+        self._owner = new_id()
+        self._group: ConsumerGroup | None = None
+        self._loss_policy = LossPolicy(fail=options.fail_on_data_loss)
+        self._discovery = PartitionDiscovery(
+            admin,
+            subscriber_for(options),
+            options.discovery_interval_ms,
+            allow_missing=not options.fail_on_data_loss,
+            clock=clock,
+            pause=pause,
         )
+        alignment = Alignment.of(options, admin, record_probe, clock)
+        self._admission_control = AdmissionControl(options, record_probe, alignment, clock)
+
+    @classmethod
+    def connect(cls, config: SourceConfig) -> Planner:
+        """Make a planner with clients of its own, which connect when they are first asked.
+
+        Raises:
+            OptionsError: No topic is given, or the Kafka client does not accept its properties.
+        """
+        return cls(config, KafkaAdmin(config.client), RecordProbe(config.client))
 
     def batch_splits(self) -> list[Split]:
-        """The splits of a batch read, from the starting to the stopping offsets."""
-        partitions = self._subscription.find().partitions
-        start = starting_offsets(self._config, EARLIEST, partitions, self._cluster)
+        """Return the splits of a batch read, from the starting to the stopping offsets."""
+        partitions = self._discovery.partitions().partitions
+        start = starting_offsets(self._config, EARLIEST, partitions, self._admin)
         if self._config.options.check_duplicated_group:
-            check_group(self._cluster, start, owner="")
-        return _splits(start, stopping_offsets(self._config, start, self._cluster), self._config.options)
+            check_group_is_free(self._admin, start, owner="")
+        return _splits(start, stopping_offsets(self._config, start, self._admin), self._config.options)
 
     def first_offset(self) -> StreamOffset:
-        """Where a stream without a checkpoint begins, and where it stops if it is bounded."""
-        found = self._subscription.find()
-        start = starting_offsets(self._config, LATEST, found.partitions, self._cluster)
+        """Return where a stream without a checkpoint begins, and where it stops if it is bounded."""
+        subscribed = self._discovery.partitions()
+        start = starting_offsets(self._config, LATEST, subscribed.partitions, self._admin)
         is_bounded = self._config.bounded is not None
-        stop = stopping_offsets(self._config, start, self._cluster) if is_bounded else {}
-        return StreamOffset(start, stop=stop, ids=found.ids, owner=self._owner)
+        stop = stopping_offsets(self._config, start, self._admin) if is_bounded else {}
+        return StreamOffset(start, stopping_offsets=stop, topic_ids=subscribed.topic_ids, owner=self._owner)
 
-    def available(self, start: StreamOffset, last: Offsets | None = None) -> StreamOffset:
-        """How far a stream at ``start`` could read now, new partitions included; ``start`` itself if there is nothing.
+    def available(self, start: StreamOffset, run_end: Offsets | None = None) -> StreamOffset:
+        """Return how far a stream could read now, new partitions included; ``start`` itself if there is nothing.
 
         Args:
             start: How far it has read.
-            last: Where each partition is to stop in this run; partitions that are not in it are not read at all.
+            run_end: Where each partition is to stop in this run; partitions that are not in it are not read at all.
 
         Raises:
             DataLossError: Something that the stream was to read is lost, and that is an error.
         """
-        found, begin, end = self._look(start, self._subscription.find(start.next))
-        losses = find_losses(start, found, begin, end)
+        subscribed, begin, end = self._look_up(start, self._discovery.partitions(start.positions))
+        losses = find_losses(start, subscribed, begin, end)
         if losses:
-            # What the topics are may have changed since they were last looked at
-            found, begin, end = self._look(start, self._subscription.find_again(start.next))
-            losses = find_losses(start, found, begin, end)
-        resumed = self._losses.settle(losses)
-        partitions = [p for p in found.partitions if last is None or p in last or p in start.next]
-        joined = {p: begin[p] for p in partitions if p not in start.next} | resumed
-        begin = {**start.next, **joined}
-        end = {partition: end[partition] for partition in partitions}
+            # The topics may have changed since they were last looked up
+            subscribed, begin, end = self._look_up(start, self._discovery.refresh(start.positions))
+            losses = find_losses(start, subscribed, begin, end)
+        resumed = self._loss_policy.handle(losses)
+        return self._available(start, subscribed, begin, end, resumed, run_end)
+
+    def _available(
+        self,
+        start: StreamOffset,
+        subscribed: SubscribedPartitions,
+        begin: Offsets,
+        log_end: Offsets,
+        resumed: Offsets,
+        run_end: Offsets | None,
+    ) -> StreamOffset:
+        known = start.positions if run_end is None else {**start.positions, **run_end}
+        partitions = [p for p in subscribed.partitions if run_end is None or p in known]
+        overrides = {p: begin[p] for p in partitions if p not in start.positions} | dict(resumed)
+        begin = {**start.positions, **overrides}
+        end = {partition: log_end[partition] for partition in partitions}
         # What has lost data ends where its log ends now
-        bounded = {p: min(stop, end[p]) if p in resumed else stop for p, stop in start.stop.items() if p in end}
-        for stop in (bounded, last):
-            if stop:
-                end = until(stop, begin, end)
-        available = StreamOffset(end, joined, bounded, found.ids, start.owner or self._owner)
-        return start if end == start.next and not joined else available
+        stop = {p: min(at, end[p]) if p in resumed else at for p, at in start.stopping_offsets.items() if p in end}
+        for limit in (stop, run_end):
+            if limit:
+                end = limit_to_stop(limit, begin, end)
+        if end == start.positions and not overrides:
+            return start
+        return StreamOffset(end, overrides, stop, subscribed.topic_ids, start.owner or self._owner)
 
     def next_end(self, start: StreamOffset, available: StreamOffset, *, draining: bool) -> StreamOffset:
-        """Where the next micro-batch ends, by the read limits; ``start`` itself when there is to be none yet.
+        """Return where the next micro-batch ends, by the read limits; ``start`` itself when there is to be none yet.
 
         Args:
             start: How far the stream has read.
@@ -103,13 +150,13 @@ class Planner:
         """
         if available == start:
             return start
-        begin = available.begin(start)
-        # Where partitions join or go on must come into the checkpoint, or it would be found out, and told, again
-        at_once = draining or bool(available.stop) or bool(available.joined)
-        end = self._pace.end(begin, available.next, draining=at_once)
-        if end == begin and not available.joined:
+        begin = available.starting_offsets(start)
+        # Start overrides must come into the checkpoint, or they would be found out, and logged, again
+        at_once = draining or available.is_bounded or bool(available.start_overrides)
+        end = self._admission_control.end(begin, available.positions, draining=at_once)
+        if end == begin and not available.start_overrides:
             return start
-        return dataclasses.replace(available, next=end)
+        return dataclasses.replace(available, positions=end)
 
     def begin(self, start: StreamOffset) -> None:
         """Get ready to go on from ``start``, which a query does once in each process.
@@ -117,56 +164,59 @@ class Planner:
         Raises:
             GroupInUseError: Someone else uses the consumer group, and the user wants that checked.
         """
-        owner, wanted = start.owner or self._owner, self._config.options.commit_offsets
-        if wanted or (wanted is None and self._config.follows_group):
-            self._group = Group(self._cluster, owner)
+        owner, commits_offsets = start.owner or self._owner, self._config.options.commit_offsets
+        if commits_offsets or (commits_offsets is None and self._config.follows_group):
+            self._group = ConsumerGroup(self._admin, owner)
         if self._config.options.check_duplicated_group:
             if self._group:
-                self._group.claim(start.next)
+                self._group.acquire_lease(start.positions)
             else:
-                check_group(self._cluster, start.next, owner)
+                check_group_is_free(self._admin, start.positions, owner)
 
     def commit(self, offset: StreamOffset) -> None:
         """Let the consumer group follow the stream, when the user wants it to."""
         if self._group:
-            self._group.commit(offset.next)
+            self._group.commit(offset.positions)
 
     def metrics(self) -> dict[str, Any]:
-        """What the planner knows, for metrics: see `millrace.api.metrics`."""
-        known: dict[str, Any] = {"skipped": self._losses.skipped}
+        """Return what the planner knows, for metrics: see `millrace.api.metrics`."""
+        metrics: dict[str, Any] = {"skipped": self._loss_policy.skipped}
         if self._group:
-            known |= {
-                "committed": nest(self._group.committed),
+            metrics |= {
+                "committed": nest_by_topic(self._group.committed),
                 "commits_succeeded": self._group.succeeded,
                 "commits_failed": self._group.failed,
             }
-        return known
+        return metrics
 
     def stop(self) -> None:
-        """The query has ended."""
+        """Release what a query holds that has ended."""
         if self._group:
-            self._group.release()
+            self._group.release_lease()
 
-    def _look(self, start: StreamOffset, found: Found) -> tuple[Found, Offsets, Offsets]:
+    def _look_up(
+        self, start: StreamOffset, subscribed: SubscribedPartitions
+    ) -> tuple[SubscribedPartitions, Offsets, Offsets]:
+        """Return the partitions, where their logs begin, and where they end."""
         try:
-            begin, end = self._cluster.bounds(found.partitions)
+            begin, end = self._admin.bounds(subscribed.partitions)
         except UnknownTopicError:
-            # Deleted since the last look at the topics
-            found = self._subscription.find_again(start.next)
-            begin, end = self._cluster.bounds(found.partitions)
-        return found, begin, self._not_before(start.next, end)
+            # Deleted since the topics were last looked up
+            subscribed = self._discovery.refresh(start.positions)
+            begin, end = self._admin.bounds(subscribed.partitions)
+        return subscribed, begin, self._include_read(start.positions, end)
 
-    def _not_before(self, read: Offsets, end: Offsets) -> Offsets:
-        """Ends that are not before what was read, where that is still in the log, if not visible at the moment."""
-        before = [partition for partition, offset in read.items() if end.get(partition, offset) < offset]
-        whole = self._cluster.end_of_log(before)
-        return {**end, **{partition: read[partition] for partition in before if whole[partition] >= read[partition]}}
+    def _include_read(self, positions: Offsets, end: Offsets) -> dict[TopicPartition, int]:
+        """Move ends to what was read, where that is still in the log, if not visible at the moment."""
+        before = [partition for partition, offset in positions.items() if end.get(partition, offset) < offset]
+        log_end = self._admin.end_of_log(before)
+        return {**end, **{p: positions[p] for p in before if log_end[p] >= positions[p]}}
 
 
 def plan_micro_batch(start: StreamOffset, end: StreamOffset, options: SourceOptions) -> list[Split]:
-    """The splits of the micro-batch between two offsets: a function of its arguments alone."""
-    return _splits(end.begin(start), end.next, options)
+    """Return the splits of the micro-batch between two offsets: a function of its arguments alone."""
+    return _splits(end.starting_offsets(start), end.positions, options)
 
 
 def _splits(start: Offsets, end: Offsets, options: SourceOptions) -> list[Split]:
-    return plan_splits(start, end, options.parallelism or 1, options.max_records_per_split or LARGEST_SPLIT)
+    return plan_splits(start, end, options.parallelism or 1, options.max_records_per_split or MAX_SPLIT_RECORDS)

@@ -1,4 +1,4 @@
-"""Checks of a read that need the cluster; on the driver, before any task starts."""
+"""Check before any task starts, on the driver, what a read needs of the cluster."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from millrace.kafka.producer import WatchedProducer, producer_settings
 from millrace.kafka.write_admin import WriteAdmin
 
 
-def check_dead_letters(config: SourceConfig) -> None:
-    """Refuse a topic for malformed messages that these cannot be written to.
+def check_dead_letter_topic(config: SourceConfig) -> None:
+    """Refuse a dead letter topic that cannot be written to.
 
     Raises:
         UnreachableError, UnknownTopicError, ClientError: As `WriteAdmin.check_writable`.
@@ -17,6 +17,6 @@ def check_dead_letters(config: SourceConfig) -> None:
     topic = config.options.dead_letter_topic
     if topic is None:
         return
-    # Made and dropped: it talks to no broker before it is told to
+    # Made and dropped: a producer connects to no broker before it is told to
     WatchedProducer(producer_settings(config.client, idempotent=True))
     WriteAdmin(config.client).check_writable((topic,), "dirty-data.collector.topic")

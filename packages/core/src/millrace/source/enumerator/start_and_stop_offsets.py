@@ -1,18 +1,18 @@
-"""Where reading starts and stops, as offset initializers say."""
+"""Starting and stopping offsets, by offset initializers."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
 
+from millrace.checkpoint import Offsets
 from millrace.configuration import SourceConfig
 from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
-from millrace.source.enumerator.data_loss import logger
-from millrace.source.enumerator.stream_offset import Offsets, held
+from millrace.source.data_loss import describe_log, logger
 
 EARLIEST = "earliest-offset"
 LATEST = "latest-offset"
@@ -22,84 +22,82 @@ Partitions = tuple[TopicPartition, ...]
 
 
 def starting_offsets(
-    config: SourceConfig, otherwise: str, partitions: Partitions, cluster: KafkaAdmin
+    config: SourceConfig, default_mode: str, partitions: Partitions, admin: KafkaAdmin
 ) -> dict[TopicPartition, int]:
-    """Where a read without a checkpoint starts each partition.
+    """Return where a read without a checkpoint starts each partition.
 
     Args:
         config: How to read.
-        otherwise: The initializer when neither a startup mode nor a group is given.
+        default_mode: The initializer when neither a startup mode nor a group is given.
         partitions: What is read.
-        cluster: Where it is.
+        admin: Where it is.
 
     Raises:
         DataLossError: A partition has no valid offset, and no policy says where to start instead.
     """
-    ref = config.startup or _standard(GROUP if config.follows_group else otherwise)
-    offsets = _initialize(ref, partitions, cluster)
-    begin, end = cluster.bounds(partitions)
-    beyond = [partition for partition, offset in offsets.items() if offset > end[partition]]
+    initializer = config.startup or _standard_initializer(GROUP if config.follows_group else default_mode)
+    offsets = _initialize(initializer, partitions, admin)
+    begin, end = admin.bounds(partitions)
+    beyond_end = [partition for partition, offset in offsets.items() if offset > end[partition]]
     # A group may have read what is not visible to this query at the moment: it waits for that
-    end = {**end, **cluster.end_of_log(beyond)}
+    end = {**end, **admin.end_of_log(beyond_end)}
     valid = {p: offset for p, offset in offsets.items() if begin[p] <= offset <= end[p]}
-    missing = [partition for partition in partitions if partition not in valid]
     reset = config.options.offset_reset
     if reset == "none" and not config.options.fail_on_data_loss:
-        valid |= _nearest({p: offsets[p] for p in missing if p in offsets}, begin, end)
-        missing = [partition for partition in missing if partition not in valid]
+        valid |= _move_into_log({p: offset for p, offset in offsets.items() if p not in valid}, begin, end)
+    missing = [partition for partition in partitions if partition not in valid]
     if missing and reset == "none":
-        raise DataLossError(_no_start(ref.name, missing[0], len(missing), offsets.get(missing[0]), begin, end))
+        raise DataLossError(_no_valid_offset(initializer.name, missing, offsets, begin, end))
     bounds = begin if reset == "earliest" else end
     return {**valid, **{partition: bounds[partition] for partition in missing}}
 
 
-def stopping_offsets(config: SourceConfig, start: Offsets, cluster: KafkaAdmin) -> dict[TopicPartition, int]:
-    """Where a read that starts at some offsets stops, which is not beyond the ends of the logs now."""
+def stopping_offsets(config: SourceConfig, start: Offsets, admin: KafkaAdmin) -> dict[TopicPartition, int]:
+    """Return where a read that starts at some offsets stops, which is not beyond the ends of the logs now."""
     partitions = tuple(start)
-    stop = _initialize(config.bounded or _standard(LATEST), partitions, cluster)
-    return until(stop, start, cluster.end(partitions))
+    stop = _initialize(config.bounded or _standard_initializer(LATEST), partitions, admin)
+    return limit_to_stop(stop, start, admin.end(partitions))
 
 
-def until(stop: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPartition, int]:
-    """Ends that are not beyond where partitions stop; those that have no such offset are not read."""
+def limit_to_stop(stop: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPartition, int]:
+    """Return ends that are not beyond where partitions stop; those that have no such offset are not read."""
     return {p: max(begin[p], min(end[p], stop.get(p, begin[p]))) for p in end}
 
 
-def _initialize(ref: PluginRef, partitions: Partitions, cluster: KafkaAdmin) -> dict[TopicPartition, int]:
-    offsets: Mapping[TopicPartition, int] = ref.create().offsets(partitions, cluster)
-    wrong = [f"{offset} for {partition}" for partition, offset in offsets.items() if offset < 0]
-    if wrong:
-        raise OptionsError("source", (f"offset initializer {ref.name!r} gave offset {', '.join(wrong)}",))
+def _initialize(initializer: PluginRef, partitions: Partitions, admin: KafkaAdmin) -> dict[TopicPartition, int]:
+    offsets: Mapping[TopicPartition, int] = initializer.create().offsets(partitions, admin)
+    negative = [f"{offset} for {partition}" for partition, offset in offsets.items() if offset < 0]
+    if negative:
+        problem = f"offset initializer {initializer.name!r} gave offset {', '.join(negative)}"
+        raise OptionsError("source", (problem,))
     return {partition: offsets[partition] for partition in partitions if partition in offsets}
 
 
-def _nearest(offsets: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPartition, int]:
-    found = {p: min(max(offset, begin[p]), end[p]) for p, offset in offsets.items()}
+def _move_into_log(offsets: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPartition, int]:
+    moved = {p: min(max(offset, begin[p]), end[p]) for p, offset in offsets.items()}
     for partition, offset in offsets.items():
-        log = held(begin[partition], end[partition])
         logger.warning(
             "data is lost: %s was to start at offset %d, and the log %s. It starts at offset %d",
             partition,
             offset,
-            log,
-            found[partition],
+            describe_log(begin[partition], end[partition]),
+            moved[partition],
         )
-    return found
+    return moved
 
 
-def _no_start(
-    mode: str, partition: TopicPartition, count: int, offset: int | None, begin: Offsets, end: Offsets
-) -> str:
-    found = "has no offset" if offset is None else f"gives offset {offset}"
-    more = f" (and {count - 1} more partitions)" if count > 1 else ""
+def _no_valid_offset(mode: str, missing: list[TopicPartition], offsets: Offsets, begin: Offsets, end: Offsets) -> str:
+    partition, offset = missing[0], offsets.get(missing[0])
+    more = f" (and {len(missing) - 1} more partitions)" if len(missing) > 1 else ""
     return (
-        f"{partition}{more}: startup mode {mode!r} {found}, and the log {held(begin[partition], end[partition])}. "
-        f"Say with option 'properties.auto.offset.reset' where to start instead: earliest or latest"
+        f"{partition}{more}: startup mode {mode!r} {'has no offset' if offset is None else f'gives offset {offset}'}, "
+        f"and the log {describe_log(begin[partition], end[partition])}. Say with option "
+        f"'properties.auto.offset.reset' where to start instead: earliest or latest"
     )
 
 
 @functools.cache
-def _standard(name: str) -> PluginRef:
+def _standard_initializer(name: str) -> PluginRef:
     manager = plugin_manager()
     options = manager.load(OFFSET_INITIALIZER, name).Options()
     return manager.refer(OFFSET_INITIALIZER, name, options)

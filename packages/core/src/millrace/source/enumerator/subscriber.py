@@ -1,40 +1,58 @@
-"""What the user chose to read: a list of topics, a pattern of their names, or single partitions."""
+"""Subscribe to a list of topics, a pattern of their names, or single partitions, and discover new partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
-from millrace.kafka.admin import KafkaAdmin, Topic
+from millrace.kafka.admin import Topic
 from millrace.options.connector import SourceOptions
 from millrace.options.values import topic_matcher
 
+MISSING_PATIENCE_S = 3.0
+"""How long partitions that were read must be missing before they count as gone: a broker that has just started may not
+know all topics yet."""
+
+MISSING_PAUSE_S = 0.5
+
 
 @dataclass(frozen=True)
-class Found:
-    """What a selection finds.
+class SubscribedPartitions:
+    """The partitions that match a subscription.
 
     Attributes:
-        partitions: The chosen partitions, in order.
-        ids: The ids of their topics; a topic that is made again under its old name has another one.
+        partitions: The partitions, in order.
+        topic_ids: The ids of their topics; a topic that is created again under its old name has another one.
     """
 
     partitions: tuple[TopicPartition, ...]
-    ids: Mapping[str, str]
+    topic_ids: Mapping[str, str]
 
 
-class Selection(Protocol):
+class TopicLookup(Protocol):
+    """The topics of a cluster."""
+
+    def topics(self, names: Iterable[str], may_lack: Collection[str]) -> dict[str, Topic]:
+        """Return what some topics are now, by name."""
+
+    def topic_names(self) -> list[str]:
+        """Return the names of all topics, in order."""
+
+
+class Subscriber(Protocol):
     """A choice of partitions."""
 
-    def find(self, cluster: KafkaAdmin, may_lack: Collection[TopicPartition] | None) -> Found:
-        """The chosen partitions as they are now.
+    def partitions(self, admin: TopicLookup, allow_missing: Collection[TopicPartition] | None) -> SubscribedPartitions:
+        """Return the chosen partitions as they are now.
 
         Args:
-            cluster: Where to look.
-            may_lack: What is left out, with the rest of its topics, when it does not exist; None for whatever it is.
+            admin: Where to look.
+            allow_missing: What is left out, with the rest of its topics, when it does not exist; None for whatever it
+                is.
 
         Raises:
             UnreachableError: No bootstrap server answered.
@@ -42,18 +60,18 @@ class Selection(Protocol):
         """
 
 
-def selection_of(options: SourceOptions) -> Selection:
-    """The selection that the options make.
+def subscriber_for(options: SourceOptions) -> Subscriber:
+    """Return the subscriber that the options ask for.
 
     Raises:
-        OptionsError: They make none.
+        OptionsError: They choose nothing.
     """
     if options.topics:
-        return TopicList(options.topics)
+        return TopicListSubscriber(options.topics)
     if options.topic_pattern is not None:
-        return TopicPattern(options.topic_pattern)
+        return TopicPatternSubscriber(options.topic_pattern)
     if options.partitions:
-        return PartitionSet(options.partitions)
+        return PartitionSetSubscriber(options.partitions)
     problem = (
         "option 'topic' is required, such as 'orders' or 'orders;audit' (or 'topic-pattern', or 'topic-partitions')"
     )
@@ -61,59 +79,122 @@ def selection_of(options: SourceOptions) -> Selection:
 
 
 @dataclass(frozen=True)
-class TopicList:
-    """All partitions of some topics, in the order of the topics."""
+class TopicListSubscriber:
+    """Subscribes to all partitions of some topics, in the order of the topics."""
 
     topics: tuple[str, ...]
 
-    def find(self, cluster: KafkaAdmin, may_lack: Collection[TopicPartition] | None) -> Found:
-        """The topics' partitions: see `Selection.find`."""
-        return _all_of(cluster.topics(self.topics, may_lack=_topics(may_lack, self.topics)))
+    def partitions(self, admin: TopicLookup, allow_missing: Collection[TopicPartition] | None) -> SubscribedPartitions:
+        """Return the topics' partitions: see `Subscriber.partitions`."""
+        return _all_partitions(admin.topics(self.topics, may_lack=_topic_names(allow_missing, self.topics)))
 
 
 @dataclass(frozen=True)
-class TopicPattern:
-    """All partitions of the topics whose whole name matches a pattern, Kafka's internal ones left out."""
+class TopicPatternSubscriber:
+    """Subscribes to the topics whose whole name matches a pattern, Kafka's internal ones left out."""
 
     pattern: str
 
-    def find(self, cluster: KafkaAdmin, may_lack: Collection[TopicPartition] | None) -> Found:
-        """The matching topics' partitions, by name; none when no topic matches: see `Selection.find`."""
-        names = list(filter(topic_matcher(self.pattern), cluster.topic_names()))
-        # Those that are deleted between the two looks are not there
-        return _all_of(cluster.topics(names, may_lack=names))
+    def partitions(self, admin: TopicLookup, allow_missing: Collection[TopicPartition] | None) -> SubscribedPartitions:
+        """Return the matching topics' partitions, by name; none when no topic matches: see `Subscriber.partitions`."""
+        names = list(filter(topic_matcher(self.pattern), admin.topic_names()))
+        # A topic may be deleted between the two requests
+        return _all_partitions(admin.topics(names, may_lack=names))
 
 
 @dataclass(frozen=True)
-class PartitionSet:
-    """Single partitions of some topics."""
+class PartitionSetSubscriber:
+    """Subscribes to single partitions of some topics."""
 
     chosen: tuple[tuple[str, int], ...]
 
-    def find(self, cluster: KafkaAdmin, may_lack: Collection[TopicPartition] | None) -> Found:
-        """The partitions themselves: see `Selection.find`."""
+    def partitions(self, admin: TopicLookup, allow_missing: Collection[TopicPartition] | None) -> SubscribedPartitions:
+        """Return the partitions themselves: see `Subscriber.partitions`."""
         names = [topic for topic, _ in self.chosen]
-        topics = cluster.topics(names, may_lack=_topics(may_lack, names))
+        topics = admin.topics(names, may_lack=_topic_names(allow_missing, names))
         counts = {name: topic.partitions for name, topic in topics.items()}
         for topic, number in self.chosen:
             count = counts.get(topic, 0)
-            if may_lack is not None and number >= count and (topic, number) not in may_lack:
+            if allow_missing is not None and number >= count and (topic, number) not in allow_missing:
                 raise UnknownTopicError(
                     f"no partition {number} in topic {topic!r} (option 'topic-partitions'), which has {count} of them, "
                     f"counted from 0"
                 )
-        there = (TopicPartition(topic, number) for topic, number in self.chosen if number < counts.get(topic, 0))
-        return Found(tuple(there), _ids(topics))
+        existing = (TopicPartition(topic, number) for topic, number in self.chosen if number < counts.get(topic, 0))
+        return SubscribedPartitions(tuple(existing), _topic_ids(topics))
 
 
-def _topics(partitions: Collection[TopicPartition] | None, otherwise: Collection[str]) -> set[str]:
-    return set(otherwise) if partitions is None else {partition.topic for partition in partitions}
+class PartitionDiscovery:
+    """Looks up the subscribed partitions again from time to time, since they come and go while a query runs.
+
+    Args:
+        admin: Where the topics are.
+        subscriber: What to read.
+        interval_ms: How long a look-up holds; 0 or less for ever.
+        allow_missing: Whether a stream that has begun goes on without topics that do not exist.
+        clock: Monotonic clock, in seconds.
+        pause: Waits for some seconds.
+    """
+
+    def __init__(
+        self,
+        admin: TopicLookup,
+        subscriber: Subscriber,
+        interval_ms: int,
+        *,
+        allow_missing: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._admin = admin
+        self._subscriber = subscriber
+        self._interval_s = interval_ms / 1000
+        self._allow_missing = allow_missing
+        self._clock = clock
+        self._pause = pause
+        self._latest: SubscribedPartitions | None = None
+        self._refreshed_at = 0.0
+
+    def partitions(self, read: Collection[TopicPartition] = ()) -> SubscribedPartitions:
+        """Return the subscribed partitions; looked up at first and then again whenever the interval has passed.
+
+        Args:
+            read: What was read before, and may be gone by now; what else was named must exist.
+
+        Raises:
+            UnreachableError, UnknownTopicError: As `Subscriber.partitions`.
+        """
+        if self._latest is None or self._is_due():
+            return self.refresh(read)
+        return self._latest
+
+    def refresh(self, read: Collection[TopicPartition]) -> SubscribedPartitions:
+        """Look up the subscribed partitions now: see `partitions`."""
+        self._latest = self._look_up(read)
+        self._refreshed_at = self._clock()
+        return self._latest
+
+    def _look_up(self, read: Collection[TopicPartition]) -> SubscribedPartitions:
+        deadline = self._clock() + MISSING_PATIENCE_S
+        allow_missing = None if self._allow_missing and read else read
+        while True:
+            subscribed = self._subscriber.partitions(self._admin, allow_missing)
+            if self._clock() >= deadline or not set(read) - set(subscribed.partitions):
+                return subscribed
+            self._pause(MISSING_PAUSE_S)
+
+    def _is_due(self) -> bool:
+        return self._interval_s > 0 and self._clock() - self._refreshed_at >= self._interval_s
 
 
-def _all_of(topics: Mapping[str, Topic]) -> Found:
+def _topic_names(partitions: Collection[TopicPartition] | None, default: Collection[str]) -> set[str]:
+    return set(default) if partitions is None else {partition.topic for partition in partitions}
+
+
+def _all_partitions(topics: Mapping[str, Topic]) -> SubscribedPartitions:
     partitions = (TopicPartition(name, number) for name in topics for number in range(topics[name].partitions))
-    return Found(tuple(partitions), _ids(topics))
+    return SubscribedPartitions(tuple(partitions), _topic_ids(topics))
 
 
-def _ids(topics: Mapping[str, Topic]) -> dict[str, str]:
+def _topic_ids(topics: Mapping[str, Topic]) -> dict[str, str]:
     return {name: topic.id for name, topic in topics.items()}

@@ -1,10 +1,10 @@
-"""Where malformed messages go that a query skips."""
+"""Collect the malformed messages that a query skips: nowhere, in the log, or in a dead letter topic."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Protocol
+import time
+from collections.abc import Callable, Sequence
 
 from confluent_kafka import Message
 
@@ -14,84 +14,101 @@ from millrace.kafka.errors import client_errors
 from millrace.kafka.producer import poll_all, producer_for
 from millrace.kafka.statistics import OFF
 from millrace.options.secrets import Properties
-from millrace.source.reader.malformed_record import MalformedRecord
-from millrace.source.reader.rate_limit import RateLimit
+from millrace.source.reader.error_policy import MalformedRecord, MalformedRecordCollector
 
 logger = logging.getLogger("millrace.dirty_data")
 
-SHOWN = 10
-SHOWN_IN_S = 10.0
+MAX_LOGGED = 10
+LOG_PERIOD_S = 10.0
 """A worker logs so many messages in so many seconds, and then how many it left out."""
 
-HEADER = "millrace.error."
-"""What the names of those headers begin with that tell of the error."""
-
-_rate = RateLimit(SHOWN, SHOWN_IN_S)
+ERROR_HEADER_PREFIX = "millrace.error."
+"""The beginning of the names of those headers that describe the error."""
 
 Headers = list[tuple[str, bytes | None]]
 
 
-class Collector(Protocol):
-    """Takes the malformed messages of one task."""
-
-    def take(self, bad: Sequence[MalformedRecord]) -> None:
-        """Take some messages."""
-
-    def finish(self) -> None:
-        """Return when all of them are where they belong."""
-
-
-def collector_for(config: SourceConfig) -> Collector:
-    """The collector that the options ask for, for one task."""
-    options = config.options
-    if options.dead_letter_topic is not None:
-        return DeadLetters(config.client, options.dead_letter_topic)
-    return Log(_rate) if options.dirty_collector == "logger" else Nowhere()
-
-
-class Nowhere:
-    """Forgets them."""
-
-    def take(self, bad: Sequence[MalformedRecord]) -> None:
-        """Nothing to do."""
-
-    def finish(self) -> None:
-        """Nothing to do."""
-
-
-class Log:
-    """Logs them, as warnings, but no flood of them.
+class RateLimit:
+    """Allows something so many times in each period.
 
     Args:
-        rate: How many this worker logs.
+        max_count: How many times.
+        period_s: The period, in seconds; it begins with the first time.
+        clock: Monotonic clock, in seconds.
     """
 
-    def __init__(self, rate: RateLimit) -> None:
-        self._rate = rate
+    def __init__(self, max_count: int, period_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._max_count = max_count
+        self._period_s = period_s
+        self._clock = clock
+        self._period_began_at = -period_s
+        self._count = 0
+
+    def try_acquire(self) -> bool:
+        """Return whether it is allowed once more now; counts it if so."""
+        now = self._clock()
+        if now - self._period_began_at >= self._period_s:
+            self._period_began_at, self._count = now, 0
+        if self._count >= self._max_count:
+            return False
+        self._count += 1
+        return True
+
+
+_worker_rate_limit = RateLimit(MAX_LOGGED, LOG_PERIOD_S)
+
+
+def collector_for(config: SourceConfig) -> MalformedRecordCollector:
+    """Return the collector that the options ask for, for one task."""
+    options = config.options
+    if options.dead_letter_topic is not None:
+        return DeadLetterTopic(config.client, options.dead_letter_topic)
+    return LogCollector(_worker_rate_limit) if options.dirty_collector == "logger" else DiscardingCollector()
+
+
+class DiscardingCollector:
+    """Discards malformed messages."""
+
+    def collect(self, malformed: Sequence[MalformedRecord]) -> None:
+        """Do nothing."""
+
+    def finish(self) -> None:
+        """Do nothing."""
+
+
+class LogCollector:
+    """Logs malformed messages, as warnings, but no flood of them.
+
+    Args:
+        rate_limit: How many this worker logs.
+    """
+
+    def __init__(self, rate_limit: RateLimit) -> None:
+        self._rate_limit = rate_limit
         self._left_out = 0
 
-    def take(self, bad: Sequence[MalformedRecord]) -> None:
-        """Log as many as there may be now."""
-        for each in bad:
-            if self._rate.allows():
+    def collect(self, malformed: Sequence[MalformedRecord]) -> None:
+        """Log as many messages as the rate limit allows."""
+        for each in malformed:
+            if self._rate_limit.try_acquire():
                 logger.warning("%s. It is skipped", each)
             else:
                 self._left_out += 1
 
     def finish(self) -> None:
-        """Tell how many were left out."""
+        """Log how many messages were left out."""
         if self._left_out:
             logger.warning(
                 "%d more malformed messages that this task has skipped are left out of this log, which shows %d in "
                 "%.0f s",
                 self._left_out,
-                SHOWN,
-                SHOWN_IN_S,
+                MAX_LOGGED,
+                LOG_PERIOD_S,
             )
 
 
-class DeadLetters:
-    """Writes them to a topic as they are, with headers that tell place and reason.
+class DeadLetterTopic:
+    """Writes malformed messages to a topic as they are, with headers for position and reason.
 
     The producer is made for the first of them, and kept by the worker.
 
@@ -103,60 +120,62 @@ class DeadLetters:
     def __init__(self, client: Properties, topic: str) -> None:
         self._client = client
         self._topic = topic
-        self._delivery_: Delivery | None = None
+        self._delivery: Delivery | None = None
 
-    def take(self, bad: Sequence[MalformedRecord]) -> None:
-        """Hand them to the producer.
+    def collect(self, malformed: Sequence[MalformedRecord]) -> None:
+        """Hand messages to the producer.
 
         Raises:
             DeliveryError: Earlier ones could not be delivered.
             MessageError: One is larger than the client accepts.
         """
-        delivery = self._delivery()
+        delivery = self._open_delivery()
         with client_errors(f"writing to topic {self._topic!r}"), record_errors(self._topic):
-            for each in bad:
+            for each in malformed:
                 message = each.message
-                delivery.produce(self._topic, value=message.value(), key=message.key(), headers=headers_of(each))
+                headers = dead_letter_headers(each)
+                delivery.produce(self._topic, value=message.value(), key=message.key(), headers=headers)
         delivery.check()
 
     def finish(self) -> None:
-        """Wait until the brokers have acknowledged all of them.
+        """Wait until the brokers have acknowledged all messages.
 
         Raises:
             DeliveryError: Some could not be delivered.
         """
-        if self._delivery_ is not None:
-            self._delivery_.finish()
+        if self._delivery is not None:
+            self._delivery.finish()
         poll_all()
 
-    def _delivery(self) -> Delivery:
-        if self._delivery_ is None:
-            self._delivery_ = Delivery(
+    def _open_delivery(self) -> Delivery:
+        if self._delivery is None:
+            self._delivery = Delivery(
                 # Nobody would take its statistics
                 producer_for(Properties({**self._client, **OFF}), idempotent=True),
                 "malformed messages (option 'dirty-data.collector.topic')",
                 "Spark reads its messages again",
             )
-        return self._delivery_
+        return self._delivery
 
 
-def headers_of(bad: MalformedRecord) -> Headers:
-    """A message's own headers, and those that tell where it was and what is wrong with it."""
-    message = bad.message
-    told = {
+def dead_letter_headers(malformed: MalformedRecord) -> Headers:
+    """Return a message's own headers, and those for where it was and what is wrong with it."""
+    message = malformed.message
+    error = {
         "topic": message.topic(),
         "partition": message.partition(),
         "offset": message.offset(),
-        "timestamp": _timestamp(message),
-        "part": "key" if bad.is_key else "value",
-        "format": bad.format,
-        "reason": bad.reason,
+        "timestamp": _timestamp_ms(message),
+        "part": "key" if malformed.is_key else "value",
+        "format": malformed.format,
+        "reason": malformed.reason,
     }
-    further: Headers = [(HEADER + name, str(value).encode()) for name, value in told.items() if value is not None]
-    return [*(message.headers() or ()), *further]
+    added: Headers = [
+        (ERROR_HEADER_PREFIX + name, str(value).encode()) for name, value in error.items() if value is not None
+    ]
+    return [*(message.headers() or ()), *added]
 
 
-def _timestamp(message: Message) -> int | None:
-    """In ms since 1970; None without one."""
+def _timestamp_ms(message: Message) -> int | None:
     millis: int = message.timestamp()[1]
     return millis if millis >= 0 else None

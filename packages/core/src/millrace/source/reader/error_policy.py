@@ -1,60 +1,114 @@
-"""Dirty data: what becomes of malformed messages."""
+"""Malformed messages: what is wrong with them, and whether they fail a task or are counted, collected and skipped."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from millrace.configuration import SourceConfig
+from confluent_kafka import Message
+
 from millrace.errors import MessageError
-from millrace.records.messages import Messages
-from millrace.source.reader.dead_letters import collector_for
-from millrace.source.reader.malformed_record import MalformedRecord
+from millrace.options.connector import SourceOptions
+from millrace.records.messages import Messages, describe_position
 from millrace.source.reader.split_metrics import SplitMetrics
 
 logger = logging.getLogger("millrace.dirty_data")
 
-MAX_COUNT = "ingestion.error-tolerance.max-count"
+MAX_COUNT_OPTION = "ingestion.error-tolerance.max-count"
+
+_SHOWN_BYTES = 120
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedRecord:
+    """A message that gives no rows because something is wrong with it.
+
+    Attributes:
+        message: The message.
+        reason: What is wrong, in words for a person.
+        format: The format that cannot read it.
+        is_key: Whether it is the key that is wrong.
+        lenient_option: The option of the format that would let it pass; None when there is none.
+    """
+
+    message: Message
+    reason: str
+    format: str
+    is_key: bool = False
+    lenient_option: str | None = None
+
+    @property
+    def position(self) -> str:
+        """Topic, partition and offset, in words."""
+        return describe_position(self.message)
+
+    def __str__(self) -> str:
+        """Describe where it is, what is wrong, and how it begins."""
+        what, payload = ("key", self.message.key()) if self.is_key else ("message", self.message.value())
+        return f"malformed {what} in {self.position}: {self.reason}{_describe_payload(payload)}"
+
+    @property
+    def hint(self) -> str:
+        """What a user can do about it."""
+        skip = "to skip and count {}, set 'ingestion.ignore-errors' to true"
+        if self.lenient_option is None:
+            return skip.format("such messages").capitalize()
+        return f"To let such messages pass, set {self.lenient_option!r} to true; {skip.format('them')}"
+
+
+class MalformedRecordCollector(Protocol):
+    """Collects the malformed messages of one task."""
+
+    def collect(self, malformed: Sequence[MalformedRecord]) -> None:
+        """Collect some messages."""
+
+    def finish(self) -> None:
+        """Return when all of them are where they belong."""
 
 
 class ErrorPolicy:
-    """What becomes of the malformed messages of one task: an error, or they are counted, collected and skipped.
+    """Raises an error for the malformed messages of one task, or counts, collects and skips them.
 
     Args:
-        config: How to read.
-        tally: Where to count them.
+        options: What is tolerated.
+        metrics: Where to count them.
+        collector: Where to collect them.
     """
 
-    def __init__(self, config: SourceConfig, tally: SplitMetrics) -> None:
-        self._tolerates = config.options.ignore_errors
-        self._most = config.options.max_errors
-        self._collector = collector_for(config)
-        self._tally = tally
+    def __init__(self, options: SourceOptions, metrics: SplitMetrics, collector: MalformedRecordCollector) -> None:
+        self._tolerates = options.ignore_errors
+        self._max_count = options.max_errors
+        self._metrics = metrics
+        self._collector = collector
         self._last: MalformedRecord | None = None
 
-    def take(self, messages: Messages, bad: Sequence[MalformedRecord]) -> None:
-        """Take malformed messages.
+    def handle(self, messages: Messages, malformed: Sequence[MalformedRecord]) -> None:
+        """Handle malformed messages.
 
         Args:
             messages: What was read together.
-            bad: Those of them that are malformed.
+            malformed: Those of them that are malformed.
 
         Raises:
-            MessageError: They are not tolerated, or this task has met too many.
+            MessageError: They are not tolerated, or this task has read too many.
             DeliveryError: Earlier ones could not be delivered to the topic that collects them.
         """
+        first = malformed[0]
         if not self._tolerates:
-            others = f"; {len(bad) - 1} more of {len(messages.items)} messages read together are malformed"
-            raise MessageError(f"{bad[0]}{others if len(bad) > 1 else ''}. {bad[0].advice}")
-        self._last = bad[-1]
-        self._tally.malformed(messages.partition, len(bad))
-        self._collector.take(bad)
-        if self._is_too_many(self._tally.errors):
+            others = f"; {len(malformed) - 1} more of {len(messages.items)} messages read together are malformed"
+            raise MessageError(f"{first}{others if len(malformed) > 1 else ''}. {first.hint}")
+        self._last = malformed[-1]
+        self._metrics.malformed(messages.partition, len(malformed))
+        self._collector.collect(malformed)
+        if self._is_too_many(self._metrics.errors):
             self._collector.finish()
-            raise self._too_many(self._tally.errors, "this task")
+            raise self._too_many(self._metrics.errors, "this task")
 
     def finish(self) -> None:
-        """Return when all that were taken are where they are collected.
+        """Return when all malformed messages are where they are collected.
 
         Raises:
             DeliveryError: Some could not be delivered to the topic that collects them.
@@ -63,38 +117,53 @@ class ErrorPolicy:
         if self._last is not None:
             logger.warning(
                 "malformed messages skipped by this task (option 'ingestion.ignore-errors'): %d, the last one in %s",
-                self._tally.errors,
-                self._last.place,
+                self._metrics.errors,
+                self._last.position,
             )
 
     @property
-    def must_ask(self) -> bool:
-        """Whether all tasks of the query together may have met too many, which the driver knows."""
-        return self._last is not None and self._most >= 0
+    def needs_query_total(self) -> bool:
+        """Whether all tasks of the query together may have read too many, which the driver knows."""
+        return self._last is not None and self._max_count >= 0
 
-    def check(self, met: int | None) -> None:
-        """Fail when all tasks of the query together have met too many.
+    def check_query_total(self, total: int | None) -> None:
+        """Fail when all tasks of the query together have read too many.
 
         Args:
-            met: How many they have met; None when the driver did not tell.
+            total: How many they have read; None when the driver did not answer.
 
         Raises:
             MessageError: These are too many.
         """
-        if met is None:
+        if total is None:
             logger.warning(
-                "the driver does not tell how many malformed messages the query has met, so that option %r holds for "
-                "this task alone. Give an address of the driver by option 'scan.metrics.address'",
-                MAX_COUNT,
+                "the driver does not answer how many malformed messages the query has read, so that option %r holds "
+                "for this task alone. Give an address of the driver by option 'scan.metrics.address'",
+                MAX_COUNT_OPTION,
             )
-        elif self._is_too_many(met):
-            raise self._too_many(met, "this query")
+        elif self._is_too_many(total):
+            raise self._too_many(total, "this query")
 
-    def _is_too_many(self, met: int) -> bool:
-        return 0 <= self._most < met
+    def _is_too_many(self, count: int) -> bool:
+        return 0 <= self._max_count < count
 
-    def _too_many(self, met: int, who: str) -> MessageError:
+    def _too_many(self, count: int, reader: str) -> MessageError:
         return MessageError(
-            f"malformed messages met by {who}: {met}, more than the {self._most} that option {MAX_COUNT!r} allows. The "
-            f"last one is a {self._last}"
+            f"malformed messages read by {reader}: {count}, more than the {self._max_count} that option "
+            f"{MAX_COUNT_OPTION!r} allows. The last one is a {self._last}"
         )
+
+
+def _describe_payload(payload: bytes | None) -> str:
+    if payload is None:
+        return ". It is null"
+    if len(payload) <= _SHOWN_BYTES:
+        return f". It begins with {_quote(payload)}"
+    # A character that the cut divides is left out
+    end = next((end for end in range(_SHOWN_BYTES, _SHOWN_BYTES - 4, -1) if payload[end] & 0xC0 != 0x80), _SHOWN_BYTES)
+    return f". It begins with {_quote(payload[:end])} (the first {end} of {len(payload)} bytes)"
+
+
+def _quote(payload: bytes) -> str:
+    # Bytes that are no text become lone surrogates, which repr writes as \udcXX: shown as the bytes they are
+    return re.sub(r"\\udc([89a-f][0-9a-f])", r"\\x\1", repr(payload.decode("utf-8", "surrogateescape")))

@@ -1,4 +1,4 @@
-"""From messages to rows as the query's schema has them, and to the messages that have none."""
+"""Build record batches with the query's columns from messages, and tell the messages that are malformed."""
 
 from __future__ import annotations
 
@@ -15,158 +15,152 @@ from millrace.errors import SchemaChangedError
 from millrace.options import options_of
 from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef
-from millrace.records.key_value_projection import Part
-from millrace.records.messages import Messages
-from millrace.source.reader.key_decoder import Keys
-from millrace.source.reader.malformed_record import MalformedRecord, place_of
-from millrace.source.reader.metadata_columns import metadata_columns
-from millrace.source.reader.row_kinds import row_kinds
+from millrace.records.key_value_projection import ColumnProjection
+from millrace.records.messages import Messages, describe_position
+from millrace.records.metadata_columns import metadata_columns
+from millrace.records.row_kinds import decoded_row_kinds
+from millrace.source.reader.error_policy import MalformedRecord
+from millrace.source.reader.key_decoder import KeyDecoder
 
 
-class Rows(NamedTuple):
-    """What some messages became.
+class BuiltBatch(NamedTuple):
+    """The rows of some messages.
 
     Attributes:
         batch: The rows.
-        bad: The messages that have none because something is wrong with them, in order.
+        malformed: The messages that have none because something is wrong with them, in order.
     """
 
     batch: pa.RecordBatch
-    bad: tuple[MalformedRecord, ...] = ()
+    malformed: tuple[MalformedRecord, ...] = ()
 
 
 class RecordBatchBuilder:
-    """Makes rows of messages: what is decoded, its metadata, its row kinds, and what keys say.
+    """Builds rows of messages: decoded values, metadata, row kinds, and the columns of keys.
 
     Args:
         schema: The query's columns.
-        decode: Decodes the values.
+        decode_values: Decodes the values of messages.
         metadata: Which metadata is among the columns.
         value_format: The format of values; None for the columns of Spark's own connector.
-        value: The columns of the format of values.
-        row_kind_column: The column of row kinds, of a format of changes.
-        keys: The columns of keys.
+        value_projection: The columns of the format of values.
+        row_kind_column: The column of row kinds, of a changelog format.
+        key_decoder: Decodes the keys of messages, with a format of keys.
     """
 
     def __init__(
         self,
         schema: pa.Schema,
-        decode: Callable[[Messages], Decoded],
+        decode_values: Callable[[Messages], Decoded],
         metadata: tuple[MetadataColumn, ...],
         value_format: PluginRef | None = None,
-        value: Part | None = None,
+        value_projection: ColumnProjection | None = None,
         row_kind_column: str | None = None,
-        keys: Keys | None = None,
+        key_decoder: KeyDecoder | None = None,
     ) -> None:
         self._schema = schema
-        self._decode = decode
+        self._decode_values = decode_values
         self._metadata = metadata
         self._value_format = value_format
         self._row_kind_column = row_kind_column
-        self._keys = keys
-        self._places = {name: index for index, name in enumerate(value.columns)} if value is not None else {}
-        is_whole = value is None or value.schema == schema
-        self._is_plain = is_whole and not metadata and row_kind_column is None and keys is None
-        # What formats decode they have checked
-        self._not_null = [
-            field.name for field in schema if not (field.nullable or field.name in {*self._places, row_kind_column})
-        ]
+        self._key_decoder = key_decoder
+        value_columns = () if value_projection is None else value_projection.columns
+        self._value_positions = {name: index for index, name in enumerate(value_columns)}
+        has_all_columns = value_projection is None or value_projection.schema == schema
+        self._is_value_only = has_all_columns and not metadata and row_kind_column is None and key_decoder is None
+        # Decoders check the columns of values themselves
+        unchecked = (field for field in schema if field.name not in {*self._value_positions, row_kind_column})
+        self._not_null = [field.name for field in unchecked if not field.nullable]
 
-    def __call__(self, messages: Messages) -> Rows:
-        """The rows of some messages.
+    def __call__(self, messages: Messages) -> BuiltBatch:
+        """Build the rows of some messages.
 
         Raises:
             PluginError: A format does not keep its contract.
-            SchemaChangedError: The columns follow the messages, and one of them does not fit them.
+            SchemaChangedError: The columns follow the messages, and one of the messages does not fit them.
         """
-        with _unfit(messages, "key"):
-            keys = None if self._keys is None else self._keys.decode(messages)
-        with _unfit(messages, "message"):
-            decoded = self._decode(messages)
-        batch = decoded.rows if self._is_plain else self._completed(messages, decoded, keys)
-        # Messages whose values have rows all the same
-        blamed = dict(self._bad_keys(messages, keys))
-        for index, bad in self._nulls(messages, batch, decoded.message_index):
-            blamed.setdefault(index, bad)
-        if not blamed and not decoded.errors:
-            return Rows(batch)
-        if blamed:
-            batch = _without(batch, decoded.message_index, blamed)
-        found = self._bad_values(messages, decoded) | blamed
-        return Rows(batch, tuple(found[index] for index in sorted(found)))
+        with _schema_mismatch_at(messages, "key"):
+            keys = None if self._key_decoder is None else self._key_decoder.decode(messages)
+        with _schema_mismatch_at(messages, "message"):
+            decoded = self._decode_values(messages)
+        batch = decoded.rows if self._is_value_only else self._add_columns(messages, decoded, keys)
+        # Messages whose values have been decoded, so that their rows must go
+        rejected = dict(self._malformed_keys(messages, keys))
+        for index, malformed in self._unexpected_nulls(messages, batch, decoded.message_index):
+            rejected.setdefault(index, malformed)
+        if not rejected and not decoded.errors:
+            return BuiltBatch(batch)
+        if rejected:
+            batch = _without_messages(batch, decoded.message_index, rejected)
+        all_malformed = self._malformed_values(messages, decoded) | rejected
+        return BuiltBatch(batch, tuple(all_malformed[index] for index in sorted(all_malformed)))
 
-    def _completed(self, messages: Messages, decoded: Decoded, keys: Decoded | None) -> pa.RecordBatch:
-        beside = metadata_columns(self._schema, self._metadata, messages, decoded)
+    def _add_columns(self, messages: Messages, decoded: Decoded, keys: Decoded | None) -> pa.RecordBatch:
+        added = metadata_columns(self._schema, self._metadata, messages, decoded)
         if self._row_kind_column is not None:
-            beside[self._row_kind_column] = row_kinds(decoded)
-        if self._keys is not None and keys is not None:
-            beside |= self._keys.columns(keys, len(messages.items), decoded.message_index)
-        made = [
-            beside[name] if name in beside else decoded.rows.column(self._places.get(name, name))
+            added[self._row_kind_column] = decoded_row_kinds(decoded)
+        if self._key_decoder is not None and keys is not None:
+            added |= self._key_decoder.columns_for(keys, len(messages.items), decoded.message_index)
+        arrays = [
+            added[name] if name in added else decoded.rows.column(self._value_positions.get(name, name))
             for name in self._schema.names
         ]
-        return pa.RecordBatch.from_arrays(made, schema=self._schema)
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _bad_values(self, messages: Messages, decoded: Decoded) -> dict[int, MalformedRecord]:
+    def _malformed_values(self, messages: Messages, decoded: Decoded) -> dict[int, MalformedRecord]:
         format_ = self._value_format
         if format_ is None:
             return {}
-        lenient = _lenient(format_, "")
+        lenient = _lenient_option(format_, "")
         return {
-            error.index: MalformedRecord(messages.items[error.index], error.reason, format_.name, lenient=lenient)
+            error.index: MalformedRecord(
+                messages.items[error.index], error.reason, format_.name, lenient_option=lenient
+            )
             for error in decoded.errors
         }
 
-    def _bad_keys(self, messages: Messages, keys: Decoded | None) -> Iterator[tuple[int, MalformedRecord]]:
-        if self._keys is None or keys is None:
+    def _malformed_keys(self, messages: Messages, keys: Decoded | None) -> Iterator[tuple[int, MalformedRecord]]:
+        if self._key_decoder is None or keys is None:
             return
-        format_ = self._keys.format
+        format_ = self._key_decoder.format
         for error in keys.errors:
-            item = messages.items[error.index]
-            yield (
-                error.index,
-                MalformedRecord(item, error.reason, format_.name, is_key=True, lenient=_lenient(format_, "key.")),
-            )
+            message, lenient = messages.items[error.index], _lenient_option(format_, "key.")
+            yield error.index, MalformedRecord(message, error.reason, format_.name, True, lenient)
 
-    def _nulls(
+    def _unexpected_nulls(
         self, messages: Messages, batch: pa.RecordBatch, message_index: pa.Int32Array | None
     ) -> Iterator[tuple[int, MalformedRecord]]:
         for name in self._not_null:
             column = batch.column(name)
             if not column.null_count:
                 continue
-            of_key = self._keys if self._keys is not None and name in self._keys.shown else None
-            format_ = self._value_format if of_key is None else of_key.format
+            is_key = self._key_decoder is not None and name in self._key_decoder.columns
+            format_ = self._key_decoder.format if self._key_decoder is not None and is_key else self._value_format
             reason = f"null in column {name!r}, which is NOT NULL"
             for row in np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist():
                 index = row if message_index is None else message_index[row].as_py()
-                yield (
-                    index,
-                    MalformedRecord(
-                        messages.items[index], reason, format_.name if format_ else "", is_key=of_key is not None
-                    ),
-                )
+                yield index, MalformedRecord(messages.items[index], reason, format_.name if format_ else "", is_key)
 
 
 @contextmanager
-def _unfit(messages: Messages, what: str) -> Iterator[None]:
-    """Say where a message is that does not fit the columns."""
+def _schema_mismatch_at(messages: Messages, part: str) -> Iterator[None]:
+    """Name the position of a message that does not fit the columns."""
     try:
         yield
     except SchemaMismatchError as error:
-        place = place_of(messages.items[error.index])
-        raise SchemaChangedError(f"the {what} in {place} does not fit the columns: {error.reason}") from None
+        position = describe_position(messages.items[error.index])
+        raise SchemaChangedError(f"the {part} in {position} does not fit the columns: {error.reason}") from None
 
 
-def _without(
-    batch: pa.RecordBatch, message_index: pa.Int32Array | None, bad: Mapping[int, MalformedRecord]
+def _without_messages(
+    batch: pa.RecordBatch, message_index: pa.Int32Array | None, rejected: Mapping[int, MalformedRecord]
 ) -> pa.RecordBatch:
-    """The rows of the other messages."""
-    of_rows = np.arange(batch.num_rows) if message_index is None else message_index.to_numpy()
-    return batch.filter(pa.array(~np.isin(of_rows, list(bad))))
+    """Return the rows of the other messages."""
+    index_of_row = np.arange(batch.num_rows) if message_index is None else message_index.to_numpy()
+    return batch.filter(pa.array(~np.isin(index_of_row, list(rejected))))
 
 
 @functools.cache
-def _lenient(format_: PluginRef, side: str) -> str | None:
+def _lenient_option(format_: PluginRef, prefix: str) -> str | None:
     names = {info.name for info in options_of(type(format_.options)).values()}
-    return f"{side}{format_.name}.ignore-parse-errors" if "ignore-parse-errors" in names else None
+    return f"{prefix}{format_.name}.ignore-parse-errors" if "ignore-parse-errors" in names else None

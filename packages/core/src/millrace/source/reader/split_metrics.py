@@ -1,4 +1,4 @@
-"""What a task has read, counted by partition."""
+"""Count, by partition, what a task reads."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class SplitMetrics:
         count.fetch_lag_ms = _age_ms(records[-1])
 
     def emitted(self, partition: TopicPartition, last: Message) -> None:
-        """Note that the rows of fetched records were made, up to that of ``last``."""
+        """Note that rows were built of fetched records, up to that of ``last``."""
         self.counts[partition].emit_lag_ms = _age_ms(last)
 
     def malformed(self, partition: TopicPartition, messages: int) -> None:
-        """Count messages that give no rows because something is wrong with them."""
+        """Count messages that are malformed."""
         self.counts[partition].errors += messages
 
     @property
     def errors(self) -> int:
-        """How many of those there are in all partitions."""
+        """How many messages are malformed, in all partitions."""
         return sum(count.errors for count in self.counts.values())
 
     def skipped(self, partition: TopicPartition, offsets: int) -> None:

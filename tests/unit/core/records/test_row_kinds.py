@@ -12,8 +12,8 @@ from millrace.configuration.build import configure_source
 from millrace.contracts import Decoded
 from millrace.errors import SchemaError
 from millrace.records.messages import Messages
-from millrace.source.reader.pipeline import rows_for
-from millrace.source.reader.row_kinds import row_kinds
+from millrace.records.row_kinds import decoded_row_kinds
+from millrace.source.reader.builder_factory import record_batch_builder_for
 
 Make = Callable[..., Messages]
 UPDATE = {"op": "u", "before": {"id": 1}, "after": {"id": 2}, "source": {"table": "orders"}}
@@ -27,7 +27,7 @@ def changes(messages: Make, *items: object) -> Messages:
 def read(messages: Messages, schema: pa.Schema, **options: str) -> list[dict[str, object]]:
     given = {"properties.bootstrap.servers": "h:1", "format": "debezium-json"}
     named = {name.replace("_", "."): value for name, value in options.items()}
-    return rows_for(configure_source({**given, **named}), schema)(messages).batch.to_pylist()
+    return record_batch_builder_for(configure_source({**given, **named}), schema)(messages).batch.to_pylist()
 
 
 def refused(schema: pa.Schema, **options: str) -> str:
@@ -85,5 +85,5 @@ def test_with_a_format_of_rows_the_column_is_like_any_other(messages: Make) -> N
 
 
 def test_rows_without_kinds_are_inserted() -> None:
-    kinds = row_kinds(Decoded(pa.record_batch({"id": [1, 2]})))
+    kinds = decoded_row_kinds(Decoded(pa.record_batch({"id": [1, 2]})))
     assert kinds.equals(pa.array(["+I", "+I"]))

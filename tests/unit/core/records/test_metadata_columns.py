@@ -9,7 +9,7 @@ from millrace.contracts import Decoded
 from millrace.errors import SchemaError
 from millrace.options.metadata import METADATA_KEYS, parse_metadata_columns
 from millrace.records.messages import Messages
-from millrace.source.reader.metadata_columns import COLUMNS, metadata_columns, metadata_fields, value_schema
+from millrace.records.metadata_columns import _COLUMNS, metadata_columns, metadata_fields, without_metadata
 
 Make = Callable[..., Messages]
 ID = pa.field("id", pa.int64())
@@ -17,22 +17,22 @@ TOLD = {"table": pa.string(), "keys": pa.list_(pa.string()), "at": pa.timestamp(
 
 
 def test_every_key_of_the_option_has_a_column() -> None:
-    assert tuple(COLUMNS) == METADATA_KEYS
+    assert tuple(_COLUMNS) == METADATA_KEYS
 
 
 def test_the_format_gets_what_is_not_metadata() -> None:
     chosen = parse_metadata_columns("offset AS at, topic")
-    assert value_schema(pa.schema([*metadata_fields(chosen, TOLD), ID]), chosen, TOLD) == pa.schema([ID])
+    assert without_metadata(pa.schema([*metadata_fields(chosen, TOLD), ID]), chosen, TOLD) == pa.schema([ID])
 
 
 def test_a_metadata_column_that_the_schema_lacks_is_told_with_its_type() -> None:
     with pytest.raises(SchemaError, match=r"names column 'at', which the schema lacks: add at TIMESTAMP$"):
-        value_schema(pa.schema([ID]), parse_metadata_columns("timestamp AS at"), TOLD)
+        without_metadata(pa.schema([ID]), parse_metadata_columns("timestamp AS at"), TOLD)
 
 
 def test_a_metadata_column_of_another_type_is_told() -> None:
     with pytest.raises(SchemaError, match=r"metadata column 'id' \(partition\) is INT, not int64"):
-        value_schema(pa.schema([ID]), parse_metadata_columns("partition AS id"), TOLD)
+        without_metadata(pa.schema([ID]), parse_metadata_columns("partition AS id"), TOLD)
 
 
 def test_what_the_format_tells_is_a_column_too() -> None:
@@ -43,16 +43,16 @@ def test_what_the_format_tells_is_a_column_too() -> None:
         ("value.keys", pa.list_(pa.string())),
         ("offset", pa.int64()),
     ]
-    assert value_schema(pa.schema([*fields, ID]), chosen, TOLD) == pa.schema([ID])
+    assert without_metadata(pa.schema([*fields, ID]), chosen, TOLD) == pa.schema([ID])
 
 
 @pytest.mark.parametrize(("key", "expected"), [("table", "STRING"), ("keys", "ARRAY<STRING>"), ("at", "TIMESTAMP")])
 def test_a_column_of_the_formats_metadata_is_told_with_its_type(key: str, expected: str) -> None:
     chosen = parse_metadata_columns(f"value.{key} AS m")
     with pytest.raises(SchemaError, match=f"names column 'm', which the schema lacks: add m {expected}$"):
-        value_schema(pa.schema([ID]), chosen, TOLD)
+        without_metadata(pa.schema([ID]), chosen, TOLD)
     with pytest.raises(SchemaError, match=rf"metadata column 'm' \(value.{key}\) is {expected}, not int64$"):
-        value_schema(pa.schema([("m", pa.int64())]), chosen, TOLD)
+        without_metadata(pa.schema([("m", pa.int64())]), chosen, TOLD)
 
 
 def test_a_message_shows_all_that_it_has(messages: Make) -> None:

@@ -1,4 +1,7 @@
-"""The columns of Spark's own Kafka connector, for reads without a format."""
+"""Columns of Spark's own Kafka connector, for reads without a format.
+
+Names and types are those of Spark's "Structured Streaming + Kafka Integration Guide".
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,18 @@ _COLUMNS = {
     "partition": columns.PARTITION,
     "offset": columns.OFFSET,
     "timestamp": columns.RECORD_TIMESTAMP,
-    "timestampType": columns.TIMESTAMP_NUMBER,
+    "timestampType": columns.TIMESTAMP_TYPE_NUMBER,
     "headers": columns.HEADER_LIST_OR_NULL,
 }
 
 
-def kafka_schema(*, include_headers: bool) -> pa.Schema:
-    """The columns key, value, topic, partition, offset, timestamp, timestampType and, when asked for, headers."""
+def spark_kafka_schema(*, include_headers: bool) -> pa.Schema:
+    """Return the columns key, value, topic, partition, offset, timestamp, timestampType and, on request, headers."""
     return pa.schema([(name, column.type) for name, column in _COLUMNS.items() if include_headers or name != "headers"])
 
 
-def check_kafka_schema(schema: pa.Schema) -> None:
-    """Refuse a schema with other columns than Spark's own connector has; any choice of them is welcome.
+def check_spark_kafka_schema(schema: pa.Schema) -> None:
+    """Refuse a schema with other columns than Spark's own connector has; any choice of them is accepted.
 
     Raises:
         SchemaError: A column is unknown or of another type.
@@ -45,7 +48,7 @@ def check_kafka_schema(schema: pa.Schema) -> None:
             )
 
 
-def kafka_columns(schema: pa.Schema, messages: Messages) -> Decoded:
-    """Those columns of the messages that a schema asks for, one row a message."""
-    made = [_COLUMNS[field.name].column(messages, field) for field in schema]
-    return Decoded(pa.RecordBatch.from_arrays(made, schema=schema))
+def spark_kafka_columns(schema: pa.Schema, messages: Messages) -> Decoded:
+    """Build those columns of the messages that a schema asks for, one row a message."""
+    arrays = [_COLUMNS[field.name].column(messages, field) for field in schema]
+    return Decoded(pa.RecordBatch.from_arrays(arrays, schema=schema))

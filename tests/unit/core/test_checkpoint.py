@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from millrace.checkpoint import StreamOffset
 from millrace.contracts import TopicPartition
 from millrace.errors import MillraceError
-from millrace.source.enumerator.stream_offset import StreamOffset
 
 A0, A10, B0 = TopicPartition("a", 0), TopicPartition("a", 10), TopicPartition("b", 0)
 
@@ -21,7 +21,7 @@ def test_the_text_of_an_offset_does_not_depend_on_the_order_of_its_partitions() 
 
 
 def test_what_joined_and_where_to_stop_are_there_only_when_there_is_some() -> None:
-    stored = StreamOffset({A0: 5}, joined={A0: 2}, stop={A0: 9}).to_json()
+    stored = StreamOffset({A0: 5}, start_overrides={A0: 2}, stopping_offsets={A0: 9}).to_json()
     assert stored == {
         "v": 1,
         "topics": {"a": {"0": 5}},

@@ -10,20 +10,20 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TI
 from millrace.contracts import HEADERS
 from millrace.errors import SchemaError
 from millrace.records.messages import Messages
-from millrace.source.reader.kafka_columns import check_kafka_schema, kafka_columns, kafka_schema
+from millrace.records.spark_kafka_columns import check_spark_kafka_schema, spark_kafka_columns, spark_kafka_schema
 
 Make = Callable[..., Messages]
 NAMES = ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
 
 
 def test_the_columns_are_those_of_sparks_own_connector() -> None:
-    assert kafka_schema(include_headers=False).names == NAMES
-    assert kafka_schema(include_headers=True).names == [*NAMES, "headers"]
+    assert spark_kafka_schema(include_headers=False).names == NAMES
+    assert spark_kafka_schema(include_headers=True).names == [*NAMES, "headers"]
 
 
 def test_messages_become_all_columns(messages: Make) -> None:
-    schema = kafka_schema(include_headers=True)
-    rows = kafka_columns(
+    schema = spark_kafka_schema(include_headers=True)
+    rows = spark_kafka_columns(
         schema,
         messages(
             {"key": b"k", "value": b"v", "timestamp": (TIMESTAMP_CREATE_TIME, 1_500), "headers": [("h", b"1")]},
@@ -47,17 +47,17 @@ def test_messages_become_all_columns(messages: Make) -> None:
 
 def test_columns_come_in_the_order_that_is_asked_for(messages: Make) -> None:
     schema = pa.schema([("offset", pa.int64()), ("value", pa.binary())])
-    assert kafka_columns(schema, messages({"value": b"v"})).rows.to_pydict() == {"offset": [100], "value": [b"v"]}
+    assert spark_kafka_columns(schema, messages({"value": b"v"})).rows.to_pydict() == {"offset": [100], "value": [b"v"]}
 
 
 def test_any_choice_of_the_columns_is_accepted() -> None:
-    check_kafka_schema(kafka_schema(include_headers=True))
-    check_kafka_schema(pa.schema([("headers", HEADERS), ("value", pa.binary())]))
+    check_spark_kafka_schema(spark_kafka_schema(include_headers=True))
+    check_spark_kafka_schema(pa.schema([("headers", HEADERS), ("value", pa.binary())]))
 
 
 def test_an_unknown_column_is_refused() -> None:
     with pytest.raises(SchemaError) as error:
-        check_kafka_schema(pa.schema([("value", pa.binary()), ("id", pa.int64())]))
+        check_spark_kafka_schema(pa.schema([("value", pa.binary()), ("id", pa.int64())]))
     assert str(error.value) == (
         "column 'id': without the option 'format' the columns are key, value, topic, partition, offset, timestamp, "
         "timestampType, headers. Choose from these, or give a format, such as 'json'"
@@ -76,7 +76,7 @@ def test_an_unknown_column_is_refused() -> None:
 )
 def test_a_column_of_another_type_is_refused(name: str, kind: pa.DataType, expected: str) -> None:
     with pytest.raises(SchemaError) as error:
-        check_kafka_schema(pa.schema([(name, kind)]))
+        check_spark_kafka_schema(pa.schema([(name, kind)]))
     assert str(error.value).startswith(f"column {name!r} is {expected}")
     assert str(error.value).endswith(f"without the option 'format', not {kind}")
 
@@ -88,7 +88,7 @@ STRICT_HEADERS = pa.list_(
 
 def test_headers_may_be_declared_without_nulls(messages: Make) -> None:
     schema = pa.schema([pa.field("headers", STRICT_HEADERS, nullable=False)])
-    check_kafka_schema(schema)
-    rows = kafka_columns(schema, messages({"headers": [("h", None)]})).rows
+    check_spark_kafka_schema(schema)
+    rows = spark_kafka_columns(schema, messages({"headers": [("h", None)]})).rows
     assert rows.schema == schema
     assert rows.to_pydict() == {"headers": [[{"key": "h", "value": None}]]}

@@ -1,0 +1,148 @@
+"""The offset of a stream, as it stands in Spark's checkpoint and in a query's progress.
+
+No other module knows its JSON: the source writes and reads it, metrics and the end of a bounded stream find it in a
+query's progress, and a catalog in the offset log of a query that has failed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from millrace.contracts import TopicPartition
+from millrace.errors import MillraceError
+
+VERSION = 1
+
+Offsets = Mapping[TopicPartition, int]
+
+
+@dataclass(frozen=True)
+class StreamOffset:
+    """How far a stream has read.
+
+    As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"`` and ``"stop"`` of the same shape as
+    ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
+
+    Attributes:
+        positions: For each partition the offset of the record to read next.
+        start_overrides: Where the batch that ends at this offset begins those partitions that it does not begin where
+            the one before ended: new ones, those that had lost data, and all of the first batch, before which none has
+            ended. A replay after a failure begins them there as well.
+        stopping_offsets: For a bounded stream where each partition stops; empty for an unbounded one.
+        topic_ids: The topics' ids, by which a topic is known that was deleted and created again.
+        owner: A name that the stream gave itself when it began, by which others that use its group know it.
+    """
+
+    positions: Offsets
+    start_overrides: Offsets = field(default_factory=dict)
+    stopping_offsets: Offsets = field(default_factory=dict)
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    owner: str = ""
+
+    def starting_offsets(self, previous: StreamOffset) -> dict[TopicPartition, int]:
+        """Return where the batch begins that ends here, ``previous`` being the offset before this one."""
+        return {**previous.positions, **self.start_overrides}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the stream stops somewhere."""
+        return bool(self.stopping_offsets)
+
+    def has_stopped(self, partition: TopicPartition) -> bool:
+        """Return whether a bounded stream has read all of a partition that it wants; False for an unbounded one."""
+        return self.is_bounded and self.positions[partition] >= self.stopping_offsets.get(partition, 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the offset as Spark stores it."""
+        optional = {"from": self.start_overrides, "stop": self.stopping_offsets}
+        return {
+            "v": VERSION,
+            "topics": nest_by_topic(self.positions),
+            **{name: nest_by_topic(offsets) for name, offsets in optional.items() if offsets},
+            **({"ids": dict(sorted(self.topic_ids.items()))} if self.topic_ids else {}),
+            **({"owner": self.owner} if self.owner else {}),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> StreamOffset:
+        """Parse an offset that Spark stored.
+
+        Raises:
+            MillraceError: The checkpoint was not written by millrace, or by a newer one.
+        """
+        version = stored.get("v")
+        if version != VERSION:
+            raise MillraceError(
+                f"the checkpoint holds an offset of version {version!r}, this millrace reads version {VERSION}: "
+                f"{dict(stored)}. Use the millrace that wrote it, or another checkpoint location"
+            )
+        positions, overrides, stop = (flatten_by_topic(stored.get(name, {})) for name in ("topics", "from", "stop"))
+        return cls(positions, overrides, stop, stored.get("ids", {}), stored.get("owner", ""))
+
+
+@dataclass(frozen=True)
+class ReportedOffset:
+    """An offset of millrace in a query's progress.
+
+    Attributes:
+        offset: The offset.
+        metrics: What the source reports beside its latest offset; see `MetricsServer.to_json` and `Planner.metrics`.
+    """
+
+    offset: StreamOffset
+    metrics: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what Spark shows in a query's progress."""
+        return {**self.offset.to_json(), "metrics": dict(self.metrics)}
+
+
+def parse_reported_offset(text: str | None) -> ReportedOffset | None:
+    """Parse an offset in a query's progress, or in the offset log of its checkpoint.
+
+    Returns:
+        None for the offset of another source, and where there is none.
+
+    Raises:
+        MillraceError: A newer millrace wrote it.
+    """
+    try:
+        stored = json.loads(text or "null")
+    except ValueError:
+        return None
+    if not isinstance(stored, dict) or "v" not in stored or not isinstance(stored.get("topics"), dict):
+        return None
+    return ReportedOffset(StreamOffset.from_json(stored), stored.get("metrics", {}))
+
+
+def parse_offset_log(text: str) -> dict[int, StreamOffset]:
+    """Parse a file of the offset log in Spark's checkpoint, ``offsets/<batch>``.
+
+    Returns:
+        The offsets of millrace's sources by the numbers of their lines, which say which source of the query it is.
+
+    Raises:
+        MillraceError: A newer millrace wrote one of them.
+    """
+    parsed = {number: parse_reported_offset(line) for number, line in enumerate(text.splitlines())}
+    return {number: reported.offset for number, reported in parsed.items() if reported is not None}
+
+
+def nest_by_topic(offsets: Offsets) -> dict[str, dict[str, int]]:
+    """Return offsets as JSON has them: by topic, then by partition."""
+    nested: dict[str, dict[str, int]] = {}
+    for (topic, partition), offset in sorted(offsets.items()):
+        nested.setdefault(topic, {})[str(partition)] = offset
+    return nested
+
+
+def flatten_by_topic(nested: Mapping[str, Mapping[str, int]]) -> dict[TopicPartition, int]:
+    """Return offsets by partition that JSON has by topic, then by partition."""
+    return {
+        TopicPartition(topic, int(partition)): offset
+        for topic, partitions in nested.items()
+        for partition, offset in partitions.items()
+    }

@@ -1,0 +1,108 @@
+"""Metadata columns of a read: what a message has beside its value, next to the columns of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from millrace.contracts import Decoded
+from millrace.errors import SchemaError
+from millrace.options.metadata import MetadataColumn, format_metadata_keys
+from millrace.records import message_columns as columns
+from millrace.records.messages import Messages
+
+FormatMetadata = Mapping[str, pa.DataType]
+"""The metadata that a format decodes beside its rows: types by keys, which options name after ``value.``."""
+
+_COLUMNS = {
+    "topic": columns.TOPIC,
+    "partition": columns.PARTITION,
+    "offset": columns.OFFSET,
+    "timestamp": columns.RECORD_TIMESTAMP,
+    "timestamp-type": columns.TIMESTAMP_TYPE_NAME,
+    "headers": columns.HEADER_MAP_COLUMN,
+    "header-list": columns.HEADER_LIST,
+    "leader-epoch": columns.LEADER_EPOCH,
+    "__raw_key__": columns.KEY,
+    "__raw_value__": columns.VALUE,
+}
+
+
+def metadata_fields(chosen: tuple[MetadataColumn, ...], format_metadata: FormatMetadata) -> list[pa.Field]:
+    """Return the fields of the chosen metadata columns.
+
+    Args:
+        chosen: Which metadata, and the names of its columns.
+        format_metadata: The metadata that the format of values decodes.
+    """
+    return [pa.field(each.column, _type_of(each, format_metadata)) for each in chosen]
+
+
+def without_metadata(
+    schema: pa.Schema, chosen: tuple[MetadataColumn, ...], format_metadata: FormatMetadata
+) -> pa.Schema:
+    """Return a query's schema without its metadata columns, which is what formats decode.
+
+    Args:
+        schema: The query's columns.
+        chosen: Which metadata is among them.
+        format_metadata: The metadata that the format of values decodes.
+
+    Raises:
+        SchemaError: A metadata column is missing from the schema, or of another type.
+    """
+    for each in chosen:
+        if each.column not in schema.names:
+            raise SchemaError(
+                f"option 'metadata.columns' names column {each.column!r}, which the schema lacks: add "
+                f"{each.column} {_sql_type(each, format_metadata)}"
+            )
+        type_ = schema.field(each.column).type
+        if not _accepts(each, format_metadata, type_):
+            raise SchemaError(
+                f"metadata column {each.column!r} ({each.key}) is {_sql_type(each, format_metadata)}, not {type_}"
+            )
+    metadata_names = {each.column for each in chosen}
+    return pa.schema([field for field in schema if field.name not in metadata_names])
+
+
+def metadata_columns(
+    schema: pa.Schema, chosen: tuple[MetadataColumn, ...], messages: Messages, decoded: Decoded
+) -> dict[str, pa.Array]:
+    """Return the metadata of each decoded row, by the names of its columns.
+
+    Args:
+        schema: The query's columns.
+        chosen: Which metadata is among them.
+        messages: The messages.
+        decoded: Their decoded rows, with the metadata that the format decodes, each key once.
+    """
+    format_keys = format_metadata_keys(chosen)
+    arrays = {}
+    for each in chosen:
+        field = schema.field(each.column)
+        if each.format_key is not None and decoded.metadata is not None:
+            arrays[each.column] = decoded.metadata.column(format_keys.index(each.format_key)).cast(field.type)
+        else:
+            column = _COLUMNS[each.key].column(messages, field)
+            arrays[each.column] = column if decoded.message_index is None else column.take(decoded.message_index)
+    return arrays
+
+
+def _type_of(chosen: MetadataColumn, format_metadata: FormatMetadata) -> pa.DataType:
+    return _COLUMNS[chosen.key].type if chosen.format_key is None else format_metadata[chosen.format_key]
+
+
+def _accepts(chosen: MetadataColumn, format_metadata: FormatMetadata, type_: pa.DataType) -> bool:
+    if chosen.format_key is None:
+        return _COLUMNS[chosen.key].accepts(type_)
+    return type_ == format_metadata[chosen.format_key]
+
+
+def _sql_type(chosen: MetadataColumn, format_metadata: FormatMetadata) -> str:
+    if chosen.format_key is None:
+        return _COLUMNS[chosen.key].sql_type
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return from_arrow_type(format_metadata[chosen.format_key]).simpleString().upper()

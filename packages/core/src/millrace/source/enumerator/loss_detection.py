@@ -1,0 +1,110 @@
+"""Detect data that a stream wanted to read and cannot, and fail or go on without it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from millrace.checkpoint import Offsets, StreamOffset
+from millrace.contracts import TopicPartition
+from millrace.errors import DataLossError
+from millrace.source.data_loss import DATA_LOSS_HINT, describe_log, logger
+from millrace.source.enumerator.subscriber import SubscribedPartitions
+
+_GONE = "is gone: its topic was deleted, has fewer partitions, or no longer matches the subscription"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The records of one partition that a query cannot read any more.
+
+    Attributes:
+        partition: The partition.
+        reason: What happened to it, in words.
+        skipped: How many offsets are lost for certain.
+        resume: Where reading can go on; None when the partition is gone.
+    """
+
+    partition: TopicPartition
+    reason: str
+    skipped: int
+    resume: int | None
+
+
+def find_losses(position: StreamOffset, subscribed: SubscribedPartitions, begin: Offsets, end: Offsets) -> list[Loss]:
+    """Find what a stream has lost since it was at an offset.
+
+    Args:
+        position: How far the stream has read.
+        subscribed: The partitions that there are to read now.
+        begin: Where the log of each partition begins now.
+        end: Where the log of each partition ends now.
+    """
+    existing = set(subscribed.partitions)
+    losses = (
+        _find_loss(partition, offset, position, subscribed, begin, end)
+        if partition in existing
+        else Loss(
+            partition,
+            "is gone: its topic was deleted, has fewer partitions, or no longer matches the subscription",
+            0,
+            None,
+        )
+        for partition, offset in sorted(position.positions.items())
+        if not position.has_stopped(partition)
+    )
+    return [loss for loss in losses if loss is not None]
+
+
+def _find_loss(
+    partition: TopicPartition,
+    offset: int,
+    position: StreamOffset,
+    subscribed: SubscribedPartitions,
+    begin: Offsets,
+    end: Offsets,
+) -> Loss | None:
+    low, high = begin[partition], end[partition]
+    topic_id = position.topic_ids.get(partition.topic)
+    log = f"and the log now {describe_log(low, high)}"
+    if topic_id is not None and topic_id != subscribed.topic_ids[partition.topic]:
+        reason = f"had been read up to {offset} when its topic was deleted and created again, {log}"
+        return Loss(partition, reason, 0, low)
+    if high < offset:
+        # With an unchanged id it is the same log, what is left of which was read
+        resume = low if topic_id is None else high
+        return Loss(partition, f"had been read up to {offset}, {log}: it was created again or truncated", 0, resume)
+    if low > offset:
+        skipped = min(low, position.stopping_offsets.get(partition, low)) - offset
+        return Loss(partition, f"wants offset {offset}, {log}: records were deleted", skipped, low)
+    return None
+
+
+class LossPolicy:
+    """Raise an error for lost data, or log a warning and count it.
+
+    Args:
+        fail: Whether it is an error.
+
+    Attributes:
+        skipped: How many offsets were skipped.
+    """
+
+    def __init__(self, *, fail: bool) -> None:
+        self._fail = fail
+        self.skipped = 0
+
+    def handle(self, losses: Collection[Loss]) -> dict[TopicPartition, int]:
+        """Return where partitions that have lost something go on.
+
+        Raises:
+            DataLossError: Something is lost, and that is an error; the message names all of it.
+        """
+        if losses and self._fail:
+            lost = "; ".join(f"{loss.partition} {loss.reason}" for loss in losses)
+            raise DataLossError(f"data is lost: {lost}. {DATA_LOSS_HINT}")
+        for loss in losses:
+            outcome = "It is forgotten" if loss.resume is None else f"It goes on at offset {loss.resume}"
+            logger.warning("data is lost: %s %s. %s", loss.partition, loss.reason, outcome)
+            self.skipped += loss.skipped
+        return {loss.partition: loss.resume for loss in losses if loss.resume is not None}

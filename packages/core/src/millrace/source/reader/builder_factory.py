@@ -1,0 +1,110 @@
+"""Make the record batch builder of a read from its options and columns."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pyarrow as pa
+from confluent_kafka import Message
+
+from millrace.configuration import SourceConfig
+from millrace.contracts import ChangelogFormat, Decoded, Decoder
+from millrace.options.metadata import format_metadata_keys
+from millrace.plugins.manager import PluginRef
+from millrace.records.key_value_projection import ColumnProjection, KeyValueProjection, divide_columns
+from millrace.records.messages import Messages
+from millrace.records.metadata_columns import without_metadata
+from millrace.records.row_kinds import without_row_kind_column
+from millrace.records.spark_kafka_columns import check_spark_kafka_schema, spark_kafka_columns
+from millrace.source.reader.decode import decode, in_time_zone
+from millrace.source.reader.key_decoder import KeyDecoder
+from millrace.source.reader.record_batch_builder import RecordBatchBuilder
+
+
+@functools.lru_cache(maxsize=16)
+def record_batch_builder_for(config: SourceConfig, schema: pa.Schema, zone: str = "UTC") -> RecordBatchBuilder:
+    """Return the builder of a read; made on the driver to check the query's columns, then once per worker.
+
+    Args:
+        config: How to read.
+        schema: The query's columns.
+        zone: The time zone of text that has none.
+
+    Raises:
+        SchemaError: A format or the metadata cannot give one of the columns.
+    """
+    options = config.options
+    if config.value_format is None:
+        columns = without_metadata(schema, options.metadata, {})
+        check_spark_kafka_schema(columns)
+        return RecordBatchBuilder(schema, functools.partial(spark_kafka_columns, columns), options.metadata)
+    values = _value_decoding(config, config.value_format, schema, zone)
+    return RecordBatchBuilder(
+        schema,
+        values.decode,
+        options.metadata,
+        config.value_format,
+        values.projection.value,
+        None if values.metadata_keys is None else options.row_kind_column,
+        _key_decoder(config.key_format, values.projection, zone),
+    )
+
+
+def explain_decoding(config: SourceConfig, schema: pa.Schema) -> dict[str, str]:
+    """Explain how messages become rows of a schema, for ``value`` and, with a format of keys, for ``key``.
+
+    Raises:
+        SchemaError: As `record_batch_builder_for`.
+    """
+    record_batch_builder_for(config, schema)
+    if config.value_format is None:
+        return {"value": "no format: the columns are made of many messages at once"}
+    values = _value_decoding(config, config.value_format, schema, "UTC")
+    explanations = {"value": f"{config.value_format.name}: {values.decoder.explain()}"}
+    keys = _key_decoder(config.key_format, values.projection, "UTC")
+    return explanations if keys is None else {"key": f"{keys.format.name}: {keys.explain()}", **explanations}
+
+
+class _ValueDecoding(NamedTuple):
+    """Decodes the values of messages.
+
+    Attributes:
+        format_name: The name of their format.
+        decoder: Decodes their payloads.
+        projection: The columns of keys and values.
+        metadata_keys: The metadata that a changelog format decodes; None for another format.
+    """
+
+    format_name: str
+    decoder: Decoder
+    projection: KeyValueProjection
+    metadata_keys: Sequence[str] | None
+
+    def decode(self, messages: Messages) -> Decoded:
+        payloads = list(map(Message.value, messages.items))
+        return decode(self.decoder, payloads, self.projection.value.schema, self.format_name, self.metadata_keys)
+
+
+def _value_decoding(config: SourceConfig, value_format: PluginRef, schema: pa.Schema, zone: str) -> _ValueDecoding:
+    options, format_ = config.options, value_format.create()
+    if not isinstance(format_, ChangelogFormat):
+        projection = divide_columns(without_metadata(schema, options.metadata, {}), options)
+        decoder = format_.decoder(in_time_zone(projection.value.schema, zone))
+        return _ValueDecoding(value_format.name, decoder, projection, None)
+    columns = without_metadata(schema, options.metadata, format_.metadata())
+    columns = without_row_kind_column(columns, options.row_kind_column, value_format.name)
+    projection, metadata_keys = divide_columns(columns, options), format_metadata_keys(options.metadata)
+    decoder = format_.decoder(in_time_zone(projection.value.schema, zone), metadata_keys)
+    return _ValueDecoding(value_format.name, decoder, projection, metadata_keys)
+
+
+def _key_decoder(key_format: PluginRef | None, projection: KeyValueProjection, zone: str) -> KeyDecoder | None:
+    if key_format is None or projection.key is None:
+        return None
+    return KeyDecoder(key_format, projection.key, _key_only_columns(projection.key, projection.value), zone)
+
+
+def _key_only_columns(key: ColumnProjection, value: ColumnProjection) -> set[str]:
+    return set(key.columns) - set(value.columns)
