@@ -106,21 +106,20 @@ def test_rows_are_merged_by_their_messages(data: st.DataObject) -> None:
 
 
 @given(st.lists(st.text("a\n\r\ufeffü", min_size=1, max_size=4).map(str.encode) | st.binary(min_size=1, max_size=3)))
-def test_odd_lines_are_found_and_taken_out(messages: list[bytes]) -> None:
-    places = np.arange(len(messages), dtype=np.int32) * 2
-    joined = JoinedMessages(messages, places)
-    odd = [
+def test_messages_that_are_not_single_lines_are_found_and_dropped(messages: list[bytes]) -> None:
+    message_index = np.arange(len(messages), dtype=np.int32) * 2
+    joined = JoinedMessages(messages, message_index)
+    others = [
         position
         for position, message in enumerate(messages)
         if b"\n" in message or b"\r" in message or not is_utf8(message) or message.startswith("\ufeff".encode())
     ]
-    assert joined.not_single_lines() == odd
-    rest = joined.drop(odd)
-    assert rest.text == b"\n".join(message for position, message in enumerate(messages) if position not in odd)
-    assert rest.message_index.tolist() == [
-        place for position, place in enumerate(places.tolist()) if position not in odd
-    ]
-    assert rest.odd() == []
+    assert joined.not_single_lines() == others
+    rest = joined.drop(others)
+    single = [position for position in range(len(messages)) if position not in others]
+    assert rest.text == b"\n".join(messages[position] for position in single)
+    assert rest.message_index.tolist() == [message_index[position] for position in single]
+    assert rest.not_single_lines() == []
 
 
 @given(

@@ -15,8 +15,8 @@ from millrace_formats.shared.sql_types import check_schema, is_scalar, sql_name
 class CsvFormat(Format):
     """Read and write one line of separated values a message, one field a column, in the columns' order.
 
-    All of SQL's scalar types except intervals are supported, and arrays and structs of them. Conversions are those of the
-    reference, see `millrace_formats.csv.exact_reader`.
+    All of SQL's scalar types except intervals are supported, and arrays and structs of them. Conversions are those of
+    the reference, see `millrace_formats.csv.exact_reader`.
     """
 
     Options = CsvOptions

@@ -41,7 +41,8 @@ class JsonDecoder(FallbackDecoder):
 
     def _no_fast_reason(self) -> str:
         names = [field.name for field in self._schema if struct_type([field], all_required=False) is None]
-        return f"column {', '.join(names)} holds a map whose keys are not STRING, or a name with a quote or a control character"
+        reason = "holds a map whose keys are not STRING, or a name with a quote or a control character"
+        return f"column {', '.join(names)} {reason}"
 
     def _exact_only(self) -> str:
         return EXACT_ONLY

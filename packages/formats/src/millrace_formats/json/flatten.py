@@ -37,7 +37,7 @@ class FlatteningDecoder(Decoder):
         return f"each made flat, one by one; then {self._inner.explain()}"
 
     def decode(self, payloads: Payloads) -> Decoded:
-        """Decode a batch; a message that cannot be flattened goes to the inner decoder, which says why it is malformed."""
+        """Decode a batch; a message that cannot be flattened goes to the inner decoder, which reports it."""
         return self._inner.decode(Payloads([self._flatten(payload) for payload in payloads.to_list()]))
 
     def _flatten(self, payload: bytes | None) -> bytes | None:
