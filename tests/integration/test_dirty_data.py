@@ -187,7 +187,7 @@ def test_a_stream_counts_each_once_and_keeps_row_kinds(spark, make_topic, write,
     finally:
         spark.streams.removeListener(listener)
     assert not Path(token).exists()
-    assert millrace.metrics(query)[0].to_dict()["partitions"][0]["numRecordsInErrors"] == 3
+    assert millrace.metrics(query).sources[0].to_dict()["partitions"][0]["numRecordsInErrors"] == 3
     assert rows[:4] == [("+I", 1, 0), ("-U", 1, 2), ("+U", 2, 2), ("-D", 2, 6)]
 
 

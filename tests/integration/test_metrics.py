@@ -7,7 +7,7 @@ import time
 import pytest
 
 import millrace
-from millrace.api.metrics import metrics_of
+from millrace.api.metrics import source_metrics
 from support.kafka import produce
 from support.waiting import wait_until
 
@@ -41,7 +41,7 @@ def run(spark, connection, topic, tmp_path):
 
 
 def newest(query):
-    found = millrace.metrics(query)
+    found = millrace.metrics(query).sources
     return found[0] if found else None
 
 
@@ -85,7 +85,7 @@ def test_metrics_tell_what_was_read_how_old_it_was_and_what_is_left(run, topic, 
 def test_the_lag_is_what_the_log_went_on(run):
     query = run(**{"scan.max-records-per-batch": "10"})
     wait_until(lambda: query.recentProgress, "the first micro-batch")
-    (found,) = metrics_of(query.recentProgress[0])
+    (found,) = source_metrics(query.recentProgress[0])
     assert found.pending_records == 30
     assert sum(each.current_offset for each in found.partitions) == 10
 

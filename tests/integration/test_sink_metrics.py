@@ -16,8 +16,8 @@ from support.waiting import wait_until
 
 @pytest.fixture
 def metrics():
-    with millrace.SinkMetrics() as listening:
-        yield listening
+    with millrace.SinkMetricsCollector() as collector:
+        yield collector
 
 
 @pytest.fixture
@@ -72,12 +72,12 @@ def save(connection, target, metrics):
     return write
 
 
-def count(snapshot):
-    return snapshot.num_records_out, snapshot.num_bytes_out
+def count(metrics):
+    return metrics.num_records_out, metrics.num_bytes_out
 
 
-def transactions(snapshot):
-    return snapshot.transactions_committed, snapshot.transactions_aborted, snapshot.transactions_skipped
+def transactions(metrics):
+    return metrics.transactions_committed, metrics.transactions_aborted, metrics.transactions_skipped
 
 
 def once(target):
@@ -87,7 +87,7 @@ def once(target):
 def test_a_stream_tells_what_it_has_written(copy, metrics, broker, source, target):
     query = copy(**{"properties.statistics.interval.ms": "20"})
     query.processAllAvailable()
-    found = metrics.snapshot()
+    found = metrics.metrics()
     assert count(found) == (40, 40 * 6)
     assert len(consume(broker.bootstrap_servers, target)) == 40
     assert found.num_bytes_out_per_second == pytest.approx(6 * found.num_records_out_per_second, rel=0.01)
@@ -102,18 +102,18 @@ def test_a_stream_tells_what_it_has_written(copy, metrics, broker, source, targe
         produce(broker.bootstrap_servers, source, [{"value": b"1"}])
         written += 1
         query.processAllAvailable()
-        return metrics.snapshot().producers
+        return metrics.metrics().producers
 
     wait_until(lambda: any(said["txmsgs"] for said in producers().values()), "statistics of a producer")
-    assert all("#producer-" in name for name in metrics.snapshot().producers)
-    assert metrics.snapshot().num_records_out == written
+    assert all("#producer-" in name for name in metrics.metrics().producers)
+    assert metrics.metrics().num_records_out == written
 
 
 def test_a_micro_batch_that_is_repeated_is_told_as_skipped(copy, metrics, target, tmp_path):
     query = copy(**once(target))
     query.processAllAvailable()
     query.stop()
-    before = metrics.snapshot()
+    before = metrics.metrics()
     assert count(before) == (40, 40 * 6)
     assert (before.transactions_aborted, before.transactions_skipped) == (0, 0)
     assert before.transactions_committed >= 2
@@ -123,7 +123,7 @@ def test_a_micro_batch_that_is_repeated_is_told_as_skipped(copy, metrics, target
         (tmp_path / "commits" / left).unlink(missing_ok=True)
     query = copy(**once(target))
     query.processAllAvailable()
-    after = metrics.snapshot()
+    after = metrics.metrics()
     assert count(after) == count(before)
     assert after.num_records_out_per_second == 0
     assert after.transactions_committed == before.transactions_committed
@@ -132,18 +132,18 @@ def test_a_micro_batch_that_is_repeated_is_told_as_skipped(copy, metrics, target
 
 def test_a_batch_write_is_told_when_it_returns(spark, save, metrics, broker, target):
     save(spark.range(1_000, numPartitions=4), format="json", **{"register.producer.metrics": "false"})
-    found = metrics.snapshot()
+    found = metrics.metrics()
     values = [message.value() for message in consume(broker.bootstrap_servers, target)]
     assert count(found) == (1_000, sum(map(len, values)))
     assert found.to_dict()["numRecordsOut"] == 1_000
     assert found.producers == {}
     save(spark.range(10).selectExpr("'k' AS key", "IF(id < 5, NULL, 'value') AS value"))
-    assert count(metrics.snapshot()) == (1_010, found.num_bytes_out + 10 + 5 * 5)
+    assert count(metrics.metrics()) == (1_010, found.num_bytes_out + 10 + 5 * 5)
 
 
 def test_a_guarantee_that_does_not_wait_tells_no_time(spark, save, metrics):
     save(spark.range(10), format="json", **{"sink.delivery-guarantee": "none"})
-    found = metrics.snapshot()
+    found = metrics.metrics()
     assert (found.num_records_out, found.num_records_send_errors, found.current_send_time) == (10, 0, None)
 
 
@@ -154,7 +154,7 @@ def test_attempts_that_failed_before_one_that_did_not_are_told(spark, save, metr
         yield from batches
 
     save(spark.range(20, numPartitions=2).mapInArrow(fail_at_first, "id LONG"), format="json", **once(target))
-    found = metrics.snapshot()
+    found = metrics.metrics()
     assert (found.num_records_out, found.tasks_failed, transactions(found)) == (20, 1, (2, 1, 0))
 
 
@@ -162,7 +162,7 @@ def test_what_was_written_by_a_write_that_failed_is_told(spark, save, metrics, b
     rows = spark.range(2, numPartitions=2).selectExpr("'v' AS value", "IF(id = 1, 7, 0) AS partition")
     with pytest.raises(PySparkException, match="partition 7"):
         save(rows, **once(target))
-    found = metrics.snapshot()
+    found = metrics.metrics()
     assert found.num_records_out == len(consume(broker.bootstrap_servers, target))
     assert found.transactions_committed == found.num_records_out
     assert found.transactions_aborted == found.tasks_failed == 2 - found.num_records_out
@@ -187,5 +187,5 @@ def test_a_write_goes_on_when_nobody_listens_any_more(spark, save, metrics, brok
     save(spark.range(5), format="json")
     metrics.close()
     save(spark.range(5), format="json")
-    assert metrics.snapshot().num_records_out == 5
+    assert metrics.metrics().num_records_out == 5
     assert len(consume(broker.bootstrap_servers, target)) == 10

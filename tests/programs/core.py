@@ -124,7 +124,7 @@ def metrics_of_a_stream() -> dict[str, Any]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (found.get("numRecordsIn") and heard):
         time.sleep(0.1)
-        found = next((source.to_dict() for source in millrace.metrics(query)), {})
+        found = next((source.to_dict() for source in millrace.metrics(query).sources), {})
     # The listener stays: a Connect session that removes one waits for ever if an event comes meanwhile
     query.stop()
     return {"found": found, "heard": heard[0] if heard else None}

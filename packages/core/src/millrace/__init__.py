@@ -1,6 +1,6 @@
 """A plugin-based Kafka connector for PySpark.
 
-``spark.read.format("millrace")`` needs no import of this package; what it offers beside that is loaded when used.
+``spark.read.format("millrace")`` needs no import of this package; everything else it offers is loaded on first use.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from millrace.api.explain import explain_decode as explain_decode
     from millrace.api.metrics import metrics as metrics
     from millrace.api.metrics_listener import MetricsListener as MetricsListener
+    from millrace.api.metrics_model import PartitionMetrics as PartitionMetrics
+    from millrace.api.metrics_model import QueryMetrics as QueryMetrics
+    from millrace.api.metrics_model import SinkMetrics as SinkMetrics
+    from millrace.api.metrics_model import SourceMetrics as SourceMetrics
     from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
     from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
+    from millrace.api.offsets import KafkaTopicPartition as KafkaTopicPartition
     from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
     from millrace.api.session import local_session as local_session
     from millrace.api.sink import DeliveryGuarantee as DeliveryGuarantee
     from millrace.api.sink import KafkaSink as KafkaSink
-    from millrace.api.sink_metrics import SinkMetrics as SinkMetrics
+    from millrace.api.sink_metrics import SinkMetricsCollector as SinkMetricsCollector
     from millrace.api.source import KafkaSource as KafkaSource
-    from millrace.contracts.offsets import TopicPartition as TopicPartition
 
 __all__ = [
     "DeliveryGuarantee",
@@ -29,9 +33,13 @@ __all__ = [
     "KafkaRecordSerializationSchema",
     "KafkaSink",
     "KafkaSource",
+    "KafkaTopicPartition",
     "MetricsListener",
+    "PartitionMetrics",
+    "QueryMetrics",
     "SinkMetrics",
-    "TopicPartition",
+    "SinkMetricsCollector",
+    "SourceMetrics",
     "__version__",
     "await_end",
     "explain_decode",
@@ -41,14 +49,18 @@ __all__ = [
 
 _MODULES = {
     "DeliveryGuarantee": "millrace.api.sink",
+    "KafkaOffsetResetStrategy": "millrace.api.offsets",
+    "KafkaOffsetsInitializer": "millrace.api.offsets",
     "KafkaRecordSerializationSchema": "millrace.api.record_serializer",
     "KafkaSink": "millrace.api.sink",
     "KafkaSource": "millrace.api.source",
+    "KafkaTopicPartition": "millrace.api.offsets",
     "MetricsListener": "millrace.api.metrics_listener",
-    "KafkaOffsetResetStrategy": "millrace.api.offsets",
-    "KafkaOffsetsInitializer": "millrace.api.offsets",
-    "SinkMetrics": "millrace.api.sink_metrics",
-    "TopicPartition": "millrace.contracts.offsets",
+    "PartitionMetrics": "millrace.api.metrics_model",
+    "QueryMetrics": "millrace.api.metrics_model",
+    "SinkMetrics": "millrace.api.metrics_model",
+    "SinkMetricsCollector": "millrace.api.sink_metrics",
+    "SourceMetrics": "millrace.api.metrics_model",
     "await_end": "millrace.api.bounded",
     "explain_decode": "millrace.api.explain",
     "local_session": "millrace.api.session",

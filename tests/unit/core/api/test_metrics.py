@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import json
+import logging
 from types import SimpleNamespace
 from typing import Any
 
-from millrace.api.metrics import PartitionMetrics, metrics, metrics_of
+import pytest
 
-TOLD = {
+from millrace.api.metrics import metrics, source_metrics
+from millrace.api.metrics_listener import MetricsListener
+from millrace.api.metrics_model import PartitionMetrics, QueryMetrics, SinkMetrics
+
+REPORTED = {
     "partitions": {"a": {"0": [10, 100, 0, 5, 9, 4], "1": [2, 20, 3, 7, None, 1]}},
     "records_per_second": 12.5,
     "bytes_per_second": 125.0,
@@ -33,7 +38,7 @@ def progress(*sources: tuple[str | None, str | None], watermark: str | None = No
 
 
 def test_partitions_have_offsets_lag_and_counts() -> None:
-    (found,) = metrics_of(progress((offset(TOLD, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5}))))
+    (found,) = source_metrics(progress((offset(REPORTED, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5}))))
     assert found.partitions == (
         PartitionMetrics("a", 0, 10, 6, 2, 10, 100, 0, 5, 9, 4),
         PartitionMetrics("a", 1, 5, None, 0, 2, 20, 3, 7, None, 1),
@@ -41,8 +46,10 @@ def test_partitions_have_offsets_lag_and_counts() -> None:
 
 
 def test_a_source_has_what_its_partitions_have_together() -> None:
-    (found,) = metrics_of(
-        progress((offset(TOLD, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5})), watermark="2026-01-01T00:00:00.000Z")
+    (found,) = source_metrics(
+        progress(
+            (offset(REPORTED, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5})), watermark="2026-01-01T00:00:00.000Z"
+        )
     )
     shown = found.to_dict()
     del shown["partitions"]
@@ -67,16 +74,53 @@ def test_a_source_has_what_its_partitions_have_together() -> None:
 
 
 def test_without_a_watermark_there_is_no_lag_of_it() -> None:
-    source = offset(TOLD, a={"0": 1}), offset(a={"0": 1})
-    assert metrics_of(progress(source))[0].watermark_lag is None
-    assert metrics_of(progress(source, watermark="1970-01-01T00:00:00.000Z"))[0].watermark_lag is None
+    source = offset(REPORTED, a={"0": 1}), offset(a={"0": 1})
+    assert source_metrics(progress(source))[0].watermark_lag is None
+    assert source_metrics(progress(source, watermark="1970-01-01T00:00:00.000Z"))[0].watermark_lag is None
 
 
 def test_other_sources_are_left_out() -> None:
     sparks = json.dumps({"a": {"0": 3}})
-    assert metrics_of(progress((None, None), ("7", "7"), (sparks, sparks))) == ()
+    assert source_metrics(progress((None, None), ("7", "7"), (sparks, sparks))) == ()
 
 
 def test_a_query_without_progress_has_no_metrics() -> None:
     query: Any = SimpleNamespace(lastProgress=None)
-    assert metrics(query) == ()
+    assert metrics(query) == QueryMetrics()
+
+
+def test_a_query_has_the_metrics_of_its_sources_and_of_its_sink() -> None:
+    query: Any = SimpleNamespace(lastProgress=progress((offset(REPORTED, a={"0": 12}), offset(a={"0": 10}))))
+    sink: Any = SimpleNamespace(metrics=lambda: SinkMetrics(num_records_out=7))
+    found = metrics(query, sink)
+    assert found.sources == source_metrics(query.lastProgress)
+    assert found.sink == SinkMetrics(num_records_out=7)
+    shown = found.to_dict()
+    assert shown["sources"] == [found.sources[0].to_dict()]
+    assert shown["sink"]["numRecordsOut"] == 7
+    assert metrics(query).to_dict()["sink"] is None
+
+
+def test_metrics_are_plain_values_of_their_own() -> None:
+    statistics = {"p": {"tx": 1}}
+    shown = SinkMetrics(producers=statistics).to_dict()
+    json.dumps(shown)
+    shown["producers"]["p"]["tx"] = 2
+    assert statistics == {"p": {"tx": 1}}
+
+
+def test_a_listener_hears_of_sources_and_of_sinks() -> None:
+    heard: list[tuple[str, Any]] = []
+    listener = MetricsListener(lambda name, each: heard.append((name, each)))
+    event = progress((offset(REPORTED, a={"0": 12}), offset(a={"0": 10})))
+    event.name, event.id = None, "some-id"
+    listener.onQueryProgress(SimpleNamespace(progress=event))  # type: ignore[arg-type]  # as much as it looks at
+    listener.on_metrics("copy", SinkMetrics())
+    assert heard == [("some-id", source_metrics(event)[0]), ("copy", SinkMetrics())]
+
+
+def test_a_listener_logs_by_default(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "millrace.metrics"):
+        MetricsListener().on_metrics("copy", SinkMetrics(num_records_out=7))
+    (message,) = caplog.messages
+    assert message.startswith('copy {"numRecordsOut": 7, ')

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from millrace import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, TopicPartition
+from millrace import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaTopicPartition
 from millrace.errors import OptionsError
 
 NONE, EARLIEST, LATEST = (
@@ -30,7 +30,7 @@ NONE, EARLIEST, LATEST = (
             {"scan.startup.mode": "group-offsets", "properties.auto.offset.reset": "earliest"},
         ),
         (
-            KafkaOffsetsInitializer.offsets({("b", 1): 7, TopicPartition("a", 0): "latest"}),
+            KafkaOffsetsInitializer.offsets({("b", 1): 7, KafkaTopicPartition("a", 0): "latest"}),
             {
                 "scan.startup.mode": "specific-offsets",
                 "scan.startup.specific-offsets": "topic:a,partition:0,offset:latest;topic:b,partition:1,offset:7",

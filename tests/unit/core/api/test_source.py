@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from millrace import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaSource, TopicPartition
+from millrace import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaSource, KafkaTopicPartition
 from millrace.api.source import KafkaSourceBuilder
 from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError
@@ -56,7 +56,7 @@ def test_a_topic_pattern_is_set() -> None:
 
 
 def test_partitions_are_gathered_by_topic() -> None:
-    chosen = {TopicPartition("b", 5), ("a", 10), ("a", 2)}
+    chosen = {KafkaTopicPartition("b", 5), ("a", 10), ("a", 2)}
     assert options(servers().set_partitions(chosen)) == {"topic-partitions": "a:2,10;b:5"}
 
 
@@ -201,7 +201,7 @@ def test_what_is_no_partition_is_told(problems: Problems) -> None:
 @pytest.mark.parametrize("method", ["set_starting_offsets", "set_bounded", "set_unbounded"])
 def test_what_is_no_offsets_initializer_is_told(problems: Problems, method: str) -> None:
     assert problems(getattr(orders(), method)("latest")) == (
-        f"{method}: expected an KafkaOffsetsInitializer, such as KafkaOffsetsInitializer.latest(); got 'latest'",
+        f"{method}: expected a KafkaOffsetsInitializer, such as KafkaOffsetsInitializer.latest(); got 'latest'",
     )
 
 

@@ -331,8 +331,8 @@ def test_producers_speak_of_themselves_only_to_who_listens(given: dict[str, str]
 @pytest.mark.parametrize("name", sorted(LISTENING))
 def test_who_listens_to_metrics_has_address_and_secret(name: str) -> None:
     assert problems({name: LISTENING[name]}) == [
-        "options 'sink.metrics.address' and 'sink.metrics.secret' belong together: give both, as SinkMetrics.options "
-        "has them"
+        "options 'sink.metrics.address' and 'sink.metrics.secret' belong together: give both, as "
+        "SinkMetricsCollector.options has them"
     ]
 
 

@@ -321,8 +321,8 @@ def test_a_secret_that_is_refused_is_not_shown(text: str) -> None:
     with pytest.raises(OptionsError) as error:
         take(SinkOptions, {"sink.metrics.secret": text})
     assert error.value.problems == (
-        "option 'sink.metrics.secret': expected hexadecimal digits, as in SinkMetrics.options; got a value that "
-        "is not shown",
+        "option 'sink.metrics.secret': expected hexadecimal digits, as in SinkMetricsCollector.options; got a "
+        "value that is not shown",
     )
 
 

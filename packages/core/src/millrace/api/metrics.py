@@ -1,14 +1,11 @@
-"""Metrics as the user sees them, taken from the progress that Spark reports of a query."""
+"""Read a query's metrics from the progress that Spark reports, and its sink's from their collector."""
 
 from __future__ import annotations
 
-import dataclasses
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from millrace.api.metrics_model import PartitionMetrics, QueryMetrics, SourceMetrics
 from millrace.checkpoint import ReportedOffset, StreamOffset, parse_reported_offset
 from millrace.contracts import TopicPartition
 
@@ -16,98 +13,24 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
     from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-
-@dataclass(frozen=True)
-class PartitionMetrics:
-    """One partition of a source. Times are in milliseconds; None where nothing is known yet.
-
-    Attributes:
-        topic: Its topic.
-        partition: Its number.
-        current_offset: The offset of the record that is read next, after the micro-batch of the progress.
-        committed_offset: What the consumer group has committed.
-        pending_records: The lag: how many offsets the log went on beyond the current one.
-        num_records_in: Records read, before any filter.
-        num_bytes_in: Bytes of their values.
-        records_skipped: Offsets skipped because they were gone.
-        current_fetch_event_time_lag: How old the last record was when it was fetched, by its timestamp.
-        current_emit_event_time_lag: How old the last record was when its row was made.
-        num_records_in_errors: Records that were skipped because they are malformed.
-    """
-
-    topic: str
-    partition: int
-    current_offset: int
-    committed_offset: int | None
-    pending_records: int
-    num_records_in: int
-    num_bytes_in: int
-    records_skipped: int
-    current_fetch_event_time_lag: int | None
-    current_emit_event_time_lag: int | None
-    num_records_in_errors: int = 0
+    from millrace.api.sink_metrics import SinkMetricsCollector
 
 
-@dataclass(frozen=True)
-class SourceMetrics:
-    """A source of millrace in a query. Times are in milliseconds; None where nothing is known yet.
-
-    What executors count (records, malformed ones, bytes, event-time lags) is of the micro-batches that had ended when
-    that of the progress was planned, since the query was started.
-
-    Attributes:
-        partitions: Its partitions, in order.
-        pending_records: The lag of all of them.
-        num_records_in: Records read, before any filter.
-        num_records_in_per_second: The same of the last micro-batch that had ended, by its duration.
-        num_bytes_in: Bytes of their values.
-        num_bytes_in_per_second: The same of the last micro-batch that had ended, by its duration.
-        num_records_in_errors: Records that were skipped because they are malformed.
-        records_skipped: Offsets skipped because they were gone.
-        commits_succeeded: Commits of the group's offsets.
-        commits_failed: Commits of the group's offsets that failed.
-        current_fetch_event_time_lag: The largest of the partitions.
-        current_emit_event_time_lag: The largest of the partitions.
-        watermark_lag: How far the query's watermark is behind the time of the progress.
-        source_idle_time: How long nothing had been read.
-        missing_reports: How many splits were read whose executors could not tell so; what they counted is missing.
-        consumers: What the Kafka clients say of themselves, by client.
-    """
-
-    partitions: tuple[PartitionMetrics, ...]
-    pending_records: int
-    num_records_in: int
-    num_records_in_per_second: float
-    num_bytes_in: int
-    num_bytes_in_per_second: float
-    num_records_in_errors: int
-    records_skipped: int
-    commits_succeeded: int
-    commits_failed: int
-    current_fetch_event_time_lag: int | None
-    current_emit_event_time_lag: int | None
-    watermark_lag: int | None
-    source_idle_time: int
-    missing_reports: int
-    consumers: Mapping[str, Mapping[str, int]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All metrics by the names that the reference connectors give them, such as ``pendingRecords``."""
-        return camel(dataclasses.asdict(self))
-
-
-def metrics(query: StreamingQuery) -> tuple[SourceMetrics, ...]:
-    """The metrics of a query's millrace sources, as of its last progress; none before the first.
+def metrics(query: StreamingQuery, sink: SinkMetricsCollector | None = None) -> QueryMetrics:
+    """Return the metrics of a query's millrace sources, as of its last progress, and those of its sink.
 
     Args:
         query: A streaming query, of a classic or of a Connect session.
+        sink: The collector whose options the query writes with; without it the sink's metrics are None.
     """
     progress = query.lastProgress
-    return () if progress is None else metrics_of(progress)
+    return QueryMetrics(
+        sources=() if progress is None else source_metrics(progress), sink=None if sink is None else sink.metrics()
+    )
 
 
-def metrics_of(progress: StreamingQueryProgress) -> tuple[SourceMetrics, ...]:
-    """The metrics of the millrace sources in a progress, as a listener gets it."""
+def source_metrics(progress: StreamingQueryProgress) -> tuple[SourceMetrics, ...]:
+    """Return the metrics of the millrace sources in a progress, as a listener gets it."""
     watermark_lag = _watermark_lag(progress)
     offsets = (
         (parse_reported_offset(source.latestOffset), parse_reported_offset(source.endOffset))
@@ -165,9 +88,3 @@ def _watermark_lag(progress: StreamingQueryProgress) -> int | None:
 
 def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def camel(found: dict[str, Any]) -> dict[str, Any]:
-    """Metrics by the names that the reference connectors give them."""
-    named = {re.sub(r"_(\w)", lambda match: match[1].upper(), name): value for name, value in found.items()}
-    return {**named, "partitions": [camel(each) for each in named["partitions"]]} if "partitions" in named else named

@@ -1,10 +1,9 @@
-"""Metrics of all queries of a session, as they make progress."""
+"""Listen to the metrics of all queries of a session."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
 
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
@@ -14,41 +13,46 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from millrace.api.metrics import SourceMetrics, metrics_of
+from millrace.api.metrics import source_metrics
+from millrace.api.metrics_model import OnMetrics, SinkMetrics, SourceMetrics
 
 logger = logging.getLogger("millrace.metrics")
 
-OnMetrics = Callable[[str, SourceMetrics], None]
-
 
 class MetricsListener(StreamingQueryListener):
-    """Hands on the metrics of every millrace source, with each progress of its query.
+    """Hands on the metrics of every millrace source with each progress of its query, and those of sinks.
 
-    To be added by ``spark.streams.addListener(...)``, in a classic or a Connect session.
+    Add it by ``spark.streams.addListener(...)``, in a classic or a Connect session, and give its
+    method `on_metrics` to each `SinkMetricsCollector` whose sink it shall hear of.
 
     Args:
-        on_metrics: Called with the query's name (or its id, when it has no name) and the metrics of one source; by
-            default they are logged, as JSON, by the logger ``millrace.metrics`` at level INFO.
+        on_metrics: Called with the query's name (or its id, when it has no name) and the metrics of one source, or with
+            a collector's name and the metrics of its sink. By default they are logged as JSON, by the logger
+            ``millrace.metrics`` at level INFO.
     """
 
     def __init__(self, on_metrics: OnMetrics | None = None) -> None:
         self._on_metrics = on_metrics or _log
 
+    def on_metrics(self, name: str, metrics: SourceMetrics | SinkMetrics) -> None:
+        """Hand on the metrics of one source or sink."""
+        self._on_metrics(name, metrics)
+
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
-        """Nothing to do."""
+        """Ignore that a query starts."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
-        """A micro-batch has ended."""
+        """Hand on the metrics of the query's sources after a micro-batch."""
         progress = event.progress
-        for source in metrics_of(progress):
-            self._on_metrics(progress.name or str(progress.id), source)
+        for metrics in source_metrics(progress):
+            self.on_metrics(progress.name or str(progress.id), metrics)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
-        """Nothing to do: Spark tells no progress with it."""
+        """Ignore that a query is idle: Spark gives no progress with it."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
-        """Nothing to do."""
+        """Ignore that a query has ended."""
 
 
-def _log(query: str, source: SourceMetrics) -> None:
-    logger.info("%s %s", query, json.dumps(source.to_dict()))
+def _log(name: str, metrics: SourceMetrics | SinkMetrics) -> None:
+    logger.info("%s %s", name, json.dumps(metrics.to_dict()))

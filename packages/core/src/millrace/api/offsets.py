@@ -1,17 +1,20 @@
-"""Where a source starts and where it stops."""
+"""Partitions and offsets in Python: what a source reads, where it starts and where it stops."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from millrace.api.topic_partitions import as_partition
+from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError
+
+KafkaTopicPartition = TopicPartition
+"""PyFlink's name for a partition of a topic."""
 
 
 class KafkaOffsetResetStrategy(StrEnum):
-    """Where a partition starts that has no valid offset; with NONE the query fails and names it."""
+    """Offset of a partition that has no valid one; with NONE the query fails and names the partition."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -22,13 +25,14 @@ class KafkaOffsetResetStrategy(StrEnum):
 class KafkaOffsetsInitializer:
     """An offset for each partition, to start at or to stop before.
 
-    The class methods name millrace's own offset initializers; the class itself names any other that is installed.
+    The class methods are those of PyFlink, for millrace's own offset initializers; the constructor takes the name of
+    any other that is installed.
 
     Args:
         mode: The name of the offset initializer, a plugin.
-        settings: Its options, under the names that it gives them.
-        reset: Where a partition starts that has no valid offset; None leaves it to other options.
-        starting_reset: The same where ``reset`` is None.
+        settings: Its options, by the names that it declares.
+        reset: The strategy for a partition that has no valid offset; None leaves it to other options.
+        starting_reset: The same for a source that starts here, where ``reset`` is None.
     """
 
     mode: str
@@ -47,57 +51,66 @@ class KafkaOffsetsInitializer:
         return cls("latest-offset")
 
     @classmethod
-    def timestamp(cls, millis: int) -> KafkaOffsetsInitializer:
+    def timestamp(cls, timestamp: int) -> KafkaOffsetsInitializer:
         """The first record with this timestamp or a later one; the end of a partition that has none.
 
         Args:
-            millis: Milliseconds since 1970 UTC.
+            timestamp: Milliseconds since 1970 UTC.
         """
-        return cls("timestamp", {"timestamp-millis": millis})
+        return cls("timestamp", {"timestamp-millis": timestamp})
 
     @classmethod
-    def committed_offsets(cls, reset: KafkaOffsetResetStrategy | None = None) -> KafkaOffsetsInitializer:
-        """What the consumer group has committed.
+    def committed_offsets(
+        cls, offset_reset_strategy: KafkaOffsetResetStrategy | None = None
+    ) -> KafkaOffsetsInitializer:
+        """The offsets that the consumer group has committed.
 
         Args:
-            reset: Where a partition starts for which it has committed nothing; NONE by default.
+            offset_reset_strategy: The strategy for a partition without a committed offset; NONE by default.
         """
-        return cls("group-offsets", {}, reset, starting_reset=KafkaOffsetResetStrategy.NONE)
+        return cls("group-offsets", {}, offset_reset_strategy, starting_reset=KafkaOffsetResetStrategy.NONE)
 
     @classmethod
     def offsets(
-        cls, offsets: Mapping[tuple[str, int], int | str], reset: KafkaOffsetResetStrategy | None = None
+        cls,
+        offsets: Mapping[tuple[str, int], int | str],
+        offset_reset_strategy: KafkaOffsetResetStrategy | None = None,
     ) -> KafkaOffsetsInitializer:
-        """Offsets given one by one.
+        """One offset for each partition.
 
         Args:
-            offsets: By `TopicPartition`, or topic and number: an offset, or ``earliest`` or ``latest``.
-            reset: Where the other partitions start, and those whose offset is not in the log; EARLIEST by default.
+            offsets: By `KafkaTopicPartition`, or topic and number: an offset, or ``earliest`` or ``latest``.
+            offset_reset_strategy: The strategy for other partitions, and for those whose offset is not in the log;
+                EARLIEST by default.
 
         Raises:
             OptionsError: A key is no partition.
         """
         try:
-            named = {as_partition(at): offset for at, offset in offsets.items()}
+            by_partition = {_as_partition(key): offset for key, offset in offsets.items()}
         except ValueError as error:
             raise OptionsError("KafkaOffsetsInitializer", (f"offsets: {error}",)) from None
-        listed = ";".join(
-            f"topic:{topic},partition:{number},offset:{offset}" for (topic, number), offset in sorted(named.items())
+        text = ";".join(
+            f"topic:{topic},partition:{number},offset:{offset}"
+            for (topic, number), offset in sorted(by_partition.items())
         )
         return cls(
-            "specific-offsets", {"specific-offsets": listed}, reset, starting_reset=KafkaOffsetResetStrategy.EARLIEST
+            "specific-offsets",
+            {"specific-offsets": text},
+            offset_reset_strategy,
+            starting_reset=KafkaOffsetResetStrategy.EARLIEST,
         )
 
     def starting_options(self) -> dict[str, object]:
-        """The options that let a source start here."""
+        """The options for a source to start here."""
         reset = self.reset or self.starting_reset
         return self._options("scan.startup.") | ({"properties.auto.offset.reset": reset} if reset else {})
 
     def stopping_options(self) -> dict[str, object]:
-        """The options that let a source stop here.
+        """The options for a source to stop here.
 
         Raises:
-            ValueError: There is a reset strategy, which only says where to start.
+            ValueError: There is a reset strategy, which applies only to the start.
         """
         if self.reset not in (None, KafkaOffsetResetStrategy.NONE):
             raise ValueError(
@@ -108,3 +121,22 @@ class KafkaOffsetsInitializer:
 
     def _options(self, prefix: str) -> dict[str, object]:
         return {f"{prefix}mode": self.mode} | {f"{prefix}{name}": value for name, value in self.settings.items()}
+
+
+def topic_partitions_text(partitions: Iterable[object]) -> str:
+    """Partitions in the syntax of the option ``topic-partitions``: ``audit:3;orders:0,1``.
+
+    Raises:
+        ValueError: One of them is neither a `KafkaTopicPartition` nor a topic and number.
+    """
+    numbers: dict[str, list[str]] = {}
+    for topic, number in sorted(map(_as_partition, partitions)):
+        numbers.setdefault(topic, []).append(str(number))
+    return ";".join(f"{topic}:{','.join(of_topic)}" for topic, of_topic in numbers.items())
+
+
+def _as_partition(value: object) -> tuple[str, int]:
+    match value:
+        case (str() as topic, int() as number):
+            return topic, number
+    raise ValueError(f"expected partitions as (topic, number), such as ('orders', 0); got {value!r}")

@@ -1,4 +1,4 @@
-"""What rows become, and which topic and partition they go to."""
+"""How a sink serializes rows into records and chooses their topics and partitions, with PyFlink's names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from millrace.api.builder_options import Settings
-from millrace.api.plugin_options import plugin_options
+from millrace.api.builder import BuilderOptions, plugin_options
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT, PARTITIONER
 
@@ -17,28 +16,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KafkaRecordSerializationSchema:
-    """What rows become, for `KafkaSinkBuilder.set_record_serializer`; made by its own builder.
+    """The serialization of rows, for `KafkaSinkBuilder.set_record_serializer`; built by its own builder.
 
     Attributes:
-        options: The options of the data source that it stands for; their text shows no secret.
+        options: The options of the data source; their text shows no secret.
     """
 
     options: Properties
 
     @staticmethod
     def builder() -> KafkaRecordSerializationSchemaBuilder:
-        """A builder without any option."""
+        """Create a builder without any option."""
         return KafkaRecordSerializationSchemaBuilder()
 
 
 class KafkaRecordSerializationSchemaBuilder:
-    """Builds a `KafkaRecordSerializationSchema`; each thing is set once.
+    """Builds a `KafkaRecordSerializationSchema`; each method is called once at most.
 
-    What a row says of its record stands in columns of the row, which become metadata and no part of the value.
+    Topics and headers that differ from row to row come from columns, which are then no part of the value.
     """
 
     def __init__(self) -> None:
-        self._settings = Settings()
+        self._options = BuilderOptions()
         self._columns: dict[str, str] = {}
 
     def set_topic(self, topic: str) -> Self:
@@ -46,7 +45,7 @@ class KafkaRecordSerializationSchemaBuilder:
         return self._set("set_topic", {"topic": topic})
 
     def set_topic_selector(self, column: str) -> Self:
-        """Write each row to the topic that it names.
+        """Write each row to the topic that a column names.
 
         Args:
             column: The name of a STRING column.
@@ -54,7 +53,7 @@ class KafkaRecordSerializationSchemaBuilder:
         return self._set_column("set_topic_selector", "topic", column)
 
     def set_header_provider(self, column: str, *, as_list: bool = False) -> Self:
-        """Give each record the headers that its row names.
+        """Take the headers of each record from a column.
 
         Args:
             column: The name of a column MAP<STRING, BINARY>.
@@ -69,28 +68,28 @@ class KafkaRecordSerializationSchemaBuilder:
             format_name: The name of a format, such as ``json``.
             **options: Its options with ``_`` in place of ``-`` and ``.``, as ``encode_ignore_null_fields=True``.
         """
-        named = plugin_options(FORMAT, "format", format_name, f"{format_name}.", options)
-        return self._set("set_value_serialization_schema", named)
+        settings = plugin_options(FORMAT, "format", format_name, f"{format_name}.", options)
+        return self._set("set_value_serialization_schema", settings)
 
     def set_key_serialization_schema(
         self, format_name: str, fields: str | Iterable[str], /, *, prefix: str = "", **options: object
     ) -> Self:
-        """Make keys of columns by a format, beside a format of values.
+        """Serialize columns into keys by a format, in addition to a format of values.
 
         Args:
             format_name: The name of a format, such as ``json``.
             fields: The columns of the key, in the order in which the key has them.
-            prefix: What their names begin with that the key does not have; they are then no part of the value.
+            prefix: A prefix of their names, which the key leaves out; they are then no part of the value.
             **options: The format's options with ``_`` in place of ``-`` and ``.``.
         """
-        named = plugin_options(FORMAT, "key.format", format_name, f"key.{format_name}.", options)
-        named["key.fields"] = fields if isinstance(fields, str) else ";".join(fields)
+        settings = plugin_options(FORMAT, "key.format", format_name, f"key.{format_name}.", options)
+        settings["key.fields"] = fields if isinstance(fields, str) else ";".join(fields)
         if prefix:
-            named |= {"key.fields-prefix": prefix, "value.fields-include": "EXCEPT_KEY"}
-        return self._set("set_key_serialization_schema", named)
+            settings |= {"key.fields-prefix": prefix, "value.fields-include": "EXCEPT_KEY"}
+        return self._set("set_key_serialization_schema", settings)
 
     def set_partitioner(self, partitioner: str | type[Partitioner], /, **options: object) -> Self:
-        """Say which partition of its topic a record goes to.
+        """Set the partitioner, which chooses the partition of each record.
 
         Args:
             partitioner: The name of a partitioner, or a class that executors can import, itself or as ``module:Class``.
@@ -99,26 +98,26 @@ class KafkaRecordSerializationSchemaBuilder:
         try:
             name = _import_string(partitioner) if isinstance(partitioner, type) else partitioner
         except ValueError as error:
-            self._settings.report(f"set_partitioner: {error}")
+            self._options.report(f"set_partitioner: {error}")
             return self
-        named = plugin_options(PARTITIONER, "sink.partitioner", name, "sink.partitioner.", options)
-        return self._set("set_partitioner", named)
+        settings = plugin_options(PARTITIONER, "sink.partitioner", name, "sink.partitioner.", options)
+        return self._set("set_partitioner", settings)
 
     def build(self) -> KafkaRecordSerializationSchema:
-        """The schema. What its options say is checked when the sink is built.
+        """Build the schema. The values of its options are checked when the sink is built.
 
         Raises:
             OptionsError: Something is missing or contradictory; every problem is in the one message.
         """
-        self._settings.refuse("KafkaRecordSerializationSchema", self._problems())
-        return KafkaRecordSerializationSchema(self._options())
+        self._options.raise_problems("KafkaRecordSerializationSchema", self._problems())
+        return KafkaRecordSerializationSchema(self._all_options())
 
-    def _options(self) -> Properties:
-        listed = ", ".join(f"{key} AS {column}" for key, column in self._columns.items())
-        return Properties({**self._settings.options, **({"metadata.columns": listed} if listed else {})})
+    def _all_options(self) -> Properties:
+        metadata = ", ".join(f"{key} AS {column}" for key, column in self._columns.items())
+        return Properties({**self._options.options, **({"metadata.columns": metadata} if metadata else {})})
 
     def _problems(self) -> Iterator[str]:
-        has_topic, has_selector = self._settings.has("topic"), "topic" in self._columns
+        has_topic, has_selector = self._options.has("topic"), "topic" in self._columns
         if has_topic and has_selector:
             yield "set_topic and set_topic_selector exclude each other: call one of them"
         if not has_topic and not has_selector:
@@ -127,22 +126,22 @@ class KafkaRecordSerializationSchemaBuilder:
             yield "set_header_provider: the headers are a map or a list, not both; call it once"
 
     def _set(self, method: str, options: dict[str, object]) -> Self:
-        self._settings.set(method, options)
+        self._options.set(method, options)
         return self
 
     def _set_column(self, method: str, key: str, column: object) -> Self:
         if not isinstance(column, str):
-            self._settings.report(
+            self._options.report(
                 f"{method}: expected the name of a column, such as {key!r}; got {type(column).__name__}. Rows are "
                 f"columns here: make one by df.withColumn(...)"
             )
             column = type(column).__name__
         if self._columns.setdefault(key, column) != column:
-            self._settings.report(f"{method}: it is {self._columns[key]!r} and {column!r}; call it once")
+            self._options.report(f"{method}: it is {self._columns[key]!r} and {column!r}; call it once")
         return self
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._options()})"
+        return f"{type(self).__name__}({self._all_options()})"
 
 
 def _import_string(cls: type) -> str:

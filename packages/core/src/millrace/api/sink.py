@@ -1,4 +1,4 @@
-"""A Kafka sink, built step by step."""
+"""The Kafka sink and its builder, with the names of PyFlink's."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 from millrace.api.builder import Builder
-from millrace.api.prefix_registry import check_is_free, take
 from millrace.api.record_serializer import KafkaRecordSerializationSchema
 from millrace.configuration.build import configure_sink
+from millrace.errors import OptionsError
 from millrace.options.metadata import parse_metadata_columns
 from millrace.options.secrets import Properties
 from millrace.options.values import parse_columns
@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming import StreamingQuery
 
+_PREFIX = "sink.transactional-id-prefix"
+
+_prefix_users: dict[tuple[str, str], StreamingQuery] = {}
+"""The queries of this program by their bootstrap servers and transactional id prefix."""
+
 _EXAMPLE = "KafkaRecordSerializationSchema.builder().set_topic('orders').build()"
 
 
 class DeliveryGuarantee(StrEnum):
-    """What becomes of rows when something fails.
+    """The guarantee for rows when something fails.
 
     NONE: they may be lost or repeated. AT_LEAST_ONCE: they may be repeated. EXACTLY_ONCE: neither, for consumers that
     read only committed records.
@@ -37,11 +42,11 @@ class DeliveryGuarantee(StrEnum):
 
 @dataclass(frozen=True)
 class KafkaSink:
-    """Kafka topics to write to, made by `KafkaSink.builder`.
+    """Kafka topics to write to, built by `KafkaSink.builder`.
 
     Attributes:
-        options: The options of the data source that it stands for; their text shows no secret.
-        parallelism: How many tasks write; None for as many as the rows have partitions.
+        options: The options of the data source; their text shows no secret.
+        parallelism: The number of tasks that write; None for as many as the rows have partitions.
     """
 
     options: Properties
@@ -49,7 +54,7 @@ class KafkaSink:
 
     @staticmethod
     def builder() -> KafkaSinkBuilder:
-        """A builder without any option."""
+        """Create a builder without any option."""
         return KafkaSinkBuilder()
 
     def write(self, rows: DataFrame) -> None:
@@ -58,8 +63,8 @@ class KafkaSink:
         Raises:
             OptionsError: A running query of this program has the same transactional id prefix.
         """
-        check_is_free(self.options)
-        self._divided(rows).write.format("millrace").options(**self.options).mode("append").save()
+        _check_prefix_is_free(self.options)
+        self._repartition(rows).write.format("millrace").options(**self.options).mode("append").save()
 
     def start(
         self,
@@ -73,7 +78,7 @@ class KafkaSink:
 
         Args:
             rows: The stream, of a classic or a Connect session.
-            checkpoint_location: Where Spark keeps how far the query is.
+            checkpoint_location: The folder of Spark's checkpoint.
             trigger: Arguments of `DataStreamWriter.trigger`, such as ``{"availableNow": True}``; by default micro-batch
                 follows micro-batch.
             query_name: The query's name.
@@ -81,18 +86,18 @@ class KafkaSink:
         Raises:
             OptionsError: A running query of this program has the same transactional id prefix.
         """
-        check_is_free(self.options)
-        writer = self._divided(rows).writeStream.format("millrace").options(**self.options)
+        _check_prefix_is_free(self.options)
+        writer = self._repartition(rows).writeStream.format("millrace").options(**self.options)
         writer = writer.option("checkpointLocation", os.fspath(checkpoint_location))
         if trigger is not None:
             writer = writer.trigger(**trigger)
         if query_name is not None:
             writer = writer.queryName(query_name)
         query = writer.start()
-        take(self.options, query)
+        _register_prefix(self.options, query)
         return query
 
-    def _divided(self, rows: DataFrame) -> DataFrame:
+    def _repartition(self, rows: DataFrame) -> DataFrame:
         if self.parallelism is None:
             return rows
         keys = [column for column in self._key_columns() if column in rows.columns]
@@ -102,14 +107,14 @@ class KafkaSink:
     def _key_columns(self) -> list[str]:
         if "key.fields" in self.options:
             return list(parse_columns(self.options["key.fields"]))
-        named = parse_metadata_columns(self.options.get("metadata.columns", "topic"))
-        carried = next((each.column for each in named if each.key == "__raw_key__"), None)
+        metadata = parse_metadata_columns(self.options.get("metadata.columns", "topic"))
+        raw_key = next((each.column for each in metadata if each.key == "__raw_key__"), None)
         has_format = "format" in self.options or "value.format" in self.options
-        return [carried] if carried else [] if has_format else ["key"]
+        return [raw_key] if raw_key else [] if has_format else ["key"]
 
 
 class KafkaSinkBuilder(Builder):
-    """Builds a `KafkaSink`; each thing is set once."""
+    """Builds a `KafkaSink`; each method is called once at most."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,39 +125,66 @@ class KafkaSinkBuilder(Builder):
         """Set properties of the Kafka client: the options ``properties.<name>``."""
         return self._set_properties("set_kafka_producer_config", properties)
 
-    def set_record_serializer(self, schema: KafkaRecordSerializationSchema) -> Self:
-        """Say what rows become, and where they go."""
+    def set_record_serializer(self, record_serializer: KafkaRecordSerializationSchema) -> Self:
+        """Set how rows become records, and their topics."""
         self._has_serializer = True
-        if not isinstance(schema, KafkaRecordSerializationSchema):
-            self._settings.report(f"set_record_serializer: expected what {_EXAMPLE} returns; got {schema!r}")
+        if not isinstance(record_serializer, KafkaRecordSerializationSchema):
+            self._options.report(f"set_record_serializer: expected what {_EXAMPLE} returns; got {record_serializer!r}")
             return self
-        return self._set("set_record_serializer", schema.options)
+        return self._set("set_record_serializer", record_serializer.options)
 
-    def set_delivery_guarantee(self, guarantee: DeliveryGuarantee) -> Self:
-        """Say what becomes of rows when something fails; AT_LEAST_ONCE by default."""
-        return self._set("set_delivery_guarantee", {"sink.delivery-guarantee": guarantee})
+    def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> Self:
+        """Set the guarantee for rows when something fails; AT_LEAST_ONCE by default."""
+        return self._set("set_delivery_guarantee", {"sink.delivery-guarantee": delivery_guarantee})
 
-    def set_transactional_id_prefix(self, prefix: str) -> Self:
-        """Say what transactional ids begin with: one of its own for each query that writes EXACTLY_ONCE."""
-        return self._set("set_transactional_id_prefix", {"sink.transactional-id-prefix": prefix})
+    def set_transactional_id_prefix(self, transactional_id_prefix: str) -> Self:
+        """Set the prefix of transactional ids: a different one for each query that writes EXACTLY_ONCE."""
+        return self._set("set_transactional_id_prefix", {_PREFIX: transactional_id_prefix})
 
     def set_parallelism(self, tasks: int) -> Self:
-        """Say how many tasks write, among which rows are divided by their key, if they have one."""
+        """Set the number of tasks that write; rows are divided among them by their key, if they have one."""
         if not isinstance(tasks, int) or tasks < 1:
-            self._settings.report(f"set_parallelism: expected a whole number above 0; got {tasks!r}")
+            self._options.report(f"set_parallelism: expected a whole number above 0; got {tasks!r}")
         elif self._parallelism not in (None, tasks):
-            self._settings.report(f"set_parallelism: it is {self._parallelism} and {tasks}; call it once")
+            self._options.report(f"set_parallelism: it is {self._parallelism} and {tasks}; call it once")
         self._parallelism = tasks
         return self
 
     def build(self) -> KafkaSink:
-        """The sink.
+        """Build the sink.
 
         Raises:
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
-        return KafkaSink(self._finished("KafkaSink", self._missing(), {}, configure_sink), self._parallelism)
+        return KafkaSink(self._checked_options("KafkaSink", self._missing(), {}, configure_sink), self._parallelism)
 
     def _missing(self) -> Iterator[str]:
-        if not self._has_serializer and not self._settings.has("topic", "topic-pattern", "metadata.columns"):
+        if not self._has_serializer and not self._options.has("topic", "topic-pattern", "metadata.columns"):
             yield f"there is nowhere to write: call set_record_serializer({_EXAMPLE})"
+
+
+def _check_prefix_is_free(options: Mapping[str, str]) -> None:
+    """Refuse a prefix that a running query of this program uses.
+
+    Queries with one prefix take the transactional ids from each other. Those of other programs are found only when
+    that happens.
+
+    Raises:
+        OptionsError: A query uses the prefix.
+    """
+    query = _prefix_users.get(_prefix_key(options)) if _PREFIX in options else None
+    if query is not None and query.isActive:
+        problem = (
+            f"option {_PREFIX!r}: query {query.id} of this program writes with {options[_PREFIX]!r} already; give each "
+            "query a prefix of its own"
+        )
+        raise OptionsError("sink", (problem,))
+
+
+def _register_prefix(options: Mapping[str, str], query: StreamingQuery) -> None:
+    if _PREFIX in options:
+        _prefix_users[_prefix_key(options)] = query
+
+
+def _prefix_key(options: Mapping[str, str]) -> tuple[str, str]:
+    return options.get("properties.bootstrap.servers", ""), options[_PREFIX]

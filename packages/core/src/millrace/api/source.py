@@ -1,4 +1,4 @@
-"""A Kafka source, built step by step."""
+"""The Kafka source and its builder, with the names of PyFlink's."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from millrace.api.builder import Builder
-from millrace.api.offsets import KafkaOffsetsInitializer
-from millrace.api.plugin_options import plugin_options
-from millrace.api.topic_partitions import partitions_text
+from millrace.api.builder import Builder, plugin_options
+from millrace.api.offsets import KafkaOffsetsInitializer, topic_partitions_text
 from millrace.configuration.build import configure_source
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT
@@ -25,10 +23,10 @@ _GROUPS = ("properties.group.id", "kafka.group.id", "groupIdPrefix", "table-name
 
 @dataclass(frozen=True)
 class KafkaSource:
-    """Kafka topics to read, made by `KafkaSource.builder`.
+    """Kafka topics to read, built by `KafkaSource.builder`.
 
     Attributes:
-        options: The options of the data source that it stands for; their text shows no secret.
+        options: The options of the data source; their text shows no secret.
         is_bounded: Whether it is a batch; otherwise a stream.
     """
 
@@ -37,23 +35,23 @@ class KafkaSource:
 
     @staticmethod
     def builder() -> KafkaSourceBuilder:
-        """A builder without any option."""
+        """Create a builder without any option."""
         return KafkaSourceBuilder()
 
     def load(self, spark: SparkSession, schema: StructType | str | None = None) -> DataFrame:
-        """The rows: of a batch after ``set_bounded``, of a stream otherwise.
+        """Load the rows: of a batch after ``set_bounded``, of a stream otherwise.
 
         Args:
             spark: The session, classic or Connect.
-            schema: The columns, for a format that needs to know them; without a format it chooses among those of
-                Spark's own Kafka connector.
+            schema: The columns, for a format that needs them; without a format, a selection of the columns of Spark's
+                own Kafka connector.
         """
         reader = (spark.read if self.is_bounded else spark.readStream).format("millrace").options(**self.options)
         return (reader if schema is None else reader.schema(schema)).load()
 
 
 class KafkaSourceBuilder(Builder):
-    """Builds a `KafkaSource`; each thing is set once."""
+    """Builds a `KafkaSource`; each method is called once at most."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,93 +63,93 @@ class KafkaSourceBuilder(Builder):
         Args:
             *topics: Their names, or one list of them.
         """
-        names = [name for given in topics for name in ([given] if isinstance(given, str) else given)]
+        names = [name for each in topics for name in ([each] if isinstance(each, str) else each)]
         return self._set("set_topics", {"topic": ";".join(names)})
 
-    def set_topic_pattern(self, pattern: str) -> Self:
+    def set_topic_pattern(self, topic_pattern: str) -> Self:
         """Read the topics whose whole names match.
 
         Args:
-            pattern: A regular expression, as in Java.
+            topic_pattern: A regular expression, as in Java.
         """
-        return self._set("set_topic_pattern", {"topic-pattern": pattern})
+        return self._set("set_topic_pattern", {"topic-pattern": topic_pattern})
 
     def set_partitions(self, partitions: Iterable[tuple[str, int]]) -> Self:
         """Read single partitions.
 
         Args:
-            partitions: Each a `TopicPartition`, or its topic and number.
+            partitions: Each a `KafkaTopicPartition`, or its topic and number.
         """
         try:
-            return self._set("set_partitions", {"topic-partitions": partitions_text(partitions)})
+            return self._set("set_partitions", {"topic-partitions": topic_partitions_text(partitions)})
         except ValueError as error:
-            self._settings.report(f"set_partitions: {error}")
+            self._options.report(f"set_partitions: {error}")
             return self
 
-    def set_group_id(self, group: str) -> Self:
-        """Name the consumer group, which follows a stream for monitoring."""
-        return self._set("set_group_id", {"properties.group.id": group})
+    def set_group_id(self, group_id: str) -> Self:
+        """Set the consumer group, to which a stream commits its offsets for monitoring."""
+        return self._set("set_group_id", {"properties.group.id": group_id})
 
     def set_client_id_prefix(self, prefix: str) -> Self:
-        """Say what the ids of the Kafka clients begin with."""
+        """Set the prefix of the Kafka clients' ids."""
         return self._set("set_client_id_prefix", {"client.id.prefix": prefix})
 
-    def set_starting_offsets(self, offsets: KafkaOffsetsInitializer) -> Self:
-        """Say where a query without a checkpoint starts; by default at the earliest offsets."""
-        if not isinstance(offsets, KafkaOffsetsInitializer):
-            return self._refuse_offsets("set_starting_offsets", offsets)
-        return self._set("set_starting_offsets", offsets.starting_options())
+    def set_starting_offsets(self, starting_offsets_initializer: KafkaOffsetsInitializer) -> Self:
+        """Set the offsets at which a query without a checkpoint starts; the earliest by default."""
+        if not isinstance(starting_offsets_initializer, KafkaOffsetsInitializer):
+            return self._refuse_offsets("set_starting_offsets", starting_offsets_initializer)
+        return self._set("set_starting_offsets", starting_offsets_initializer.starting_options())
 
-    def set_bounded(self, offsets: KafkaOffsetsInitializer) -> Self:
+    def set_bounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
         """Make the source a batch that stops at these offsets."""
-        return self._set_stop("set_bounded", offsets)
+        return self._set_stop("set_bounded", stopping_offsets_initializer)
 
-    def set_unbounded(self, offsets: KafkaOffsetsInitializer) -> Self:
-        """Let the stream stop at these offsets; see `millrace.await_end` for the end of its query."""
-        return self._set_stop("set_unbounded", offsets)
+    def set_unbounded(self, stopping_offsets_initializer: KafkaOffsetsInitializer) -> Self:
+        """Let the stream stop at these offsets; `millrace.await_end` waits for that and stops its query."""
+        return self._set_stop("set_unbounded", stopping_offsets_initializer)
 
     def set_deserializer(self, format_name: str, /, **options: object) -> Self:
         """Decode the values of messages; without it rows have the columns of Spark's own Kafka connector.
 
         Args:
             format_name: The name of a format, such as ``json``.
-            **options: Its options with ``_`` in place of ``-`` and ``.``, as ``ignore_parse_errors=True``.
+            **options: Its options with ``_`` in place of ``-`` and ``.``, such as ``ignore_parse_errors=True``.
         """
         return self._set_format("set_deserializer", format_name, options)
 
     def set_value_only_deserializer(self, format_name: str, options: Mapping[str, object] | None = None) -> Self:
-        """The same as `set_deserializer`, since formats are of values: others come by the option metadata.columns.
+        """Decode the values of messages, as `set_deserializer` does; other parts come by the option metadata.columns.
 
         Args:
             format_name: The name of a format, such as ``json``.
-            options: Its options under the names that it gives them, as ``{"ignore-parse-errors": True}``.
+            options: Its options by the names that it declares, such as ``{"ignore-parse-errors": True}``.
         """
         return self._set_format("set_value_only_deserializer", format_name, options or {})
 
-    def set_properties(self, properties: Mapping[str, object]) -> Self:
+    def set_properties(self, props: Mapping[str, object]) -> Self:
         """Set properties of the Kafka client: the options ``properties.<name>``."""
-        return self._set_properties("set_properties", properties)
+        return self._set_properties("set_properties", props)
 
     def build(self) -> KafkaSource:
-        """The source.
+        """Build the source.
 
         Raises:
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
-        defaults = {} if self._settings.has(*_STARTS) else {"scan.startup.mode": "earliest-offset"}
-        options = self._finished("KafkaSource", self._missing(), defaults, configure_source)
+        defaults = {} if self._options.has(*_STARTS) else {"scan.startup.mode": "earliest-offset"}
+        options = self._checked_options("KafkaSource", self._missing(), defaults, configure_source)
         return KafkaSource(options, is_bounded=self._stop_method == "set_bounded")
 
     def _missing(self) -> Iterator[str]:
-        if not self._settings.has(*_SELECTIONS):
+        if not self._options.has(*_SELECTIONS):
             yield "there is nothing to read: call set_topics, set_topic_pattern or set_partitions"
-        modes = [self._settings.value(f"scan.{side}.mode") for side in ("startup", "bounded")]
-        if "group-offsets" in modes and not self._settings.has(*_GROUPS):
+        modes = [self._options.value(f"scan.{side}.mode") for side in ("startup", "bounded")]
+        if "group-offsets" in modes and not self._options.has(*_GROUPS):
             yield "there is no group whose committed offsets could be used: call set_group_id"
 
     def _set_stop(self, method: str, offsets: KafkaOffsetsInitializer) -> Self:
         if self._stop_method not in (None, method):
-            self._settings.report(
+            self._options.report(
                 "set_bounded and set_unbounded exclude each other: the first makes a batch, the second a stream that "
                 "stops"
             )
@@ -162,12 +160,12 @@ class KafkaSourceBuilder(Builder):
         try:
             return self._set(method, offsets.stopping_options())
         except ValueError as error:
-            self._settings.report(f"{method}: {error}")
+            self._options.report(f"{method}: {error}")
             return self
 
-    def _refuse_offsets(self, method: str, given: object) -> Self:
-        self._settings.report(
-            f"{method}: expected an KafkaOffsetsInitializer, such as KafkaOffsetsInitializer.latest(); got {given!r}"
+    def _refuse_offsets(self, method: str, value: object) -> Self:
+        self._options.report(
+            f"{method}: expected a KafkaOffsetsInitializer, such as KafkaOffsetsInitializer.latest(); got {value!r}"
         )
         return self
 

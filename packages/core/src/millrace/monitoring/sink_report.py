@@ -29,7 +29,8 @@ class SinkReport:
     is_answered: ClassVar[bool] = True
     LOST: ClassVar[str] = (
         "nobody answers at {host}:{port}, so that metrics lack what is written from now on: {failure}. If the "
-        "SinkMetrics that gave this address still listens, make it with a host that the driver's machine can reach"
+        "SinkMetricsCollector that gave this address still listens, create it with a host that the driver's machine "
+        "can reach"
     )
 
     records: int = 0

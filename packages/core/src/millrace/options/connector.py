@@ -355,20 +355,20 @@ class SinkOptions(TableOptions):
         "sink.metrics.address",
         default=None,
         parse=parse_port_address,
-        doc="Where a millrace.SinkMetrics listens, as host:port, to which the driver tells what was written (an "
-        "addition); take it from SinkMetrics.options. By default nothing is told.",
+        doc="The address of a millrace.SinkMetricsCollector, as host:port, which the driver reports writes to (an "
+        "addition); take it from the collector's options. By default nothing is reported.",
     )
     metrics_secret: bytes | None = option(
         "sink.metrics.secret",
         default=None,
         parse=parse_shared_secret,
-        doc="The secret of the one who listens at sink.metrics.address (an addition); SinkMetrics.options has it.",
+        doc="The secret of the collector at sink.metrics.address (an addition); take it from the collector's options.",
     )
     register_producer_metrics: bool = option(
         "register.producer.metrics",
         default=True,
         aliases=("properties.register.producer.metrics",),
-        doc="Whether a SinkMetrics shows what the Kafka producers say of themselves, every 5 seconds unless "
+        doc="Whether a SinkMetricsCollector gets the statistics of the Kafka producers, every 5 seconds unless "
         "properties.statistics.interval.ms says otherwise.",
     )
 

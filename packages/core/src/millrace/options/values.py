@@ -174,5 +174,5 @@ def parse_shared_secret(text: str) -> bytes:
         secret = b""
     if not secret:
         # Without a cause, whose message could show a part of it
-        raise ValueError("expected hexadecimal digits, as in SinkMetrics.options")
+        raise ValueError("expected hexadecimal digits, as in SinkMetricsCollector.options")
     return secret

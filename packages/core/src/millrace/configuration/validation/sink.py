@@ -14,7 +14,7 @@ def sink_problems(options: SinkOptions) -> Iterator[str]:
     if (options.metrics_address is None) != (options.metrics_secret is None):
         yield (
             "options 'sink.metrics.address' and 'sink.metrics.secret' belong together: give both, as "
-            "SinkMetrics.options has them"
+            "SinkMetricsCollector.options has them"
         )
 
 

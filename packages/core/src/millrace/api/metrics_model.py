@@ -1,0 +1,164 @@
+"""Metrics of sources and sinks: frozen values, with the names of the reference connectors in `to_dict`."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What all metrics have in common."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All metrics by the names that the reference connectors give them, such as ``pendingRecords``."""
+        return {_camel_case(each.name): _to_plain(getattr(self, each.name)) for each in dataclasses.fields(self)}
+
+
+@dataclass(frozen=True)
+class PartitionMetrics(Metrics):
+    """One partition of a source. Times are in milliseconds; None where nothing is known yet.
+
+    Attributes:
+        topic: Its topic.
+        partition: Its number.
+        current_offset: The offset of the record that is read next, after the micro-batch of the progress.
+        committed_offset: What the consumer group has committed.
+        pending_records: The lag: how many offsets the log went on beyond the current one.
+        num_records_in: Records read, before any filter.
+        num_bytes_in: Bytes of their values.
+        records_skipped: Offsets skipped because they were gone.
+        current_fetch_event_time_lag: How old the last record was when it was fetched, by its timestamp.
+        current_emit_event_time_lag: How old the last record was when its row was made.
+        num_records_in_errors: Records that were skipped because they are malformed.
+    """
+
+    topic: str
+    partition: int
+    current_offset: int
+    committed_offset: int | None
+    pending_records: int
+    num_records_in: int
+    num_bytes_in: int
+    records_skipped: int
+    current_fetch_event_time_lag: int | None
+    current_emit_event_time_lag: int | None
+    num_records_in_errors: int = 0
+
+
+@dataclass(frozen=True)
+class SourceMetrics(Metrics):
+    """A source of millrace in a query. Times are in milliseconds; None where nothing is known yet.
+
+    What executors count (records, malformed ones, bytes, event-time lags) is of the micro-batches that had ended when
+    that of the progress was planned, since the query was started.
+
+    Attributes:
+        partitions: Its partitions, in order.
+        pending_records: The lag of all of them.
+        num_records_in: Records read, before any filter.
+        num_records_in_per_second: The same of the last micro-batch that had ended, by its duration.
+        num_bytes_in: Bytes of their values.
+        num_bytes_in_per_second: The same of the last micro-batch that had ended, by its duration.
+        num_records_in_errors: Records that were skipped because they are malformed.
+        records_skipped: Offsets skipped because they were gone.
+        commits_succeeded: Commits of the group's offsets.
+        commits_failed: Commits of the group's offsets that failed.
+        current_fetch_event_time_lag: The largest of the partitions.
+        current_emit_event_time_lag: The largest of the partitions.
+        watermark_lag: How far the query's watermark is behind the time of the progress.
+        source_idle_time: How long nothing had been read.
+        missing_reports: Splits whose executors could not report to the driver; what they counted is missing.
+        consumers: The statistics of the Kafka consumers, by client.
+    """
+
+    partitions: tuple[PartitionMetrics, ...]
+    pending_records: int
+    num_records_in: int
+    num_records_in_per_second: float
+    num_bytes_in: int
+    num_bytes_in_per_second: float
+    num_records_in_errors: int
+    records_skipped: int
+    commits_succeeded: int
+    commits_failed: int
+    current_fetch_event_time_lag: int | None
+    current_emit_event_time_lag: int | None
+    watermark_lag: int | None
+    source_idle_time: int
+    missing_reports: int
+    consumers: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class SinkMetrics(Metrics):
+    """A sink of millrace: what was written since its `SinkMetricsCollector` was created.
+
+    Rates and `current_send_time` are those of the last micro-batch (or batch write) that ended. A rate is its records,
+    or bytes, divided by the time that its longest task took, which includes the query's own work. Times are in
+    milliseconds; None where nothing is known yet.
+
+    Attributes:
+        num_records_out: Records written. A micro-batch that is repeated counts with what it really writes.
+        num_records_out_per_second: Their rate.
+        num_bytes_out: Bytes of their keys and values, before compression.
+        num_bytes_out_per_second: Their rate.
+        num_records_send_errors: Records whose delivery failed without failing their task, as happens with guarantee
+            none; a failure that comes after the end of a task is counted with a later task of the same worker. Other
+            guarantees fail the task instead.
+        current_send_time: The time that the brokers took at the end of a task to acknowledge its records: the longest
+            of the tasks. None with guarantee none.
+        transactions_committed: Tasks that committed a transaction; those without rows open none.
+        transactions_aborted: With exactly-once, the same as `tasks_failed`: a failed attempt's transaction is aborted,
+            by itself or by the next attempt.
+        transactions_skipped: Tasks whose rows were in the topic already, as those of a micro-batch that is repeated.
+        tasks_failed: Attempts of tasks that failed, as far as the driver knows: those before the attempt that
+            succeeded (which include one that was replaced by a speculative one), and, of a write that failed, one for
+            each task that did not end well, also where it was only cancelled. Their records are not counted.
+        producers: The statistics of the Kafka producers, by client; empty with ``register.producer.metrics`` = false.
+    """
+
+    num_records_out: int = 0
+    num_records_out_per_second: float = 0.0
+    num_bytes_out: int = 0
+    num_bytes_out_per_second: float = 0.0
+    num_records_send_errors: int = 0
+    current_send_time: int | None = None
+    transactions_committed: int = 0
+    transactions_aborted: int = 0
+    transactions_skipped: int = 0
+    tasks_failed: int = 0
+    producers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QueryMetrics(Metrics):
+    """The millrace sources and the millrace sink of a streaming query.
+
+    Attributes:
+        sources: Its sources, in the order of the query's progress; none before the first progress.
+        sink: Its sink; None unless a `SinkMetricsCollector` was given.
+    """
+
+    sources: tuple[SourceMetrics, ...] = ()
+    sink: SinkMetrics | None = None
+
+
+OnMetrics = Callable[[str, SourceMetrics | SinkMetrics], None]
+"""Gets the name of a query, or of a sink's collector, and the metrics of one source or sink."""
+
+
+def _camel_case(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Metrics):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [_to_plain(each) for each in value]
+    # Clients and their statistics have names of their own
+    return {key: dict(inner) for key, inner in value.items()} if isinstance(value, Mapping) else value
