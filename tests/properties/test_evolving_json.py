@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.contracts import SampledMessage, SchemaMismatchError
-from millrace.errors import SchemaError
+from millrace.contracts import SampledMessage
+from millrace.errors import SchemaError, SchemaMismatchError
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
 from millrace_catalog.evolution.evolving_json.schema_guard import Watch

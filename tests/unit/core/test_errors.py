@@ -1,40 +1,75 @@
 from __future__ import annotations
 
+import ast
 import pickle
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from millrace import errors
-from millrace.errors import MillraceError, OptionsError
+from millrace.errors import MalformedMessageError, MillraceError, MissingValueError, OptionsError, SchemaMismatchError
 
 CLASSES = [each for each in vars(errors).values() if isinstance(each, type) and each.__module__ == errors.__name__]
 
 
-def drawn_tree() -> dict[str, str | None]:
-    """Each class of the module's docstring and the class that it is drawn under."""
-    parents: dict[str, str | None] = {}
-    path: list[str] = []
+SOURCES = {path.name: path for path in (Path(__file__).parents[3] / "packages").glob("*/src/*")}
+EXAMPLES: dict[type[MillraceError], MillraceError] = {
+    MalformedMessageError: MalformedMessageError("what happened", "address.lines[2]"),
+    MissingValueError: MissingValueError("address"),
+    OptionsError: OptionsError("sink", ("what happened",)),
+    SchemaMismatchError: SchemaMismatchError(3, "what happened"),
+}
+
+
+def drawn_tree() -> set[tuple[str, str, str]]:
+    """The package, name and parent of each class that the module's docstring draws below another one."""
+    drawn: set[tuple[str, str, str]] = set()
+    package, path = "millrace", [""]
     for line in (errors.__doc__ or "").splitlines():
-        match = re.match(r"^((?:[│ ]   )*(?:[├└]── )?)([A-Z]\w+Error)(?:\s|$)", line)
+        heading = re.fullmatch(r"    (millrace\w*)", line)
+        package = heading[1] if heading else package
+        match = re.match(
+            r"^    (?:    )?((?:[│ ]   )*(?:[├└]── )?)([A-Z]\w+(?:Error|Exception)|Exception)(?:\s|$)", line
+        )
         if match:
             depth = len(match[1]) // 4
             path[depth:] = [match[2]]
-            parents[match[2]] = path[depth - 1] if depth else None
-    return parents
+            if depth:
+                drawn.add((package, match[2], path[depth - 1]))
+    return drawn
 
 
-def test_the_drawn_tree_is_the_tree_of_classes() -> None:
-    real = {each.__name__: None if each is MillraceError else each.__mro__[1].__name__ for each in CLASSES}
-    assert drawn_tree() == real
-    assert len(real) > 10
+def exceptions_of(package: str) -> Iterator[tuple[str, str, str]]:
+    """The package, name and parent of each class in a package's files whose parent is an exception."""
+    for file in SOURCES[package].rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                parents = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+                yield from ((package, node.name, each) for each in parents if re.search(r"(Error|Exception)$", each))
 
 
-@pytest.mark.parametrize("cls", [each for each in CLASSES if each is not OptionsError])
+def test_the_drawn_tree_has_the_exceptions_of_all_packages() -> None:
+    real = {each for package in SOURCES for each in exceptions_of(package)}
+    assert drawn_tree() == real - {("millrace", "MillraceError", "Exception")}
+    assert len(real) > 20
+
+
+@pytest.mark.parametrize("cls", CLASSES)
 def test_every_error_pickles_with_its_message(cls: type[MillraceError]) -> None:
-    copy = pickle.loads(pickle.dumps(cls("what happened")))
+    error = EXAMPLES.get(cls) or cls("what happened")
+    copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is cls
-    assert str(copy) == "what happened"
+    assert str(copy) == str(error)
+    assert vars(copy) == vars(error)
+    assert "what happened" in str(error) or cls is MissingValueError
+
+
+def test_a_malformed_message_names_the_field() -> None:
+    error = MalformedMessageError("not a number", "[2]").within("lines").within("address")
+    assert (error.path, str(error)) == ("address.lines[2]", "field address.lines[2]: not a number")
+    assert str(MalformedMessageError("not a number")) == "not a number"
 
 
 @pytest.mark.parametrize("problems", [("a",), ("a", "b")])

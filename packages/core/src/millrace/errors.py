@@ -1,28 +1,67 @@
 """The errors that millrace raises, each with one message that says what, where, and what to do.
 
-MillraceError
-├── OptionsError            a configuration is wrong; carries every problem found, not only the first
-├── PluginError
-│   ├── UnknownPluginError      no installed package offers the name
-│   ├── DuplicatePluginError    two installed packages offer the same name
-│   ├── PluginLoadError         the name is known but its class cannot be used
-│   └── PluginVersionError      driver and executor have different versions of a plugin
-├── SchemaError             a format cannot carry the columns asked of it
-│   └── SchemaChangedError      a message does not fit the columns of a query that follows its messages' schema
-├── MessageError            a message could not be decoded, or a row not encoded
-├── ClientError             Kafka refused or could not be reached
-│   ├── UnreachableError        no bootstrap server answered
-│   ├── UnknownTopicError       a topic does not exist, or may not be seen
-│   ├── DataLossError           offsets that were asked for are no longer there
-│   ├── GroupInUseError         a consumer group is someone else's
-│   ├── DeliveryError           records were not acknowledged by the brokers
-│   ├── FencedError             a transactional producer was replaced by another one
-│   └── LedgerError             whether a micro-batch was written is not known
-├── RegistryError           a schema registry refused a request, or could not be reached
-└── MachineError            something this machine lacks (Java, a library, a free port)
+    MillraceError
+    ├── OptionsError            a configuration is wrong; carries every problem found, not only the first
+    ├── PluginError
+    │   ├── UnknownPluginError      no installed package offers the name
+    │   ├── DuplicatePluginError    two installed packages offer the same name
+    │   ├── PluginLoadError         the name is known but its class cannot be used
+    │   └── PluginVersionError      driver and executor have different versions of a plugin
+    ├── SchemaError             a format cannot carry the columns asked of it
+    │   └── SchemaChangedError      a message does not fit the columns of a query that follows its messages' schema
+    ├── MessageError            a message could not be decoded, or a row not encoded
+    │   ├── MalformedMessageError   the bytes of one message are not what its format and columns allow
+    │   │   └── MissingValueError       a NULL in a NOT NULL column
+    │   └── SchemaMismatchError     a well-formed message does not fit the columns, which must change to read it
+    ├── ClientError             Kafka refused or could not be reached
+    │   ├── UnreachableError        no bootstrap server answered
+    │   ├── UnknownTopicError       a topic does not exist, or may not be seen
+    │   ├── DataLossError           offsets that were asked for are no longer there
+    │   ├── GroupInUseError         a consumer group is someone else's
+    │   ├── DeliveryError           records were not acknowledged by the brokers
+    │   ├── FencedError             a transactional producer was replaced by another one
+    │   └── LedgerError             whether a micro-batch was written is not known
+    ├── RegistryError           a schema registry refused a request, or could not be reached
+    └── MachineError            something this machine lacks (Java, a library, a free port)
 
-Every class pickles with its message alone, since errors cross from Python workers to the driver.
+Every class pickles, since errors cross from Python workers to the driver.
+
+A `MalformedMessageError` and a `SchemaMismatchError` are raised by formats and caught by the source, which adds the
+message's place: the former follows the error policy of the read, the latter ends it as a `SchemaChangedError`.
+
+The other exceptions of millrace's packages never reach a user, unless drawn under `MillraceError` or an exception of
+click:
+
+    millrace
+        ValueError
+        ├── ShownValueError         an option's value is wrong, in a message that shows the value already
+        ├── JaasError               a JAAS configuration cannot be translated
+        └── StoreError              a truststore or keystore cannot be read
+            ├── StorePasswordError      its password is wrong or missing
+            └── KeyPasswordError        the password of a key in it is wrong or missing
+
+    millrace_broker
+        MachineError
+        └── PortTakenError          another process listens on a broker's port
+
+    millrace_catalog
+        MillraceError
+        └── TargetError             a table elsewhere cannot take the rows of a topic
+
+    millrace_cli
+        ClickException
+        └── CommandError            a command cannot do what was asked
+
+    millrace_formats
+        Exception
+        ├── LibraryRefusedError     the fast avro library cannot read messages of a schema
+        ├── NoSchemaError           a schema registry has no schema of an id or subject
+        ├── RefusedError            a schema registry answered with an error
+        ├── NotFastError            an avro schema has a part that the fast library is not given
+        └── UnsupportedError        a protobuf type has a part that the fast library is not given
 """
+
+from __future__ import annotations
 
 
 class MillraceError(Exception):
@@ -79,6 +118,52 @@ class SchemaChangedError(SchemaError):
 
 class MessageError(MillraceError):
     """A message could not be decoded, or a row could not be encoded."""
+
+
+class MalformedMessageError(MessageError):
+    """The bytes of a message are not what its format and the columns of the read allow.
+
+    Args:
+        reason: Why, without the field.
+        path: The path of the field that is wrong, such as ``address.lines[2]``; empty for the whole message.
+    """
+
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path = path
+
+    def within(self, step: str) -> MalformedMessageError:
+        """Prepend a step to the path, and return the error."""
+        joint = "." if step and self.path and not self.path.startswith("[") else ""
+        self.path = f"{step}{joint}{self.path}"
+        return self
+
+    def __str__(self) -> str:
+        return f"field {self.path}: {self.reason}" if self.path else self.reason
+
+
+class MissingValueError(MalformedMessageError):
+    """A NULL in a NOT NULL column; an error even where a format's option ignores parse errors."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("NULL in a NOT NULL column", path)
+
+
+class SchemaMismatchError(MessageError):
+    """A message is well-formed, but the columns must change before it is read; ends a read, whatever it tolerates.
+
+    Only the decoder of a format that follows the schema of its messages raises it.
+
+    Args:
+        index: The message's index in the batch.
+        reason: What it has that the columns lack, in words for a person.
+    """
+
+    def __init__(self, index: int, reason: str) -> None:
+        super().__init__(index, reason)
+        self.index = index
+        self.reason = reason
 
 
 class ClientError(MillraceError):

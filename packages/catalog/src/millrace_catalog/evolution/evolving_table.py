@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Literal
 
 from millrace.contracts import SampledMessage
-from millrace.errors import SchemaError
+from millrace.errors import MalformedMessageError, SchemaError
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.layout import Layout
 from millrace_catalog.evolution.tracker import SchemaTracker
-from millrace_catalog.inference.json_payload import BadPayloadError
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.tables.table_schema import check_key_names
@@ -168,7 +167,7 @@ class EvolvingTable:
     def _of_value(self, value: bytes | None) -> dict[str, DataType]:
         try:
             said = self._reader.read(value)
-        except BadPayloadError:
+        except MalformedMessageError:
             return {}  # what becomes of malformed messages is for the read to say
         return {} if said is None else self._named(self._layout.value_prefix, said.columns)
 
@@ -180,7 +179,7 @@ class EvolvingTable:
             return as_bytes
         try:
             said = self._reader.read(key)
-        except BadPayloadError:
+        except MalformedMessageError:
             return {} if self.keys else as_bytes
         if said is None:
             return {} if self.keys else as_bytes
@@ -198,7 +197,7 @@ class EvolvingTable:
     def _is_object(self, key: bytes) -> bool:
         try:
             return self._reader.read(key) is not None
-        except BadPayloadError:
+        except MalformedMessageError:
             return False
 
     @staticmethod

@@ -2,7 +2,6 @@
 
 from millrace_catalog.inference.canal_reader import CanalReader
 from millrace_catalog.inference.debezium_reader import DebeziumReader
-from millrace_catalog.inference.json_payload import BadPayloadError
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.key_inference import InferredKey, KeyInference
 from millrace_catalog.inference.observation import Observation, Position
@@ -19,7 +18,6 @@ from millrace_catalog.inference.result import Evidence, Inferred, InferredColumn
 from millrace_catalog.inference.topic_inference import Inference
 
 __all__ = [
-    "BadPayloadError",
     "CanalInferenceOptions",
     "CanalReader",
     "DebeziumInferenceOptions",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from millrace.errors import MalformedMessageError
 from millrace.options.java_pattern import java_pattern
 from millrace_catalog.inference.jdbc_types import type_of_code
-from millrace_catalog.inference.json_payload import BadPayloadError, object_field, parse_object, shown
+from millrace_catalog.inference.json_payload import object_field, parse_object, shown
 from millrace_catalog.inference.mysql_types import mysql_type_reader
 from millrace_catalog.inference.observation import Observation, join_rows
 from millrace_catalog.inference.options import CanalInferenceOptions
@@ -54,7 +55,7 @@ class CanalReader:
     def _is_included(self, message: dict[str, Any]) -> bool:
         for field in self._patterns:
             if field not in message:
-                raise BadPayloadError(f"field {field} is missing, by which messages are chosen")
+                raise MalformedMessageError(f"field {field} is missing, by which messages are chosen")
         found = [(pattern, message[field]) for field, pattern in self._patterns.items()]
         return all(isinstance(name, str) and pattern.fullmatch(name) is not None for pattern, name in found)
 
@@ -65,7 +66,7 @@ class CanalReader:
         field = _FIELDS[strategy]
         declared = object_field(message, field)
         if declared is None:
-            raise BadPayloadError(
+            raise MalformedMessageError(
                 f"field {field} is missing, which tells the types: set canal-json.infer-schema.strategy to AUTO"
             )
         columns: dict[str, DataType] = {}
@@ -90,11 +91,11 @@ def _rows(message: dict[str, Any], field: str) -> list[dict[str, Any]]:
     if rows is None:
         return []
     if not isinstance(rows, list):
-        raise BadPayloadError(f"field {field}: expected an array of rows, found {shown(rows)}")
+        raise MalformedMessageError(f"field {field}: expected an array of rows, found {shown(rows)}")
     found = [row for row in rows if row is not None]
     wrong = next((row for row in found if not isinstance(row, dict)), None)
     if wrong is not None:
-        raise BadPayloadError(f"field {field}: expected rows, found {shown(wrong)}")
+        raise MalformedMessageError(f"field {field}: expected rows, found {shown(wrong)}")
     return found
 
 
@@ -103,5 +104,5 @@ def _primary_key(message: dict[str, Any]) -> tuple[str, ...] | None:
     if not isinstance(names, list) or not names:
         return None
     if not all(isinstance(name, str) for name in names):
-        raise BadPayloadError(f"field pkNames: expected names of columns, found {shown(names)}")
+        raise MalformedMessageError(f"field pkNames: expected names of columns, found {shown(names)}")
     return tuple(names)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from millrace_catalog.inference.json_payload import BadPayloadError, object_field, parse_object, shown
+from millrace.errors import MalformedMessageError
+from millrace_catalog.inference.json_payload import object_field, parse_object, shown
 from millrace_catalog.inference.observation import Observation, join_rows
 from millrace_catalog.inference.options import DebeziumInferenceOptions
 from millrace_catalog.inference.row_types import RowTypes
@@ -38,7 +39,7 @@ class DebeziumReader:
             return None
         change = self._change(root)
         if change.get("op") not in _OPERATIONS:
-            raise BadPayloadError(
+            raise MalformedMessageError(
                 f"field op: expected one of {', '.join(_OPERATIONS)}, found {shown(change.get('op'))}"
             )
         rows = [row for field in ("before", "after") if (row := object_field(change, field)) is not None]
@@ -48,10 +49,10 @@ class DebeziumReader:
         if self.options.schema_include:
             change = object_field(root, "payload")
             if change is None:
-                raise BadPayloadError("there is no field payload: set debezium-json.schema-include to false")
+                raise MalformedMessageError("there is no field payload: set debezium-json.schema-include to false")
             return change
         if "op" not in root and isinstance(root.get("payload"), dict):
-            raise BadPayloadError("the change is in the field payload: set debezium-json.schema-include to true")
+            raise MalformedMessageError("the change is in the field payload: set debezium-json.schema-include to true")
         return root
 
     def _table(self, change: dict[str, Any]) -> str:

@@ -7,15 +7,13 @@ from typing import Any
 
 import msgspec
 
+from millrace.errors import MalformedMessageError
+
 _BLANKS = b" \t\r\n"
 _LONGEST_INTEGER = 40  # more digits than any type holds, and far fewer than int() takes long for
 _SHOWN = 60
 
 _decode = msgspec.json.Decoder().decode
-
-
-class BadPayloadError(Exception):
-    """A message of which no schema can be inferred, and why, in words for a person."""
 
 
 def parse_object(payload: bytes | None) -> dict[str, Any] | None:
@@ -25,29 +23,29 @@ def parse_object(payload: bytes | None) -> dict[str, Any] | None:
     repeated fields counts. An integer with more digits than any type holds may come as another such.
 
     Raises:
-        BadPayloadError: It is no JSON, or no object.
+        MalformedMessageError: It is no JSON, or no object.
     """
     if payload is None or not payload.strip(_BLANKS):
         return None
     try:
         tree = _parse(payload)
     except RecursionError:
-        raise BadPayloadError("nested too deeply") from None
+        raise MalformedMessageError("nested too deeply") from None
     if tree is None or isinstance(tree, dict):
         return tree
-    raise BadPayloadError(f"expected a JSON object, found {shown(tree)}")
+    raise MalformedMessageError(f"expected a JSON object, found {shown(tree)}")
 
 
 def object_field(message: dict[str, Any], field: str) -> dict[str, Any] | None:
     """The object in a field; None when it is null or missing.
 
     Raises:
-        BadPayloadError: It is something else.
+        MalformedMessageError: It is something else.
     """
     value = message.get(field)
     if value is None or isinstance(value, dict):
         return value
-    raise BadPayloadError(f"field {field}: expected an object, found {shown(value)}")
+    raise MalformedMessageError(f"field {field}: expected an object, found {shown(value)}")
 
 
 def shown(value: Any) -> str:
@@ -69,9 +67,9 @@ def _parse_leniently(payload: bytes) -> Any:
     try:
         return _LENIENT.decode(payload.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise BadPayloadError(f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}") from None
+        raise MalformedMessageError(f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}") from None
     except json.JSONDecodeError as error:
-        raise BadPayloadError(f"not JSON: {error.msg} at character {error.pos}") from None
+        raise MalformedMessageError(f"not JSON: {error.msg} at character {error.pos}") from None
 
 
 def _to_integer(text: str) -> int:
@@ -79,13 +77,13 @@ def _to_integer(text: str) -> int:
 
 
 def _refuse_constant(text: str) -> Any:
-    raise BadPayloadError(f"not JSON: {text} is not a JSON number")
+    raise MalformedMessageError(f"not JSON: {text} is not a JSON number")
 
 
 def _to_object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     for name, _ in fields:
         if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
-            raise BadPayloadError(f"the name of a field is not Unicode: {name!a}")
+            raise MalformedMessageError(f"the name of a field is not Unicode: {name!a}")
     return dict(fields)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from millrace_catalog.inference.json_payload import BadPayloadError, parse_object, shown
+from millrace.errors import MalformedMessageError
+from millrace_catalog.inference.json_payload import parse_object, shown
 from millrace_catalog.inference.observation import Observation
 from millrace_catalog.inference.options import JsonInferenceOptions
 from millrace_catalog.inference.row_types import RowTypes
@@ -44,5 +45,5 @@ def _name_part(row: Mapping[str, Any], field: str) -> str:
     value = row.get(field)
     if value is None or isinstance(value, dict | list) or value == "":
         found = "is missing" if field not in row else f"is {shown(value)}"
-        raise BadPayloadError(f"field {field}, which names the table, {found}")
+        raise MalformedMessageError(f"field {field}, which names the table, {found}")
     return value if isinstance(value, str) else shown(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from millrace_catalog.inference.json_payload import BadPayloadError
+from millrace.errors import MalformedMessageError
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.inference.options import InferenceOptions, JsonInferenceOptions
@@ -59,7 +59,7 @@ class KeyInference:
             return
         try:
             observation = self._read(key)
-        except BadPayloadError as error:
+        except MalformedMessageError as error:
             column = InferredColumn(self._options.key_field, BYTES, (Evidence(BYTES, position),), ((),))
             self._bytes = InferredKey((column,), f"the key in {position}: {error}")
         else:
@@ -72,5 +72,5 @@ class KeyInference:
     def _read(self, key: bytes) -> Observation:
         observation = self._reader.read(key)
         if observation is None:
-            raise BadPayloadError("blank or null")
+            raise MalformedMessageError("blank or null")
         return observation

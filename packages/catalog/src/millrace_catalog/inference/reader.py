@@ -32,5 +32,5 @@ class PayloadReader(Protocol):
         """What a message says; None when it says nothing, as a tombstone.
 
         Raises:
-            BadPayloadError: It is no message of the format.
+            MalformedMessageError: It is no message of the format.
         """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from millrace.errors import MessageError, SchemaError
-from millrace_catalog.inference.json_payload import BadPayloadError
+from millrace.errors import MalformedMessageError, MessageError, SchemaError
 from millrace_catalog.inference.observation import Observation, Position
 from millrace_catalog.inference.options import InferenceOptions
 from millrace_catalog.inference.reader import PayloadReader
@@ -45,7 +44,7 @@ class Inference:
         """
         try:
             observation = self._reader.read(payload)
-        except BadPayloadError as error:
+        except MalformedMessageError as error:
             self._skip(position, str(error), payload or b"")
             return
         if observation is None:

@@ -9,7 +9,6 @@ from millrace.contracts.format import (
     Encoder,
     Format,
     MalformedMessage,
-    SchemaMismatchError,
     SerializationContext,
 )
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, HeaderFilterOptions, is_headers
@@ -42,7 +41,6 @@ __all__ = [
     "RecordPartitioner",
     "SampledMessage",
     "SchemaInference",
-    "SchemaMismatchError",
     "SerializationContext",
     "TopicPartition",
     "is_headers",

@@ -23,22 +23,6 @@ class MalformedMessage:
     reason: str
 
 
-class SchemaMismatchError(Exception):
-    """Ends a read, whatever is tolerated: a message is well-formed, but the columns must change before it is read.
-
-    Only a decoder raises it that follows the schema of its messages.
-
-    Args:
-        index: The message's index in the batch.
-        reason: What it has that the columns lack, in words for a person.
-    """
-
-    def __init__(self, index: int, reason: str) -> None:
-        super().__init__(index, reason)
-        self.index = index
-        self.reason = reason
-
-
 @dataclass(frozen=True)
 class Decoded:
     """What a batch of messages decoded to.
@@ -67,7 +51,8 @@ class Decoder(ABC):
         """Decode a batch of messages.
 
         A message may give no row (a tombstone, a blank payload), one or many. A bad message becomes an entry of
-        ``errors`` and never shifts another's row; nothing that the bytes hold may raise, except `SchemaMismatchError`.
+        ``errors`` and never shifts another's row; nothing that the bytes hold may raise, except
+        `millrace.errors.SchemaMismatchError`.
         """
 
     def explain(self) -> str:

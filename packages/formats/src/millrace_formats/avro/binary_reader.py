@@ -11,11 +11,11 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.avro.expansion import BUDGET, width
 from millrace_formats.avro.model import Array, AvroType, Enum, Fixed, Map, Record, Scalar, Union
 from millrace_formats.avro.number_values import INT_HIGH, INT_LOW
 from millrace_formats.avro.plan import Choice, Items, Null, Pairs, Plan, Rows, Skip, Texts, Unreadable, Value
-from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
 
 MOST_EMPTY_ITEMS = 1_000_000
 """How many items that take no bytes a message may have, which its size does not bound."""

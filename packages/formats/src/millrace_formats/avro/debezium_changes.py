@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.contracts import ROW_KINDS, MalformedMessage
-from millrace.errors import MessageError
-from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace.errors import MalformedMessageError, MessageError
 
 _INSERTED, _OLD, _NEW, _DELETED = range(len(ROW_KINDS))
 _CREATE, _READ, _UPDATE, _DELETE = _OPERATIONS = ("c", "r", "u", "d")

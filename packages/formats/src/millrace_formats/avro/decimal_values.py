@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.avro.conversion import Conversion, Reject, reject_where
 from millrace_formats.shared.column_casts import cast_or_reject
 from millrace_formats.shared.java_text import fit_decimal
-from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.sql_types import sql_name
 
 _WIDTH, _WORD = 16, 8

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.avro.binary_reader import Cursor, binary_reader
 from millrace_formats.avro.combine import combine
 from millrace_formats.avro.fast_reader import FastReader
@@ -13,7 +14,6 @@ from millrace_formats.avro.json_reader import json_reader, parse_json
 from millrace_formats.avro.plan import Plan
 from millrace_formats.avro.wire import NotFastError
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 class AvroDecoder(FallbackDecoder):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from millrace.errors import SchemaError
+from millrace.errors import MalformedMessageError, SchemaError
 from millrace_formats.avro.json_reader import json_reader
 from millrace_formats.avro.plan import Plan
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 def default_value(plan: Plan, default: Any) -> Any:

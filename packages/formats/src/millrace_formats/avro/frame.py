@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace.errors import MalformedMessageError
 
 MAGIC = b"\0"
 SIZE = 5

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.avro.combine import combine
 from millrace_formats.avro.decoder import NOT_FAST, REFUSED, BinaryExactReader, fast_reader
 from millrace_formats.avro.fast_reader import FastReader, Found
@@ -17,7 +18,6 @@ from millrace_formats.avro.model import AvroType
 from millrace_formats.avro.plan import Plan, Unreadable
 from millrace_formats.avro.registry import NoSchemaError, Registry
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 class FramedDecoder(FallbackDecoder):

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.avro.model import NULL, Enum, Fixed, Scalar, branch_name
 from millrace_formats.avro.number_values import INT_HIGH, INT_LOW
 from millrace_formats.avro.plan import Choice, Items, Null, Pairs, Plan, Rows, Skip, Unreadable, Value
-from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
 
 Read = Callable[[Any], Any]
 

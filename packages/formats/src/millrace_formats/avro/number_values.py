@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.avro.conversion import Conversion, Reject, reject_outside
-from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 
 INT_LOW, INT_HIGH = -(1 << 31), (1 << 31) - 1

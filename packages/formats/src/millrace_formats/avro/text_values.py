@@ -7,10 +7,10 @@ import uuid
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.avro.conversion import Conversion, Reject, reject_where
 from millrace_formats.avro.model import Enum, Scalar
 from millrace_formats.shared.column_casts import cast_or_reject
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 def text_conversion() -> Conversion:

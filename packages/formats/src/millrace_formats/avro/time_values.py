@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.avro.conversion import Conversion, Reject, reject_outside
-from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
 from millrace_formats.shared.sql_types import sql_name
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
 from millrace_formats.shared.fallback_decoder import drop_indices
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _KINDS = {
     Operation.INSERT: bytes([INSERT]),

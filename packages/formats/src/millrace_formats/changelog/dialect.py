@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.exact_rows import ExactRows, Row, to_text
 from millrace_formats.changelog.name_filter import NameFilter
 from millrace_formats.changelog.row_changes import Changes, Operation
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 class Layout(ABC):

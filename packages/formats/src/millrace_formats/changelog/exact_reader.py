@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact_rows import ExactRows
 from millrace_formats.changelog.metadata import MetadataKey
 from millrace_formats.json.exact_reader import read_document
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import shown
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 class ExactChangeReader:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.json.exact_reader import field_converter, scalar_conversion
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import shown
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 Row = tuple[Any, ...]
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.row_types import value_column, value_type
 from millrace_formats.json.columns import Build, raw_texts
 from millrace_formats.json.exact_reader import Convert, field_converter, scalar_conversion
@@ -19,7 +20,6 @@ from millrace_formats.json.msgspec_types import NULL
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import parse, shown
 from millrace_formats.shared.column_casts import Reject, reject_lists, reject_where
-from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.nullability import keep_nullability
 from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND, check_range, parse_instant
 from millrace_formats.shared.time_columns import parse_timestamps

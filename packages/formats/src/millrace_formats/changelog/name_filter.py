@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from millrace.errors import MalformedMessageError
 from millrace.options.java_pattern import java_pattern
 from millrace_formats.changelog.exact_rows import to_text
 from millrace_formats.json.decode_each import decode_each
 from millrace_formats.shared.fallback_decoder import PayloadList, indices_except
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _MOST_NAMES = 10_000
 

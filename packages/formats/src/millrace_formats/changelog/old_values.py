@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Changes, Operation
 from millrace_formats.json.parser import shown
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 
 class OldValues(Layout):

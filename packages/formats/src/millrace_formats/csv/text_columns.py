@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.csv.exact_reader import field_conversion
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.shared.column_casts import Reject, reject_where
-from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.number_columns import parse_booleans, parse_decimals, parse_floats, parse_integers
 from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 

@@ -24,10 +24,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import Number, json_text, parse, shown
 from millrace_formats.shared import java_text, sql_times
-from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
 from millrace_formats.shared.nullability import convert_elements, keep_nullability
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from millrace.contracts import Decoded, Decoder, Payloads
+from millrace.errors import MalformedMessageError
 from millrace_formats.json.parser import json_text, parse
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _quoted = msgspec.json.encode

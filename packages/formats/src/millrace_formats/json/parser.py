@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace.errors import MalformedMessageError
 
 _MAX_SHOWN = 80
 

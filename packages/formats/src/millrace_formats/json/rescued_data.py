@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from millrace.contracts import Decoded, Decoder, Payloads
-from millrace.errors import SchemaError
+from millrace.errors import MalformedMessageError, SchemaError
 from millrace_formats.json.parser import json_text, parse
-from millrace_formats.shared.malformed_message import MalformedMessageError
 from millrace_formats.shared.sql_types import sql_name
 
 ColumnLookup = Callable[[str], "tuple[bool, ColumnLookup | None]"]

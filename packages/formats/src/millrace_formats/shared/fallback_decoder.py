@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.contracts import Decoded, Decoder, MalformedMessage, Payloads
-from millrace_formats.shared.malformed_message import MalformedMessageError
+from millrace.errors import MalformedMessageError
 from millrace_formats.shared.message_order import merge_by_message
 
 PayloadList = Sequence[bytes | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
+from millrace.errors import MalformedMessageError, MissingValueError
 
 
 def convert_elements(convert: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:

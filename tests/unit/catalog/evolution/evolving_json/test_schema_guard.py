@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from millrace.contracts import Payloads, SchemaMismatchError
-from millrace.errors import OptionsError, SchemaError
+from millrace.contracts import Payloads
+from millrace.errors import OptionsError, SchemaError, SchemaMismatchError
 from millrace.options.parser import OptionParser
 from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
 from millrace_catalog.evolution.evolving_json.format import EvolvingJsonFormat

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from millrace.contracts import Decoded, Decoder, Payloads, SchemaMismatchError
+from millrace.contracts import Decoded, Decoder, Payloads
+from millrace.errors import SchemaMismatchError
 from millrace_catalog.evolution.evolving_json.schema_guard import Watch
 
 

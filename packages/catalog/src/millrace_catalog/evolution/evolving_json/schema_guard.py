@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from millrace.contracts import SchemaMismatchError
+from millrace.errors import MalformedMessageError, SchemaMismatchError
 from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
 from millrace_catalog.evolution.schema_diff import Needs
-from millrace_catalog.inference.json_payload import BadPayloadError
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.options import JsonSchemaOptions
 from millrace_catalog.inference.sampled import all_options
@@ -48,13 +47,13 @@ class Watch:
         """Whether a payload is a JSON object."""
         try:
             return self._reader.read(payload) is not None
-        except BadPayloadError:
+        except MalformedMessageError:
             return False
 
     def _check_one(self, index: int, item: bytes | None) -> None:
         try:
             said = self._reader.read(item)
-        except BadPayloadError:
+        except MalformedMessageError:
             return
         if said is None:
             return

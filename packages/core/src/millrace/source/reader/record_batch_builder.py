@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import Decoded, SchemaMismatchError
-from millrace.errors import SchemaChangedError
+from millrace.contracts import Decoded
+from millrace.errors import SchemaChangedError, SchemaMismatchError
 from millrace.options import options_of
 from millrace.options.metadata import MetadataColumn
 from millrace.plugins.manager import PluginRef

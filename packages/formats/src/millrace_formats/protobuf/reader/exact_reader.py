@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.protobuf.message_methods import has_field
 from millrace_formats.protobuf.reader.parser import MessageParser
 from millrace_formats.protobuf.schema.fields import (
@@ -25,7 +26,6 @@ from millrace_formats.protobuf.schema.fields import (
     Wrapped,
 )
 from millrace_formats.protobuf.schema.values import UNRECOGNIZED, microseconds, names_by_number
-from millrace_formats.shared.malformed_message import MalformedMessageError, MissingValueError
 
 Read = Callable[[Any], Any]
 

@@ -10,11 +10,11 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError
 
+from millrace.errors import MalformedMessageError
 from millrace_formats.protobuf.message_methods import is_initialized, missing_fields, parse_from
 from millrace_formats.protobuf.reader.memory_budget import HEAVIEST, LARGE, weigher
 from millrace_formats.protobuf.reader.unknown_map_entries import odd_entries_finder
 from millrace_formats.shared.fallback_decoder import PayloadList
-from millrace_formats.shared.malformed_message import MalformedMessageError
 
 _ERRORS = (DecodeError, RecursionError, MemoryError)
 
