@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from millrace.contracts import Payloads
+from millrace.errors import MalformedMessageError
 from millrace_catalog.inference import (
     CanalInferenceOptions,
     CanalReader,
@@ -18,7 +19,6 @@ from millrace_catalog.inference import (
     InferredTable,
     JsonInferenceOptions,
     JsonReader,
-    MalformedMessageError,
     PayloadReader,
     Position,
 )
