@@ -10,10 +10,11 @@ import pytest
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import DeliveryError
-from millrace.kafka.producer import producer_for
+from millrace.kafka.producer import PRODUCERS, producer_for
 from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
+from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
 
 SCHEMA = pa.schema([("value", pa.binary())])
@@ -26,7 +27,7 @@ def own(tmp_path):
     with KafkaBroker(data_dir=tmp_path) as running:
         running.create_topic("target", 1)
         yield running
-    producer_for.cache_clear()
+    RESOURCES.drop(PRODUCERS)
 
 
 @pytest.mark.parametrize("batches", [2, 300], ids=["a few records", "more than the queue holds"])

@@ -9,7 +9,8 @@ import pytest
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import ClientError
-from millrace.kafka.transactional_producer import TransactionalProducer, note, read_note
+from millrace.kafka.offset_metadata import offset_with_metadata, read_offset_metadata
+from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options.secrets import Properties
 from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
@@ -127,20 +128,20 @@ def test_a_worker_goes_on_when_the_broker_of_its_ledger_was_restarted(own, end):
 def test_a_producer_does_not_wait_for_ever_for_the_broker_of_a_ledger(own):
     client = Properties({"bootstrap.servers": own.bootstrap_servers})
     producer = TransactionalProducer(client, "copy-0")
-    producer.take_over()
-    _, group = read_note(client, "copy-0", "target")
-    producer.begin()
+    producer.init_transactions()
+    _, group = read_offset_metadata(client, "copy-0", "target")
+    producer.begin_transaction()
     producer.client.produce("target", b"first")
-    producer.commit({group: note("target", 1, "first")})
-    producer.begin()
+    producer.commit_transaction({group: offset_with_metadata("target", 1, "first")})
+    producer.begin_transaction()
     producer.client.produce("target", b"second")
     producer.client.flush()
 
     own.kill()
     with pytest.raises(ClientError, match="writing beside a transaction with transactional id 'copy-0'"):
-        producer.commit({group: note("target", 2, "second")})
+        producer.commit_transaction({group: offset_with_metadata("target", 2, "second")})
     own.start()
 
-    TransactionalProducer(client, "copy-0").take_over()
-    assert read_note(client, "copy-0", "target")[0] == "first"
+    TransactionalProducer(client, "copy-0").init_transactions()
+    assert read_offset_metadata(client, "copy-0", "target")[0] == "first"
     assert [message.value() for message in consume(own.bootstrap_servers, "target")] == [b"first"]

@@ -11,8 +11,9 @@ from confluent_kafka.admin import AdminClient
 
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
-from millrace.kafka.consumer import consumer_for
+from millrace.kafka.consumer import CONSUMERS
 from millrace.options.secrets import Properties
+from millrace.worker import RESOURCES
 from millrace_broker import KafkaCluster
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
@@ -26,7 +27,7 @@ def cluster() -> Iterator[KafkaCluster]:
     with three_brokers() as running:
         yield running
     # The groups' consumers, which a process keeps for the next micro-batch
-    consumer_for.cache_clear()
+    RESOURCES.drop(CONSUMERS)
 
 
 def check_groups(groups: list[KafkaAdmin], offset: int) -> None:

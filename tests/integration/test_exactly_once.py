@@ -16,14 +16,15 @@ from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
-from millrace.kafka.producer import poll_all
-from millrace.kafka.transactional_producer import note
+from millrace.kafka.offset_metadata import offset_with_metadata
+from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
 from millrace.sink import preflight as check
 from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
 from millrace.sink.committer.transaction_session import TransactionSessions
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
+from millrace.worker import RESOURCES, WorkerResources
 from support.families import Family
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -41,10 +42,11 @@ class Worker:
     """A worker process, which keeps transactional producers of its own."""
 
     def __init__(self) -> None:
-        self.sessions = TransactionSessions()
+        self.resources = WorkerResources()
+        self.sessions = TransactionSessions(self.resources)
 
     def write(self, config, batches, task, schema=SCHEMA, **further):
-        return pipeline.write(config, schema, batches, task, sessions=self.sessions, **further)
+        return pipeline.write(config, schema, batches, task, resources=self.resources, **further)
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +62,7 @@ def new_worker(nothing_left):
     for worker in workers:
         worker.sessions.clear()
     # The driver's client, kept for the next micro-batch
-    check._target.cache_clear()
+    RESOURCES.drop(WRITE_ADMINS)
 
 
 @pytest.fixture
@@ -267,12 +269,13 @@ def test_a_run_that_follows_in_the_same_worker_looks_into_its_ledger(config, val
 def test_a_producer_that_was_replaced_does_not_disturb_others(config, values, worker, new_worker):
     worker.write(config, rows("a"), task(0))
     session = worker.sessions.open(config, task(0))
-    session.producer.abort()
+    session.producer.abort_transaction()
     new_worker().write(config, rows("b"), task(1))
-    session.producer.begin()
+    session.producer.begin_transaction()
     with pytest.raises(FencedError):
-        session.producer.tell(session.group, note(config.options.topics[0], 1, "late"))
-    poll_all()
+        session.producer.send_offset(session.group, offset_with_metadata(config.options.topics[0], 1, "late"))
+    worker.sessions.keep(config, task(0), session)
+    worker.resources.poll()
     assert values() == ["a", "b"]
 
 

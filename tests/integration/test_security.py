@@ -20,10 +20,9 @@ from pyspark.errors import AnalysisException, PySparkException, StreamingQueryEx
 from millrace.configuration.build import configure_sink, configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
-from millrace.kafka import producer as producer_module
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import consumer_for
-from millrace.kafka.producer import WatchedProducer, producer_settings
+from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.sink.writer.produce import RecordWriter
 from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
@@ -407,21 +406,20 @@ def test_a_worker_that_is_refused_gives_up_soon(secured):
     assert "Check 'properties.sasl.username'" in str(error.value)
 
 
-def test_a_writer_that_is_refused_gives_up_soon(secured, monkeypatch):
-    monkeypatch.setattr(producer_module, "REFUSED_S", 1.0)
+def test_a_writer_that_is_refused_gives_up_soon(secured):
     config = configure_sink(WRONG["password"][0](secured))
-    producer = WatchedProducer(producer_settings(config.client, idempotent=True))
+    producer = KafkaProducer(producer_settings(config.client, idempotent=True), security_error_grace_s=1.0)
     producer.client.produce(TOPIC, b"v")
 
     with pytest.raises(ClientError) as error:
-        RecordWriter(producer).finish()
+        RecordWriter(producer).flush()
 
     assert "Check 'properties.sasl.username'" in str(error.value)
 
 
 def test_a_topic_that_a_refused_writer_looks_up_is_told_with_the_reason(secured):
     config = configure_sink(WRONG["password"][0](secured))
-    producer = WatchedProducer(producer_settings(config.client, idempotent=True))
+    producer = KafkaProducer(producer_settings(config.client, idempotent=True))
 
     with pytest.raises(ClientError) as error:
         producer.partition_count(TOPIC)

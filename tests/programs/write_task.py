@@ -17,7 +17,7 @@ from millrace.sink.write_task import WriteTask
 
 given = json.loads(sys.argv[1])
 ready = Path(given["ready"])
-commit = TransactionalProducer.commit
+commit = TransactionalProducer.commit_transaction
 
 
 def commit_later(producer, notes):
@@ -27,7 +27,7 @@ def commit_later(producer, notes):
     commit(producer, notes)
 
 
-TransactionalProducer.commit = commit_later
+TransactionalProducer.commit_transaction = commit_later
 schema = pa.schema([("value", pa.binary())])
 rows = [pa.record_batch([pa.array([b"a", b"b"])], schema=schema)]
 task = WriteTask(0, 0, given["query"], given["batch"], is_streaming=True)

@@ -37,8 +37,8 @@ class KillPoints(Partitioner):
     def open(self, task_index: int, task_count: int) -> None:
         """Patch the worker, which lives on with the patch."""
         if not hasattr(TransactionalProducer, "unpatched"):
-            TransactionalProducer.unpatched = TransactionalProducer.commit  # type: ignore[attr-defined]
-        TransactionalProducer.commit = patched(self.options, TransactionalProducer.unpatched)  # type: ignore
+            TransactionalProducer.unpatched = TransactionalProducer.commit_transaction  # type: ignore[attr-defined]
+        TransactionalProducer.commit_transaction = patched(self.options, TransactionalProducer.unpatched)  # type: ignore
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
         """Null for every record."""

@@ -38,14 +38,14 @@ class Log:
     def topic_names(self) -> list[str]:
         return sorted({partition.topic for partition in self.logs})
 
-    def topics(self, names: Iterable[str], may_lack: Collection[str] = ()) -> dict[str, Topic]:
+    def topics(self, names: Iterable[str], allow_missing: Collection[str] = ()) -> dict[str, Topic]:
         self.requests.append("topics")
         found = {}
         for name in names:
             count = sum(partition.topic == name for partition in self.logs)
             if count:
                 found[name] = Topic(count, self.ids.get(name, f"id of {name}"))
-            elif name not in may_lack:
+            elif name not in allow_missing:
                 raise UnknownTopicError(name)
         return found
 
@@ -55,7 +55,7 @@ class Log:
     def end(self, partitions: Collection[TopicPartition]) -> Offsets:
         return self.bounds(partitions)[1]
 
-    def end_of_log(self, partitions: Collection[TopicPartition]) -> Offsets:
+    def high_watermarks(self, partitions: Collection[TopicPartition]) -> Offsets:
         return {p: max(self.logs[p][1], self.not_visible.get(p, 0)) for p in partitions}
 
     def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:

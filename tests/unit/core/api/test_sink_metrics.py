@@ -9,11 +9,11 @@ import pytest
 import millrace
 from millrace.api.metrics_model import SinkMetrics
 from millrace.api.sink_metrics import MAX_PRODUCERS, add_report
-from millrace.monitoring import sender
 from millrace.monitoring.report import Address
-from millrace.monitoring.sender import send
+from millrace.monitoring.sender import CONNECTIONS, send
 from millrace.monitoring.sink_report import SinkReport
 from millrace.options.values import split_address
+from millrace.worker import RESOURCES
 
 REPORT = SinkReport(
     records=10,
@@ -37,7 +37,7 @@ def address_of(metrics: millrace.SinkMetricsCollector) -> Address:
 @pytest.fixture(autouse=True)
 def _no_connection_remains():
     yield
-    sender._connection.cache_clear()
+    RESOURCES.drop(CONNECTIONS)
 
 
 def test_what_is_told_is_in_the_snapshot_when_sending_returns() -> None:

@@ -11,18 +11,19 @@ from confluent_kafka import KafkaError, KafkaException
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, OptionsError, UnreachableError
-from millrace.kafka import admin as cluster
 from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.retry import Clock
 from millrace.options.secrets import Properties
 
 NOWHERE = Properties({"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush"})
 
+WITHOUT_PAUSES = Clock(sleep=lambda seconds: None)
 
-def test_servers_that_do_not_answer_are_named_with_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "REQUEST_TIMEOUT_S", 1.0)
+
+def test_servers_that_do_not_answer_are_named_with_what_was_tried() -> None:
     started = time.monotonic()
     with pytest.raises(UnreachableError) as error:
-        KafkaAdmin(NOWHERE).topics(["orders"])
+        KafkaAdmin(NOWHERE, 1.0).topics(["orders"])
     assert time.monotonic() - started < 5
     message = str(error.value)
     assert message.startswith(
@@ -46,12 +47,11 @@ def refusing(code: int) -> Callable[[float], None]:
 
 def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
     with pytest.raises(ClientError, match=r"^looking up topics failed: boo \(CLUSTER_AUTHORIZATION_FAILED\)$") as error:
-        KafkaAdmin(NOWHERE).ask(refusing(KafkaError.CLUSTER_AUTHORIZATION_FAILED), "looking up topics")
+        KafkaAdmin(NOWHERE).call(refusing(KafkaError.CLUSTER_AUTHORIZATION_FAILED), "looking up topics")
     assert not isinstance(error.value, UnreachableError)
 
 
-def test_a_failure_that_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
+def test_a_failure_that_may_pass_is_tried_again() -> None:
     outcomes = iter(
         [refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda timeout_s: "answer"]
     )
@@ -59,7 +59,7 @@ def test_a_failure_that_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch)
     def request(timeout_s: float) -> object:
         return next(outcomes)(timeout_s)
 
-    assert KafkaAdmin(NOWHERE).ask(request, "looking up topics") == "answer"
+    assert KafkaAdmin(NOWHERE, clock=WITHOUT_PAUSES).call(request, "looking up topics") == "answer"
 
 
 def test_a_property_that_the_client_refuses_is_an_options_error() -> None:
@@ -100,11 +100,10 @@ KNOWN = {"orders": 3, "audit": 1, "__consumer_offsets": 50}
     ],
 )
 def test_missing_topics_are_told_with_those_that_exist(missing: list[str], known: dict[str, int], message: str) -> None:
-    assert KafkaAdmin(NOWHERE)._missing(missing, known) == message
+    assert KafkaAdmin(NOWHERE)._unknown_topics(missing, known) == message
 
 
-def test_an_offset_that_the_client_does_not_know_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "RETRY_PAUSE_S", 0.01)
+def test_an_offset_that_the_client_does_not_know_is_asked_for_again() -> None:
     answers = iter([-1001, 5])
 
     class Admin:
@@ -117,6 +116,6 @@ def test_an_offset_that_the_client_does_not_know_is_asked_for_again(monkeypatch:
 
         def list_topics(self, **_: Any) -> None: ...
 
-    asked = KafkaAdmin(NOWHERE)
-    asked._admin = Admin()
-    assert asked.end([TopicPartition("orders", 0)]) == {("orders", 0): 5}
+    admin: Any = Admin()
+    lookup = KafkaAdmin(NOWHERE, clock=WITHOUT_PAUSES, create_client=lambda settings: admin)
+    assert lookup.end([TopicPartition("orders", 0)]) == {("orders", 0): 5}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import os
 import socket
 from pathlib import Path
@@ -9,7 +10,7 @@ from confluent_kafka import Consumer
 
 from millrace.errors import OptionsError
 from millrace.kafka.client_settings import client_settings
-from millrace.kafka.files import find_file
+from millrace.options.files import FindFile, find_file
 from millrace.options.secrets import Properties
 from support.certificates import authority, issue
 
@@ -17,14 +18,14 @@ ROOT = authority("root")
 CLIENT = issue("client", ROOT)
 
 
-def settings(**properties: str) -> Properties:
+def settings(find: FindFile = find_file, **properties: str) -> Properties:
     given = {name.replace("_", "."): value for name, value in properties.items()}
-    return client_settings(Properties({"bootstrap.servers": "127.0.0.1:1", **given}))
+    return client_settings(Properties({"bootstrap.servers": "127.0.0.1:1", **given}), find)
 
 
-def problem(**properties: str) -> str:
+def problem(find: FindFile = find_file, **properties: str) -> str:
     with pytest.raises(OptionsError) as error:
-        settings(**properties)
+        settings(find, **properties)
     assert "hush" not in str(error.value)
     (told,) = error.value.problems
     return told
@@ -80,13 +81,14 @@ def test_the_systems_authorities_need_no_file() -> None:
     assert settings(ssl_ca_location="probe")["ssl.ca.location"] == "probe"
 
 
-def test_a_missing_file_is_told_with_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyspark import SparkFiles
+def finder(folder: Path | None) -> FindFile:
+    """Find files as in a process whose files Spark has put into a folder."""
+    return functools.partial(find_file, distributed_files=lambda: folder)
 
-    monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
-    monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path / "distributed"))
+
+def test_a_missing_file_is_told_with_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert problem(ssl_truststore_location="certs/trust.jks") == (
+    assert problem(finder(tmp_path / "distributed"), ssl_truststore_location="certs/trust.jks") == (
         f"option 'properties.ssl.truststore.location': there is no file 'certs/trust.jks' on host "
         f"{socket.gethostname()}; looked at {tmp_path}/certs/trust.jks and {tmp_path}/distributed/trust.jks. Put it "
         f"there on the driver and all executors, or let Spark distribute it, by its setting 'spark.files' or by "
@@ -94,28 +96,20 @@ def test_a_missing_file_is_told_with_both_places(tmp_path: Path, monkeypatch: py
     )
 
 
-def test_a_distributed_file_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyspark import SparkFiles
-
-    monkeypatch.setattr(SparkFiles, "_is_running_on_worker", True)
-    monkeypatch.setattr(SparkFiles, "_root_directory", str(tmp_path))
+def test_a_distributed_file_is_found_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "trust.jks").touch()
     for name in ("trust.jks", "./trust.jks", "/gone/trust.jks"):
-        assert find_file("properties.x", name) == tmp_path / "trust.jks"
+        assert settings(finder(tmp_path), ssl_ca_location=name)["ssl.ca.location"] == str(tmp_path / "trust.jks")
 
 
 def test_an_existing_file_is_used_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "trust.jks").touch()
-    assert find_file("properties.x", str(tmp_path / "trust.jks")) == tmp_path / "trust.jks"
+    given = str(tmp_path / "trust.jks")
+    assert settings(ssl_ca_location=given)["ssl.ca.location"] == given
 
 
-def test_without_spark_there_is_one_place_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pyspark import SparkFiles
-
-    # Another test may have left a context
-    monkeypatch.setattr(SparkFiles, "_sc", None)
-    with pytest.raises(OptionsError, match="there is no Spark in this process"):
-        find_file("properties.x", "nowhere")
+def test_without_spark_there_is_one_place_to_look_at() -> None:
+    assert "there is no Spark in this process" in problem(finder(None), ssl_ca_location="nowhere")
 
 
 def test_a_folder_is_no_store(tmp_path: Path) -> None:

@@ -4,9 +4,16 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
 from millrace.errors import OptionsError
-from millrace.kafka.client_log import REFUSED_S, ClientLog
-from millrace.kafka.error_hints import explain_configuration, explain_refusal, hint_for_silence, is_refusal, shown
+from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
+from millrace.kafka.error_hints import (
+    explain_configuration_error,
+    explain_security_error,
+    is_security_error,
+    protocol_mismatch_hint,
+    redact,
+)
 from millrace.kafka.errors import configuration_errors
+from millrace.kafka.retry import Clock
 
 AT = "sasl_plaintext://127.0.0.1:9/bootstrap: "
 SAID = "SASL authentication error: Authentication failed: Invalid username or password"
@@ -30,8 +37,8 @@ WRONG_PASSWORD = f"{AT}{SAID} (after 301ms in state AUTH_REQ)"
     ],
 )
 def test_what_does_not_pass_is_told_with_what_to_do(text: str, advice: str) -> None:
-    assert is_refusal(text)
-    assert advice in explain_refusal(text, {"sasl.mechanism": "PLAIN"})
+    assert is_security_error(text)
+    assert advice in explain_security_error(text, {"sasl.mechanism": "PLAIN"})
 
 
 @pytest.mark.parametrize(
@@ -44,7 +51,7 @@ def test_what_does_not_pass_is_told_with_what_to_do(text: str, advice: str) -> N
     ],
 )
 def test_what_may_pass_is_no_refusal(text: str) -> None:
-    assert not is_refusal(text)
+    assert not is_security_error(text)
 
 
 @pytest.mark.parametrize(
@@ -52,12 +59,12 @@ def test_what_may_pass_is_no_refusal(text: str) -> None:
     [("OAUTHBEARER", "The broker does not accept the token"), ("GSSAPI", "kerberos.service.name")],
 )
 def test_a_refused_login_is_told_in_the_mechanisms_own_words(mechanism: str, advice: str) -> None:
-    assert advice in explain_refusal(WRONG_PASSWORD, {"sasl.mechanism": mechanism})
+    assert advice in explain_security_error(WRONG_PASSWORD, {"sasl.mechanism": mechanism})
 
 
 def test_texts_are_shown_without_timing_and_without_quoted_options() -> None:
-    assert shown(WRONG_PASSWORD).endswith("Invalid username or password")
-    assert shown("Unrecognized sasl.oauthbearer.config beginning at: secret=hush\n more") == (
+    assert redact(WRONG_PASSWORD).endswith("Invalid username or password")
+    assert redact("Unrecognized sasl.oauthbearer.config beginning at: secret=hush\n more") == (
         "Unrecognized sasl.oauthbearer.config"
     )
 
@@ -67,7 +74,7 @@ LATER = "a:9/bootstrap: Disconnected: connection closed by peer (after 1ms in st
 
 
 @pytest.mark.parametrize(
-    ("logged", "protocol", "hint"),
+    ("logged", "protocol", "protocol_hint"),
     [
         (AT_ONCE, "PLAINTEXT", "set 'properties.security.protocol' to SSL, with PLAINTEXT there is no TLS"),
         (AT_ONCE, "SASL_PLAINTEXT", "set 'properties.security.protocol' to SASL_SSL, with SASL_PLAINTEXT"),
@@ -78,9 +85,9 @@ LATER = "a:9/bootstrap: Disconnected: connection closed by peer (after 1ms in st
         ("a:9/bootstrap: Connection refused (after 1ms in state CONNECT)", "PLAINTEXT", None),
     ],
 )
-def test_closed_connections_hint_at_the_protocol(logged: str, protocol: str, hint: str | None) -> None:
-    found = hint_for_silence(logged, {"security.protocol": protocol})
-    assert found is None if hint is None else found and hint in found
+def test_closed_connections_hint_at_the_protocol(logged: str, protocol: str, protocol_hint: str | None) -> None:
+    found = protocol_mismatch_hint(logged, {"security.protocol": protocol})
+    assert found is None if protocol_hint is None else found and protocol_hint in found
 
 
 @pytest.mark.parametrize("client", [Producer, Consumer])
@@ -93,48 +100,46 @@ def test_a_client_without_kerberos_is_told_with_how_to_get_one(client: type) -> 
 
 
 def test_what_is_not_known_is_told_in_the_clients_words() -> None:
-    assert explain_configuration("No such configuration property: x") == "No such configuration property: x"
+    assert explain_configuration_error("No such configuration property: x") == "No such configuration property: x"
 
 
-def refused(watch: ClientLog) -> None:
-    watch.settings()["error_cb"](KafkaError(KafkaError._AUTHENTICATION, WRONG_PASSWORD))
+def refused(client_log: ClientLog) -> None:
+    client_log.settings()["error_cb"](KafkaError(KafkaError._AUTHENTICATION, WRONG_PASSWORD))
 
 
 def test_a_refusal_is_remembered_until_it_is_forgotten() -> None:
-    watch = ClientLog({"sasl.mechanism": "PLAIN"})
-    assert watch.refusal() is None
-    refused(watch)
-    assert "Check 'properties.sasl.username'" in str(watch.refusal())
-    watch.clear()
-    assert watch.refusal() is None
+    client_log = ClientLog({"sasl.mechanism": "PLAIN"})
+    assert client_log.security_error() is None
+    refused(client_log)
+    assert "Check 'properties.sasl.username'" in str(client_log.security_error())
+    client_log.clear()
+    assert client_log.security_error() is None
 
 
-def test_a_refusal_must_last_where_brokers_may_be_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_must_last_where_brokers_may_be_starting() -> None:
     now = [100.0]
-    monkeypatch.setattr("millrace.kafka.client_log.time.monotonic", lambda: now[0])
-    watch = ClientLog()
-    refused(watch)
-    now[0] += REFUSED_S - 1
-    refused(watch)
-    assert watch.refusal(REFUSED_S) is None
+    client_log = ClientLog(clock=Clock(now=lambda: now[0]))
+    refused(client_log)
+    now[0] += SECURITY_ERROR_GRACE_S - 1
+    refused(client_log)
+    assert client_log.security_error(SECURITY_ERROR_GRACE_S) is None
     now[0] += 2
-    assert watch.refusal(REFUSED_S) is not None
+    assert client_log.security_error(SECURITY_ERROR_GRACE_S) is not None
 
 
-def test_a_refusal_that_is_not_heard_again_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_that_is_not_heard_again_is_over() -> None:
     now = [100.0]
-    monkeypatch.setattr("millrace.kafka.client_log.time.monotonic", lambda: now[0])
-    watch = ClientLog()
-    refused(watch)
+    client_log = ClientLog(clock=Clock(now=lambda: now[0]))
+    refused(client_log)
     now[0] += 16
-    assert watch.refusal() is None
-    refused(watch)
-    assert watch.refusal(REFUSED_S) is None
+    assert client_log.security_error() is None
+    refused(client_log)
+    assert client_log.security_error(SECURITY_ERROR_GRACE_S) is None
 
 
 def test_the_clients_log_gives_hints() -> None:
-    watch = ClientLog({"security.protocol": "PLAINTEXT"})
-    watch.log(20, "%s [%s] %s", "FAIL", "rdkafka#producer-1", AT_ONCE)
-    assert "as a listener with TLS does" in str(watch.hint())
-    watch.clear()
-    assert watch.hint() is None
+    client_log = ClientLog({"security.protocol": "PLAINTEXT"})
+    client_log.log(20, "%s [%s] %s", "FAIL", "rdkafka#producer-1", AT_ONCE)
+    assert "as a listener with TLS does" in str(client_log.protocol_hint())
+    client_log.clear()
+    assert client_log.protocol_hint() is None

@@ -13,13 +13,20 @@ from multiprocessing.connection import Client
 import pytest
 
 from millrace.contracts import TopicPartition
-from millrace.monitoring import sender
 from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import Address, Count, Report
-from millrace.monitoring.sender import send
+from millrace.monitoring.sender import CONNECTIONS, UNREACHABLE, send
+from millrace.worker import RESOURCES
 from support.waiting import wait_until
 
 REPORT = Report(3, 1, {TopicPartition("a", 0): Count(10, 100, 2, 5, None, 4)}, "reader", {"rx": 7})
+
+
+@pytest.fixture(autouse=True)
+def _no_connection_remains() -> Iterator[None]:
+    yield
+    RESOURCES.drop(CONNECTIONS)
+    RESOURCES.drop(UNREACHABLE)
 
 
 @pytest.fixture
@@ -32,7 +39,6 @@ def receiver(taken: queue.Queue[Report]) -> Iterator[Receiver[Report]]:
     listening = Receiver("127.0.0.1", 0, Report.from_bytes, taken.put)
     yield listening
     listening.close()
-    sender._connection.cache_clear()
 
 
 def test_a_report_arrives_as_it_was_sent(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
@@ -53,26 +59,26 @@ def test_who_asks_is_answered(taken: queue.Queue[Report]) -> None:
         assert [taken.get(timeout=10) for _ in range(2)] == [REPORT, asking]
     finally:
         listening.close()
-        sender._connection.cache_clear()
 
 
 def test_who_asks_nobody_gets_no_answer() -> None:
     assert send(Address("127.0.0.1", 1, b"other"), dataclasses.replace(REPORT, is_answered=True)) is None
-    sender._connection.cache_clear()
 
 
 def test_one_connection_carries_all_reports_of_a_process(
     receiver: Receiver[Report], taken: queue.Queue[Report]
 ) -> None:
-    for _ in range(3):
+    send(receiver.address, REPORT)
+    (connection,) = RESOURCES.items(CONNECTIONS).values()
+    for _ in range(2):
         send(receiver.address, REPORT)
     assert [taken.get(timeout=10) for _ in range(3)] == [REPORT] * 3
-    assert sender._connection.cache_info().misses == 1
+    assert RESOURCES.items(CONNECTIONS) == {receiver.address: connection}
 
 
 def test_a_connection_that_is_lost_is_made_again(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
     send(receiver.address, REPORT)
-    sender._connection(receiver.address).close()
+    RESOURCES.items(CONNECTIONS)[receiver.address].close()
     send(receiver.address, REPORT)
     assert [taken.get(timeout=10) for _ in range(2)] == [REPORT] * 2
 
@@ -104,18 +110,16 @@ def test_who_connects_and_says_nothing_holds_nobody_up(receiver: Receiver[Report
 
 
 def test_a_task_does_not_wait_for_long_for_somebody_who_says_nothing(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(sender, "PATIENCE_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT)
+        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT, timeout_s=1)
     assert len(caplog.messages) == 1
 
 
-def test_who_keeps_silent_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sender, "PATIENCE_S", 1)
+def test_who_keeps_silent_is_not_asked_again() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT)
+        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT, timeout_s=1)
         silent.setblocking(False)
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):

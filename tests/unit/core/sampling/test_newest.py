@@ -1,4 +1,4 @@
-"""Where one looks for the newest messages; that they are found is shown on a real broker."""
+"""Ranges of offsets to scan for the newest messages; the scan itself is tested on a real broker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.sampling.newest import _Looking, _must_go_on
+from millrace.sampling.newest import PartitionScan
 
 
 @given(st.sets(st.integers(0, 3_000)), st.integers(0, 3_000), st.integers(1, 60))
@@ -17,13 +17,13 @@ def test_the_newest_are_found_whatever_offsets_lack(visible: set[int], begin: in
     offsets: Any = sorted(offset for offset in visible if offset >= begin)
     end = 3_001
     looked_at: list[range] = []
-    one = _Looking(begin, max(begin, end - count), end, count)
+    scan = PartitionScan(begin, max(begin, end - count), end, count)
     while True:
-        looked_at.append(range(one.start, one.stop))
-        one.fresh = [offset for offset in offsets if one.start <= offset < one.stop]
-        if not _must_go_on(one, count):
+        looked_at.append(range(scan.start, scan.stop))
+        scan.current = [offset for offset in offsets if scan.start <= offset < scan.stop]
+        if not scan.widen(count):
             break
 
-    assert one.found == deque(offsets[-count:])
+    assert scan.newest == deque(offsets[-count:])
     assert all(later.start == earlier.stop for later, earlier in itertools.pairwise(looked_at))
     assert len(looked_at) <= 8

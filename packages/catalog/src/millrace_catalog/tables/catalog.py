@@ -103,7 +103,7 @@ class KafkaJsonCatalog(Catalog):
         """
         names = self.list_tables()
         unknown = [name for name in names if self._fresh(name) is None]
-        newest = self._topics.newest(unknown, self._configured.options.sample, may_lack=True)
+        newest = self._topics.newest(unknown, self._configured.options.sample, allow_missing=True)
         made = []
         for name in names:
             try:

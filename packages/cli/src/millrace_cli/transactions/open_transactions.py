@@ -115,7 +115,7 @@ def unchanged(before: Iterable[OpenTransaction], now: Iterable[OpenTransaction])
 
 def _abort(client: Properties, transaction: OpenTransaction) -> ClientError | None:
     try:
-        TransactionalProducer(client, transaction.transactional_id).take_over()
+        TransactionalProducer(client, transaction.transactional_id).init_transactions()
     except ClientError as error:
         return error
     return None

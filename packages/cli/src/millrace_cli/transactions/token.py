@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Mapping
 
 from millrace.errors import ClientError, OptionsError
-from millrace.kafka.security.certificate_check import authorities_at
+from millrace.kafka.security.certificate_check import ca_location
 from millrace_cli.transactions.kafka_python import AbstractTokenProvider
 
 _PREFIX = "sasl.oauthbearer."
@@ -92,7 +92,7 @@ def _from_endpoint(settings: Mapping[str, str]) -> str:
 def _trusting(settings: Mapping[str, str]) -> ssl.SSLContext:
     place = settings.get("https.ca.location", "probe")
     given = {"cadata": settings["https.ca.pem"]} if "https.ca.pem" in settings else {}
-    files = {} if place == "probe" else authorities_at(place)
+    files = {} if place == "probe" else ca_location(place)
     return ssl.create_default_context(ssl.Purpose.SERVER_AUTH, **given, **files)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
-from millrace.kafka.statistics import INTERVAL_MS, OFF, STATISTICS
+from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, STATISTICS_OFF
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.field import options_of
 from millrace.options.parser import OptionParser
@@ -42,7 +42,7 @@ def source_properties(client: Properties, options: SourceOptions) -> Properties:
     if options.client_id_prefix is not None:
         added[CLIENT_ID_PREFIX] = options.client_id_prefix
     if not options.register_consumer_metrics:
-        added |= OFF
+        added |= STATISTICS_OFF
     return Properties({**client, **added})
 
 
@@ -50,4 +50,5 @@ def sink_properties(client: Properties, options: SinkOptions) -> Properties:
     """Add what the options of a sink set to the client's properties."""
     if options.metrics_address is None:
         return client
-    return Properties({STATISTICS: INTERVAL_MS, **client, **({} if options.register_producer_metrics else OFF)})
+    statistics = {} if options.register_producer_metrics else STATISTICS_OFF
+    return Properties({STATISTICS_INTERVAL: STATISTICS_INTERVAL_MS, **client, **statistics})

@@ -1,16 +1,16 @@
-"""What a Kafka client says in the background, kept for error messages and out of the terminal."""
+"""Buffer librdkafka's errors and log lines, for error messages."""
 
 from __future__ import annotations
 
 import logging
-import time
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
 from confluent_kafka import KafkaError
 
-from millrace.kafka.error_hints import explain_refusal, hint_for_silence, is_refusal, shown
+from millrace.kafka.error_hints import explain_security_error, is_security_error, protocol_mismatch_hint, redact
+from millrace.kafka.retry import SYSTEM_CLOCK, Clock
 
 logger = logging.getLogger("millrace.kafka")
 """The log of all Kafka clients; librdkafka would otherwise write to standard error."""
@@ -18,67 +18,71 @@ logger = logging.getLogger("millrace.kafka")
 # Without a handler of the user's, Python would print warnings to standard error
 logger.addHandler(logging.NullHandler())
 
-REFUSED_S = 10.0
-"""How long brokers that have answered before may refuse a client: some of them may be starting."""
+SECURITY_ERROR_GRACE_S = 10.0
+"""How long brokers that have answered before may refuse a client before that is an error: they may be starting."""
 
-_FORGET_S = 15.0
-"""When a refusal that was not heard again is over; clients try at least every 10 seconds."""
+_SECURITY_ERROR_EXPIRES_S = 15.0
+"""When a security error that is not repeated is over; clients reconnect at least every 10 seconds."""
 
 
 class ClientLog:
-    """Remembers the newest errors that a client reported while nobody was calling it.
+    """The latest errors of a client's background threads.
 
     Args:
-        client: The properties that the client is made with, for what is said of its errors.
+        client: The client's properties, to explain its errors.
+        clock: Measures how long a security error lasts.
     """
 
-    def __init__(self, client: Mapping[str, str] | None = None) -> None:
+    def __init__(self, client: Mapping[str, str] | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
         self._client = client or {}
+        self._clock = clock
         self._errors: deque[str] = deque(maxlen=8)
-        self._hint: str | None = None
-        self._refusal = ""
-        self._first_refused = 0.0
-        self._last_refused = -_FORGET_S
+        self._protocol_hint: str | None = None
+        self._security_error = ""
+        self._security_error_began = 0.0
+        self._security_error_repeated = -_SECURITY_ERROR_EXPIRES_S
 
     def settings(self) -> dict[str, Any]:
-        """Client properties that make it report here."""
+        """Return the client properties that make it report here."""
         return {"error_cb": self._on_error, "logger": self}
 
-    def said(self) -> str:
-        """The distinct errors, oldest first."""
+    def recent_errors(self) -> str:
+        """Return the distinct errors since `clear`, oldest first, in one line."""
         return "; ".join(dict.fromkeys(self._errors))
 
-    def refusal(self, for_s: float = 0.0) -> str | None:
-        """Why brokers refuse this client, with what to do; None when they do not.
+    def security_error(self, min_duration_s: float = 0.0) -> str | None:
+        """Return why the brokers refuse this client, with advice; None if they do not.
 
         Args:
-            for_s: How long they must have done so.
+            min_duration_s: Ignore an error that has not lasted this long, in seconds.
         """
-        now = time.monotonic()
-        if now - self._last_refused > _FORGET_S or now - self._first_refused < for_s:
+        now = self._clock.now()
+        is_over = now - self._security_error_repeated > _SECURITY_ERROR_EXPIRES_S
+        if is_over or now - self._security_error_began < min_duration_s:
             return None
-        return explain_refusal(self._refusal, self._client)
+        return explain_security_error(self._security_error, self._client)
 
-    def hint(self) -> str | None:
-        """What may be wrong with the client's security when no broker answers."""
-        return self._hint
+    def protocol_hint(self) -> str | None:
+        """Return which ``security.protocol`` the brokers seem to expect; None if nothing points to another one."""
+        return self._protocol_hint
 
     def clear(self) -> None:
-        """Forget what was said so far."""
+        """Forget all errors."""
         self._errors.clear()
-        self._hint = None
-        self._last_refused = -_FORGET_S
+        self._protocol_hint = None
+        self._security_error_repeated = -_SECURITY_ERROR_EXPIRES_S
 
     def log(self, level: int, form: str, *values: object) -> None:
-        """Take a line of the client's log; it calls this as the method of a logger."""
+        """Take a line of the client's log, which calls this as `logging.Logger.log`."""
         logger.log(level, form, *values)
-        self._hint = self._hint or hint_for_silence(form % values if values else form, self._client)
+        line = form % values if values else form
+        self._protocol_hint = self._protocol_hint or protocol_mismatch_hint(line, self._client)
 
     def _on_error(self, error: KafkaError) -> None:
         text = error.str()
-        self._errors.append(shown(text))
-        if is_refusal(text):
-            now = time.monotonic()
-            if now - self._last_refused > _FORGET_S:
-                self._first_refused = now
-            self._refusal, self._last_refused = text, now
+        self._errors.append(redact(text))
+        if is_security_error(text):
+            now = self._clock.now()
+            if now - self._security_error_repeated > _SECURITY_ERROR_EXPIRES_S:
+                self._security_error_began = now
+            self._security_error, self._security_error_repeated = text, now

@@ -1,4 +1,4 @@
-"""What a Kafka client is made with: files are found and stores are read here, in the process that makes the client."""
+"""Settings of a Kafka client: files are found and stores are read in the process that creates the client."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import socket
 from pathlib import Path
 
 from millrace.errors import OptionsError
-from millrace.kafka.files import find_file
 from millrace.kafka.security.stores import KeyPasswordError, Store, StoreError, StorePasswordError, read_store
+from millrace.options.files import FindFile, find_file
 from millrace.options.secrets import Properties
 
 STORE_OPTIONS = frozenset(
@@ -28,11 +28,11 @@ STORE_OPTIONS = frozenset(
 """Java's properties of stores, which become ``ssl.ca.pem``, ``ssl.certificate.pem`` and ``ssl.key.pem`` here."""
 
 CLIENT_ID_PREFIX = "client.id.prefix"
-"""Not a property of any client: it becomes a ``client.id`` that is another one in each process."""
+"""Not a property of any client: it becomes a ``client.id`` that is unique to each process."""
 
 DEFAULT_CLIENT_ID_PREFIX = "millrace"
 
-_FILES = (
+_FILE_PROPERTIES = (
     "https.ca.location",
     "sasl.kerberos.keytab",
     "sasl.oauthbearer.assertion.file",
@@ -44,56 +44,73 @@ _FILES = (
     "ssl.key.location",
 )
 _NO_FILE = {"probe"}
-"""What librdkafka takes instead of the place of a file: look where the system's authorities are."""
+"""Values that librdkafka takes instead of a path: use the system's certificate authorities."""
 
 
 @functools.lru_cache(maxsize=16)
-def client_settings(client: Properties) -> Properties:
-    """The properties for a Kafka client of this process, all of them librdkafka's.
+def client_settings(client: Properties, find: FindFile = find_file) -> Properties:
+    """Return the settings of a Kafka client of this process, all of them librdkafka's.
 
-    The files are read once in a process, which also makes its clients once.
+    Cached, so that a process reads the files once.
 
     Args:
         client: Properties as they were configured, on the driver.
+        find: Finds a file by the name that an option gives, or raises a `ValueError`.
 
     Raises:
-        OptionsError: A file is missing, a password is wrong, or a store cannot be read or lacks what it is given for.
+        OptionsError: A file is missing, a password is wrong, or a store cannot be read or does not hold what it must.
     """
     settings = {name: value for name, value in client.items() if name not in STORE_OPTIONS}
     prefix = settings.pop(CLIENT_ID_PREFIX, DEFAULT_CLIENT_ID_PREFIX)
     settings.setdefault("client.id", f"{prefix}-{socket.gethostname()}-{os.getpid()}")
-    for name in _FILES:
+    for name in _FILE_PROPERTIES:
         if name in settings and settings[name] not in _NO_FILE:
-            settings[name] = str(find_file(f"properties.{name}", settings[name]))
-    return Properties({**settings, **_authorities(client), **_identity(client)})
+            settings[name] = str(_find(find, f"properties.{name}", settings[name]))
+    return Properties({**settings, **_ca_settings(client, find), **_key_settings(client, find)})
 
 
-def _authorities(client: Properties) -> dict[str, str]:
-    store = _store(client, "truststore", ("ssl.truststore.certificates",), None)
+def _find(find: FindFile, option: str, name: str) -> Path:
+    try:
+        return find(name)
+    except ValueError as error:
+        raise OptionsError(
+            "millrace",
+            (
+                f"option '{option}': {error}. Put it there on the driver and all executors, or let Spark distribute "
+                f"it, by its setting 'spark.files' or by spark.addArtifact(path, file=True) or "
+                f"SparkContext.addFile(path), and give the option the file's name alone",
+            ),
+        ) from None
+
+
+def _ca_settings(client: Properties, find: FindFile) -> dict[str, str]:
+    store = _store(client, "truststore", ("ssl.truststore.certificates",), None, find)
     if store is None:
         return {}
     if not store.trusted:
-        raise _error(_given_as(client, "truststore"), "it holds no certificate to trust")
+        raise _error(_store_property(client, "truststore"), "it holds no certificate to trust")
     return {"ssl.ca.pem": store.trusted}
 
 
-def _identity(client: Properties) -> dict[str, str]:
+def _key_settings(client: Properties, find: FindFile) -> dict[str, str]:
     inline = ("ssl.keystore.key", "ssl.keystore.certificate.chain")
-    store = _store(client, "keystore", inline, client.get("ssl.key.password"))
+    store = _store(client, "keystore", inline, client.get("ssl.key.password"), find)
     if store is None:
         return {}
-    missing = [what for what, found in (("private key", store.key), ("certificate", store.chain)) if not found]
+    missing = [noun for noun, pem in (("private key", store.key), ("certificate", store.chain)) if not pem]
     if missing:
-        raise _error(_given_as(client, "keystore"), f"it holds no {' and no '.join(missing)}")
+        raise _error(_store_property(client, "keystore"), f"it holds no {' and no '.join(missing)}")
     return {"ssl.certificate.pem": store.chain, "ssl.key.pem": store.key}
 
 
-def _store(client: Properties, kind: str, inline: tuple[str, ...], key_password: str | None) -> Store | None:
-    """The store that is given by its file or, as PEM, by options that hold it; None without any."""
+def _store(
+    client: Properties, kind: str, inline: tuple[str, ...], key_password: str | None, find: FindFile
+) -> Store | None:
+    """Read a truststore or keystore from its file or, as PEM, from the properties that hold it; None if not given."""
     data = "\n".join(client[name] for name in inline if name in client).encode()
-    place = f"ssl.{kind}.location"
-    if place in client:
-        data = _read(find_file(f"properties.{place}", client[place]), place)
+    location = f"ssl.{kind}.location"
+    if location in client:
+        data = _read(_find(find, f"properties.{location}", client[location]), location)
     elif not data:
         return None
     try:
@@ -101,10 +118,10 @@ def _store(client: Properties, kind: str, inline: tuple[str, ...], key_password:
     except KeyPasswordError as error:
         raise _error("ssl.key.password", f"{error}; it is the key's own password, by default the store's") from None
     except StorePasswordError as error:
-        what = "" if f"ssl.{kind}.password" in client else " (it is not given)"
-        raise _error(f"ssl.{kind}.password", f"{error}{what}; looked at {client.get(place)!r}") from None
+        note = "" if f"ssl.{kind}.password" in client else " (it is not given)"
+        raise _error(f"ssl.{kind}.password", f"{error}{note}; looked at {client.get(location)!r}") from None
     except StoreError as error:
-        raise _error(_given_as(client, kind), str(error)) from None
+        raise _error(_store_property(client, kind), str(error)) from None
 
 
 def _read(path: Path, name: str) -> bytes:
@@ -114,7 +131,7 @@ def _read(path: Path, name: str) -> bytes:
         raise _error(name, f"{path} cannot be read: {error.strerror}") from error
 
 
-def _given_as(client: Properties, kind: str) -> str:
+def _store_property(client: Properties, kind: str) -> str:
     location = f"ssl.{kind}.location"
     if location in client:
         return location

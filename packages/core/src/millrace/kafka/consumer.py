@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
 
+from millrace.contracts import TopicPartition
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.client_settings import client_settings
-from millrace.kafka.errors import configuration_errors
-from millrace.kafka.statistics import INTERVAL_MS, Statistics
+from millrace.kafka.errors import END_OF_LOG_CODES, configuration_errors, is_transient
+from millrace.kafka.retry import RETRY_TIMEOUT_S, SYSTEM_CLOCK, Clock
+from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, Statistics
 from millrace.options.secrets import Properties
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 _DEFAULTS = {
     "group.id": "millrace",
@@ -23,7 +27,7 @@ _DEFAULTS = {
     "queued.min.messages": "100000",
     "isolation.level": "read_committed",
     "socket.nagle.disable": "true",
-    "statistics.interval.ms": INTERVAL_MS,
+    STATISTICS_INTERVAL: STATISTICS_INTERVAL_MS,
 }
 
 _FIXED = {
@@ -37,62 +41,99 @@ _FIXED = {
 }
 
 
-def group_offsets(consumer: Consumer, partitions: list[TopicPartition], timeout_s: float) -> list[TopicPartition]:
-    """What a consumer's group has committed for partitions.
-
-    Raises:
-        KafkaException: The brokers refuse or do not answer, be it only for one partition.
-    """
-    return checked(consumer.committed(partitions, timeout=timeout_s))
-
-
-def checked(answer: list[TopicPartition]) -> list[TopicPartition]:
-    """An answer for partitions, unless it failed, be it only for one of them.
-
-    Raises:
-        KafkaException: It failed.
-    """
-    for at in answer:
-        if at.error is not None:
-            raise KafkaException(at.error)
-    return answer
-
-
 @dataclass(eq=False)
-class WatchedConsumer:
-    """A consumer and what it said in the background.
+class KafkaConsumer:
+    """A consumer with its log and statistics.
 
     Attributes:
-        consumer: The client.
-        watch: What it said.
-        statistics: What it says of itself.
-        user: Who assigned it last; one that was there before must leave it alone.
+        client: The client.
+        client_log: Its errors and log lines.
+        statistics: Its statistics.
+        owner: Who assigned partitions to it last; only the owner may unassign them.
     """
 
-    consumer: Consumer
-    watch: ClientLog
+    client: Consumer
+    client_log: ClientLog
     statistics: Statistics = field(default_factory=Statistics)
-    user: object = None
+    owner: object = None
+
+    def close(self) -> None:
+        """Close the client."""
+        self.client.close()
 
 
-@functools.lru_cache(maxsize=4)
-def consumer_for(client: Properties) -> WatchedConsumer:
-    """This process's consumer for a client configuration; made once, assigned anew by each task.
+CONSUMERS = ResourceKind[KafkaConsumer]("consumer", capacity=4, close=KafkaConsumer.close)
+
+
+def consumer_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaConsumer:
+    """Return the process's consumer for a client configuration, which each task assigns anew.
 
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    return new_consumer(client)
+    return resources.get(CONSUMERS, client, lambda: new_consumer(client))
 
 
-def new_consumer(client: Properties) -> WatchedConsumer:
-    """A consumer for a client configuration, which its user closes.
+def new_consumer(client: Properties) -> KafkaConsumer:
+    """Create a consumer, to be closed by the caller.
 
     Raises:
         OptionsError: The client does not accept its properties.
     """
     settings = client_settings(client)
-    watch, statistics = ClientLog(settings), Statistics()
+    client_log, statistics = ClientLog(settings), Statistics()
     with configuration_errors():
-        consumer = Consumer({**_DEFAULTS, **settings, **_FIXED, **watch.settings(), **statistics.settings()})
-    return WatchedConsumer(consumer, watch, statistics)
+        consumer = Consumer({**_DEFAULTS, **settings, **_FIXED, **client_log.settings(), **statistics.settings()})
+    return KafkaConsumer(consumer, client_log, statistics)
+
+
+def consume_to_end(
+    consumer: Consumer,
+    max_messages: int,
+    wait_s: float = 0.05,
+    timeout_s: float = RETRY_TIMEOUT_S,
+    clock: Clock = SYSTEM_CLOCK,
+) -> Iterator[tuple[TopicPartition, Message | None]]:
+    """Yield messages of the assigned partitions as they arrive, and None for a partition that has no more.
+
+    Args:
+        consumer: The consumer.
+        max_messages: How many messages to fetch at once.
+        wait_s: How long to wait for that many, in seconds.
+        timeout_s: How long to go on, in seconds; the caller stops earlier when it has what it needs.
+        clock: Measures the timeout.
+
+    Raises:
+        KafkaException: The brokers refused.
+    """
+    deadline = clock.now() + timeout_s
+    while clock.now() < deadline:
+        for message in consumer.consume(max_messages, wait_s):
+            partition, error = TopicPartition(message.topic(), message.partition()), message.error()
+            if error is None:
+                yield partition, message
+            elif error.code() in END_OF_LOG_CODES:
+                yield partition, None
+            elif not is_transient(error):
+                raise KafkaException(error)
+
+
+def committed_offsets(consumer: Consumer, partitions: list[ClientPartition], timeout_s: float) -> list[ClientPartition]:
+    """Look up the committed offsets of a consumer's group.
+
+    Raises:
+        KafkaException: The look-up failed, be it only for one partition.
+    """
+    return raise_partition_errors(consumer.committed(partitions, timeout=timeout_s))
+
+
+def raise_partition_errors(results: list[ClientPartition]) -> list[ClientPartition]:
+    """Return the results of a request for several partitions, unless it failed for one of them.
+
+    Raises:
+        KafkaException: It failed.
+    """
+    for result in results:
+        if result.error is not None:
+            raise KafkaException(result.error)
+    return results

@@ -1,4 +1,4 @@
-"""Delivery: from single records to brokers that have acknowledged them."""
+"""Deliver records: hand them to the producer, and wait for the brokers' acknowledgements."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import DeliveryError, MessageError
 from millrace.kafka.errors import kafka_error
-from millrace.kafka.producer import WatchedProducer
+from millrace.kafka.producer import KafkaProducer
 
 QUEUE_WAIT_S = 0.02
 FLUSH_STEP_S = 1.0
 
 
 class Delivery:
-    """Hands the records of one task to its worker's producer, and waits for the brokers.
+    """Delivers the records of one task by its worker's producer.
 
     Args:
         producer: The worker's producer.
-        what: What the records are, for errors.
-        again: What Spark does when the task is tried again, for errors.
+        noun: The noun for the records in errors.
+        on_retry: What Spark does when it retries the task, for errors.
 
     Attributes:
-        records: How many records were handed over.
-        failed: How many deliveries were seen to fail before the first record and after `leave`, where they fail no
-            task.
-        send_ms: How long `finish` waited for the brokers; None before.
+        records: The number of records produced.
+        failed: The number of failed deliveries that fail no task: those of earlier tasks, and those that
+            `count_failures` finds.
+        send_ms: How long `flush` waited for the brokers, in ms; None before.
     """
 
     def __init__(
-        self, producer: WatchedProducer, what: str = "records", again: str = "Spark writes its rows again"
+        self, producer: KafkaProducer, noun: str = "records", on_retry: str = "Spark writes its rows again"
     ) -> None:
         self._producer = producer
         self._client = producer.client
-        self._what = what
-        self._again = again
+        self._noun = noun
+        self._on_retry = on_retry
         self.records = 0
         self.send_ms: int | None = None
-        # Of a task before, which had not waited for them
+        # Those of an earlier task, which did not wait for them
         self.failed, _ = producer.take_failures()
 
     def produce(self, topic: str, **record: Any) -> None:
-        """Hand over one record, waiting while the producer's queue is full.
+        """Produce one record, waiting while the producer's queue is full.
 
         Args:
-            topic: Where it goes.
-            **record: Further arguments of the client's ``produce``.
+            topic: The record's topic.
+            **record: Further arguments of `confluent_kafka.Producer.produce`.
 
         Raises:
-            DeliveryError: Records handed over earlier could not be delivered.
+            DeliveryError: Earlier records could not be delivered.
         """
         self.records += 1
         try:
@@ -61,15 +61,15 @@ class Delivery:
             self._wait_and_produce(topic, **record)
 
     def check(self) -> None:
-        """Look for failures.
+        """Raise if deliveries have failed.
 
         Raises:
-            DeliveryError: Records handed over earlier could not be delivered.
+            DeliveryError: Earlier records could not be delivered.
         """
         self._client.poll(0)
         self._check()
 
-    def finish(self) -> None:
+    def flush(self) -> None:
         """Wait until the brokers have acknowledged every record.
 
         Raises:
@@ -81,8 +81,8 @@ class Delivery:
         self._check()
         self.send_ms = int((monotonic() - began) * 1000)
 
-    def leave(self) -> None:
-        """Count the deliveries that have failed by now, and leave the others to the client."""
+    def count_failures(self) -> None:
+        """Count the deliveries that have failed so far, without waiting for the others."""
         self._client.poll(0)
         self.failed += self._producer.take_failures()[0]
 
@@ -97,16 +97,17 @@ class Delivery:
     def _check(self) -> None:
         failed, first = self._producer.take_failures()
         if failed:
-            said = self._producer.watch.said()
+            recent_errors = self._producer.client_log.recent_errors()
             raise DeliveryError(
-                f"{failed} of {self.records} {self._what} handed to the client so far were not delivered; the first, "
-                f"{first}{f' ({said})' if said else ''}. The task fails, and {self._again} when it is tried again"
+                f"{failed} of {self.records} {self._noun} handed to the client so far were not delivered; the first, "
+                f"{first}{f' ({recent_errors})' if recent_errors else ''}. The task fails, and {self._on_retry} when "
+                f"it is tried again"
             )
 
 
 @contextmanager
 def record_errors(topic: str) -> Iterator[None]:
-    """Tell what the client says of one record as the record's fault, not the cluster's.
+    """Translate the client's refusal of a single record.
 
     Raises:
         MessageError: The record is larger than the client accepts.

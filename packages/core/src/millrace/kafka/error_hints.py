@@ -1,11 +1,11 @@
-"""From what librdkafka says of security to what a person can do: the one table of its texts."""
+"""Explain librdkafka's error texts, with advice; no other module recognizes an error by its text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-from millrace.kafka.security.certificate_check import certificate_problem
+from millrace.kafka.security.certificate_check import explain_certificate_error
 
 _NO_SASL = (
     "The listener expects no SASL: set 'properties.security.protocol' to PLAINTEXT or SSL, or connect to the port of "
@@ -31,8 +31,8 @@ _CREDENTIALS = {
     "'properties.sasl.jaas.config'",
 }
 
-# What does not pass by itself; the first that is found in a text holds
-_REFUSALS = (
+# Errors that retrying does not change, by a part of their text; the first match counts
+_SECURITY_ERRORS = (
     ("connecting to a PLAINTEXT broker listener", _NO_TLS),
     ("wrong version number", _NO_TLS),
     ("alert bad certificate", _CLIENT_CERTIFICATE),
@@ -47,10 +47,10 @@ _REFUSALS = (
 _UNTRUSTED = "certificate verify failed"
 _UNAUTHENTICATED = re.compile("SASL authentication error|SASL .*(handshake|negotiation) failed|Authentication failed")
 
-_CLOSED_AT_ONCE = re.compile(r"Disconnected.*in state APIVERSION_QUERY")
-_CLOSED_LATER = re.compile(r"Disconnected.*in state UP")
+_CLOSED_AT_FIRST_BYTES = re.compile(r"Disconnected.*in state APIVERSION_QUERY")
+_CLOSED_AT_FIRST_REQUEST = re.compile(r"Disconnected.*in state UP")
 
-_CONFIGURATION = (
+_CONFIGURATION_ERRORS = (
     (
         "No provider for SASL mechanism GSSAPI",
         "the installed Kafka client has no Kerberos: the wheels of confluent-kafka are built without it. Install "
@@ -71,45 +71,49 @@ _CONFIGURATION = (
 )
 
 
-def is_refusal(text: str) -> bool:
-    """Whether what a client reports is a matter of security, which trying again does not change."""
-    return _UNTRUSTED in text or _UNAUTHENTICATED.search(text) is not None or any(part in text for part, _ in _REFUSALS)
+def is_security_error(text: str) -> bool:
+    """Return whether a client's error is one of TLS or SASL, which retrying does not change."""
+    return (
+        _UNTRUSTED in text
+        or _UNAUTHENTICATED.search(text) is not None
+        or any(part in text for part, _ in _SECURITY_ERRORS)
+    )
 
 
-def explain_refusal(text: str, client: Mapping[str, str]) -> str:
-    """A refusal, with what to do about it.
+def explain_security_error(text: str, client: Mapping[str, str]) -> str:
+    """Return the text of a security error with advice.
 
     Args:
-        text: What the client reported.
-        client: The properties that the client was made with.
+        text: The client's error.
+        client: The client's properties.
     """
     if _UNTRUSTED in text:
-        return certificate_problem(text, client)
+        return explain_certificate_error(text, client)
     mechanism = client.get("sasl.mechanism", "GSSAPI")
-    credentials = _CREDENTIALS.get(
+    credentials_advice = _CREDENTIALS.get(
         mechanism,
         "Check 'properties.sasl.username' and 'properties.sasl.password', or both in 'properties.sasl.jaas.config', "
         f"and that the broker knows this user for mechanism {mechanism}",
     )
-    advice = next((advice for part, advice in _REFUSALS if part in text), credentials)
-    return f"{shown(text)}. {advice}"
+    advice = next((advice for part, advice in _SECURITY_ERRORS if part in text), credentials_advice)
+    return f"{redact(text)}. {advice}"
 
 
-def hint_for_silence(logged: str, client: Mapping[str, str]) -> str | None:
-    """What may be wrong when brokers close connections without a word; None when nothing points to security.
+def protocol_mismatch_hint(line: str, client: Mapping[str, str]) -> str | None:
+    """Return which ``security.protocol`` a broker expects that closes connections without an error; None if unknown.
 
     Args:
-        logged: What the client wrote into its log.
-        client: The properties that the client was made with.
+        line: A line of the client's log.
+        client: The client's properties.
     """
     protocol = client.get("security.protocol", "PLAINTEXT")
-    if _CLOSED_AT_ONCE.search(logged) and not protocol.endswith("SSL"):
+    if _CLOSED_AT_FIRST_BYTES.search(line) and not protocol.endswith("SSL"):
         with_tls = "SSL" if protocol == "PLAINTEXT" else "SASL_SSL"
         return (
             f"The broker closes connections at their first bytes, as a listener with TLS does: set "
             f"'properties.security.protocol' to {with_tls}, with {protocol} there is no TLS"
         )
-    if _CLOSED_LATER.search(logged) and not protocol.startswith("SASL"):
+    if _CLOSED_AT_FIRST_REQUEST.search(line) and not protocol.startswith("SASL"):
         return (
             f"The broker closes connections at the first request, as a listener with SASL does: set "
             f"'properties.security.protocol' to {'SASL_SSL' if protocol == 'SSL' else 'SASL_PLAINTEXT'}, and "
@@ -118,13 +122,13 @@ def hint_for_silence(logged: str, client: Mapping[str, str]) -> str | None:
     return None
 
 
-def explain_configuration(text: str) -> str:
-    """What making a client has failed with, with what to do about it where that is known."""
-    advice = next((advice for part, advice in _CONFIGURATION if part in text), None)
-    return f"{advice} (the client says: {shown(text)})" if advice else shown(text)
+def explain_configuration_error(text: str) -> str:
+    """Return the text of a configuration error, with advice if there is any."""
+    advice = next((advice for part, advice in _CONFIGURATION_ERRORS if part in text), None)
+    return f"{advice} (the client says: {redact(text)})" if advice else redact(text)
 
 
-def shown(text: str) -> str:
-    """A text of the client's without its timing, and without options that it quotes."""
+def redact(text: str) -> str:
+    """Return an error text without its timing and without options that it quotes, which may be secret."""
     without_time = re.sub(r" ?\(after \d+ms in state \w+[^)]*\)", "", text)
     return re.sub(r" beginning at: .*", "", without_time, flags=re.DOTALL).strip().removesuffix(":").strip()

@@ -1,4 +1,4 @@
-"""The one place where the Kafka client's exceptions become millrace's."""
+"""Translate the Kafka client's exceptions into millrace's, in one place."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from contextlib import contextmanager
 from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import ClientError, OptionsError, UnknownTopicError
-from millrace.kafka.error_hints import explain_configuration
+from millrace.kafka.error_hints import explain_configuration_error
 
-NO_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
+UNKNOWN_TOPIC_CODES = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
-_MAY_PASS = {
+END_OF_LOG_CODES = {KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
+"""Codes by which a consumer learns that a partition has nothing to read at its position."""
+
+_TRANSIENT_CODES = {
     KafkaError._ALL_BROKERS_DOWN,
-    # What looking up the leaders of partitions ends with while there are none
+    # The result of looking up the leaders of partitions while there are none
     KafkaError._NOENT,
     KafkaError._RESOLVE,
     KafkaError._TIMED_OUT,
@@ -38,44 +41,45 @@ _MAY_PASS = {
 
 
 def is_transient(error: KafkaError) -> bool:
-    """Whether a failure is one of a broker that is starting, stopping or handing over its partitions."""
-    return error.retriable() or error.code() in _MAY_PASS
+    """Return whether an error is that of a broker that is starting, stopping or handing over its partitions."""
+    return error.retriable() or error.code() in _TRANSIENT_CODES
 
 
 def kafka_error(error: KafkaException | KafkaError) -> KafkaError:
-    """The KafkaError inside an exception."""
+    """Return the KafkaError inside an exception."""
     return error.args[0] if isinstance(error, KafkaException) else error
 
 
 @contextmanager
-def client_errors(doing: str) -> Iterator[None]:
-    """Translate what the Kafka client raises inside the block.
+def client_errors(action: str) -> Iterator[None]:
+    """Translate the Kafka client's exceptions inside the block.
 
     Args:
-        doing: What was being done, such as ``"reading orders-0"``; named in the message.
+        action: The action for the message, such as ``"reading orders-0"``.
 
     Raises:
-        UnknownTopicError, ClientError: As the client's error says.
+        UnknownTopicError: A topic or partition does not exist.
+        ClientError: Any other failure.
     """
     try:
         yield
     except KafkaException as error:
         cause = kafka_error(error)
-        kind = UnknownTopicError if cause.code() in NO_TOPIC else ClientError
-        raise kind(f"{doing} failed: {cause.str()} ({cause.name()})") from error
+        kind = UnknownTopicError if cause.code() in UNKNOWN_TOPIC_CODES else ClientError
+        raise kind(f"{action} failed: {cause.str()} ({cause.name()})") from error
 
 
 @contextmanager
 def configuration_errors() -> Iterator[None]:
-    """Translate what making a client raises: a property that is unknown or has a wrong value.
+    """Translate exceptions of creating a client: a property is unknown or has an invalid value.
 
     Raises:
-        OptionsError: As the client's error says, for an option ``properties.*``.
+        OptionsError: The client does not accept an option ``properties.*``.
     """
     try:
         yield
     except (KafkaException, TypeError, ValueError) as error:
         text = kafka_error(error).str() if isinstance(error, KafkaException) else str(error)
         raise OptionsError(
-            "millrace", (f"the Kafka client refuses an option 'properties.*': {explain_configuration(text)}",)
+            "millrace", (f"the Kafka client refuses an option 'properties.*': {explain_configuration_error(text)}",)
         ) from error

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import time
-import weakref
 from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka.admin import TopicMetadata
 
 from millrace.errors import ClientError
-from millrace.kafka.admin import PATIENCE_S, REQUEST_TIMEOUT_S, RETRY_PAUSE_S
-from millrace.kafka.client_log import REFUSED_S, ClientLog
+from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
+from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
 from millrace.kafka.statistics import Statistics
 from millrace.options.secrets import Properties
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 _DEFAULTS: dict[str, Any] = {
     # Java's partitioner for records with a key; librdkafka's own default is another one
@@ -34,122 +33,141 @@ _DEFAULTS: dict[str, Any] = {
     "delivery.report.only.error": True,
 }
 
-PARTITION_COUNT_HOLDS_S = 60.0
-"""How long a topic's partition count is used before it is looked up again, unless the user says how old the client's
-metadata may be."""
-
-MAX_AGE = "metadata.max.age.ms"
-
-_all: weakref.WeakSet[WatchedProducer] = weakref.WeakSet()
-
 _IDEMPOTENT = {"enable.idempotence": "true"}
 
+PARTITION_COUNT_MAX_AGE_S = 60.0
+"""How long a topic's partition count is cached, unless the user sets the maximum age of the client's metadata."""
 
-class WatchedProducer:
-    """A producer that remembers the first delivery that failed and how many did.
+METADATA_MAX_AGE = "metadata.max.age.ms"
+
+
+class KafkaProducer:
+    """A producer that counts failed deliveries and remembers the first of them.
 
     Args:
         settings: Properties for the client.
+        clock: Ages the cached partition counts, and measures retries.
+        security_error_grace_s: How long brokers may refuse the client before records that wait for them are an error.
+
+    Attributes:
+        client: The client.
+        client_log: Its errors and log lines.
+        statistics: Its statistics.
     """
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self.watch = ClientLog(settings)
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        clock: Clock = SYSTEM_CLOCK,
+        security_error_grace_s: float = SECURITY_ERROR_GRACE_S,
+    ) -> None:
+        self.client_log = ClientLog(settings, clock)
         self.statistics = Statistics()
-        self._failed = 0
-        self._first: tuple[str, KafkaError] | None = None
+        self._clock = clock
+        self._security_error_grace_s = security_error_grace_s
+        self._failures = 0
+        self._first_failure: tuple[str, KafkaError] | None = None
         self._partition_counts: dict[str, tuple[int, float]] = {}
         with configuration_errors():
-            callbacks = {**self.watch.settings(), **self.statistics.settings(), "on_delivery": self._on_delivery}
+            callbacks = {**self.client_log.settings(), **self.statistics.settings(), "on_delivery": self._on_delivery}
             self.client = Producer({**settings, **callbacks})
-        _all.add(self)
         # The client has checked that it is a number
-        self._counts_hold_s = int(settings[MAX_AGE]) / 1000 if MAX_AGE in settings else PARTITION_COUNT_HOLDS_S
+        max_age_ms = settings.get(METADATA_MAX_AGE)
+        self._counts_max_age_s = PARTITION_COUNT_MAX_AGE_S if max_age_ms is None else int(max_age_ms) / 1000
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has, looked up at first and then again every minute.
+        """Return the number of a topic's partitions, cached for ``properties.metadata.max.age.ms`` or a minute.
 
-        The option ``properties.metadata.max.age.ms`` says how often instead. The client's own partitioner learns of
-        added partitions by the same look.
+        The look-up refreshes the client's own metadata, so that its partitioner uses added partitions too.
 
         Raises:
             UnknownTopicError: There is no such topic.
         """
-        count, looked_at = self._partition_counts.get(topic, (0, 0.0))
-        if not count or time.monotonic() - looked_at > self._counts_hold_s:
+        count, looked_up_at = self._partition_counts.get(topic, (0, 0.0))
+        if not count or self._clock.now() - looked_up_at > self._counts_max_age_s:
             with client_errors(f"looking up topic {topic!r}"):
-                count = self._look_up(topic, count)
-            self._partition_counts[topic] = count, time.monotonic()
+                count = self._look_up_partition_count(topic, count)
+            self._partition_counts[topic] = count, self._clock.now()
         return count
 
-    def _look_up(self, topic: str, known: int) -> int:
-        # The driver has found the brokers: they are restarting when they do not answer
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                found = self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
-            except KafkaException as error:
-                # Records wait in the queue, and the count has held so far
-                if known and is_transient(kafka_error(error)):
-                    return known
-                self.client.poll(0)
-                self._check_not_refused(0)
-                if not is_transient(kafka_error(error)) or time.monotonic() > deadline:
-                    raise
-                time.sleep(RETRY_PAUSE_S)
-            else:
-                if found.error is not None:
-                    raise KafkaException(found.error)
-                return len(found.partitions)
+    def _look_up_partition_count(self, topic: str, cached: int) -> int:
+        # The driver has reached the brokers: if they do not answer, they are restarting
+        metadata = call_with_retries(
+            lambda: self._request_metadata(topic, is_cached=cached > 0),
+            lambda error: isinstance(error, KafkaException) and is_transient(kafka_error(error)),
+            clock=self._clock,
+        )
+        if metadata is None:
+            return cached
+        if metadata.error is not None:
+            raise KafkaException(metadata.error)
+        return len(metadata.partitions)
+
+    def _request_metadata(self, topic: str, *, is_cached: bool) -> TopicMetadata | None:
+        try:
+            return self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
+        except KafkaException as error:
+            # Records wait in the queue, and the cached count has been right so far
+            if is_cached and is_transient(kafka_error(error)):
+                return None
+            self.client.poll(0)
+            self._raise_security_error(0)
+            raise
 
     def take_failures(self) -> tuple[int, str]:
-        """How many deliveries failed since the last call, and the first of them in words.
+        """Return the number of deliveries that failed since the last call, and a description of the first.
 
         Raises:
             ClientError: Records wait for brokers that refuse this client.
         """
         if len(self.client):
-            self._check_not_refused(REFUSED_S)
-        failed, first = self._failed, self._first
-        self._failed, self._first = 0, None
-        return failed, f"{first[0]}: {first[1].str()}" if first else ""
+            self._raise_security_error(self._security_error_grace_s)
+        failures, first = self._failures, self._first_failure
+        self._failures, self._first_failure = 0, None
+        return failures, f"{first[0]}: {first[1].str()}" if first else ""
 
-    def _check_not_refused(self, for_s: float) -> None:
-        refusal = self.watch.refusal(for_s)
-        if refusal:
-            raise ClientError(f"writing to Kafka failed: {refusal}")
+    def poll(self) -> None:
+        """Serve the client's callbacks."""
+        # A transactional producer that was replaced raises, which does not concern the task that polls
+        with suppress(KafkaException):
+            self.client.poll(0)
+
+    def _raise_security_error(self, min_duration_s: float) -> None:
+        security_error = self.client_log.security_error(min_duration_s)
+        if security_error:
+            raise ClientError(f"writing to Kafka failed: {security_error}")
 
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
         if error is None:
             return
-        self._failed += 1
-        if self._first is None:
+        self._failures += 1
+        if self._first_failure is None:
             partition = message.partition()
-            chosen = partition is not None and partition >= 0
-            self._first = f"{message.topic()}-{partition}" if chosen else f"topic {message.topic()}", error
+            is_chosen = partition is not None and partition >= 0
+            self._first_failure = f"{message.topic()}-{partition}" if is_chosen else f"topic {message.topic()}", error
 
 
-def poll_all() -> None:
-    """Let all producers of this process hand out their statistics, which would pile up in those that are not used."""
-    for producer in list(_all):
-        # A transactional one that was replaced raises, which is not this task's concern
-        with suppress(KafkaException):
-            producer.client.poll(0)
+PRODUCERS = ResourceKind[KafkaProducer]("producer", capacity=4, poll=KafkaProducer.poll)
 
 
-@functools.lru_cache(maxsize=4)
-def producer_for(client: Properties, *, idempotent: bool) -> WatchedProducer:
-    """This process's producer for a client configuration; made once, used by one task after the other.
+def producer_for(client: Properties, *, idempotent: bool, resources: WorkerResources = RESOURCES) -> KafkaProducer:
+    """Return the process's producer for a client configuration, used by one task after the other.
 
     Args:
         client: Properties for the Kafka client; they win over millrace's defaults.
         idempotent: Whether retries must neither repeat nor reorder records, unless ``client`` says otherwise.
+        resources: Keeps the producer.
 
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    return WatchedProducer(producer_settings(client, idempotent=idempotent))
+    return resources.get(
+        PRODUCERS,
+        (client, idempotent),
+        lambda: KafkaProducer(producer_settings(client, idempotent=idempotent)),
+    )
 
 
 def producer_settings(client: Properties, *, idempotent: bool) -> dict[str, Any]:
-    """All properties of a producer; those of ``client`` win over millrace's defaults."""
+    """Return all properties of a producer; those of ``client`` win over millrace's defaults."""
     return {**_DEFAULTS, **(_IDEMPOTENT if idempotent else {}), **client_settings(client)}

@@ -1,52 +1,56 @@
-"""What a Kafka client says of itself from time to time."""
+"""Statistics that librdkafka reports of a client (``statistics.interval.ms``).
+
+The fields are described in librdkafka's STATISTICS.md.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-STATISTICS = "statistics.interval.ms"
+STATISTICS_INTERVAL = "statistics.interval.ms"
+"""The client's property."""
 
-INTERVAL_MS = "5000"
+STATISTICS_INTERVAL_MS = "5000"
+"""Its default value."""
 
-OFF = {STATISTICS: "0"}
+STATISTICS_OFF = {STATISTICS_INTERVAL: "0"}
 
 _TOTALS = {
     "consumer": ("rx", "rx_bytes", "rxmsgs", "rxmsg_bytes", "tx", "tx_bytes", "replyq"),
     "producer": ("rx", "rx_bytes", "txmsgs", "txmsg_bytes", "tx", "tx_bytes", "msg_cnt", "msg_size"),
 }
-"""Of librdkafka's statistics: responses, messages and requests, with their bytes; what waits to be handed out by a
-consumer, or to be delivered by a producer."""
+"""Responses, messages and requests with their bytes, and the length of the queue: records that a consumer has not
+handed out, or a producer has not delivered."""
 
-_NAME = {"consumer": "client_id", "producer": "name"}
-"""A process may have several producers with one client id."""
+# A process may have several producers with one client id, so that these are named by client id and number
+_NAME_FIELD = {"consumer": "client_id", "producer": "name"}
 
 
 class Statistics:
-    """The newest statistics of a client; they are parsed only when somebody asks."""
+    """The latest statistics of a client; parsed only on demand."""
 
     def __init__(self) -> None:
-        self._newest: str | None = None
-        self._totals: tuple[str, dict[str, int]] = "", {}
+        self._unparsed: str | None = None
+        self._latest: tuple[str, dict[str, int]] = "", {}
 
     def settings(self) -> dict[str, Any]:
-        """Client properties that make it report here."""
-        return {"stats_cb": self._take}
+        """Return the client properties that make it report here."""
+        return {"stats_cb": self._on_statistics}
 
-    def newest(self) -> tuple[str, dict[str, int]]:
-        """The client, and totals by the names that librdkafka gives them; both empty before the first ones.
+    def latest(self) -> tuple[str, dict[str, int]]:
+        """Return the client's name and its totals, by librdkafka's names; both empty before the first report.
 
-        A consumer is named by its client id, a producer by client id and number.
+        The totals include ``rtt_avg_us``, the mean round trip to the slowest broker, in microseconds.
         """
-        text, self._newest = self._newest, None
+        text, self._unparsed = self._unparsed, None
         if text is not None:
-            found = json.loads(text)
-            latencies = [broker["rtt"]["avg"] for broker in found["brokers"].values() if broker["rtt"]["cnt"]]
-            kind = found["type"]
-            latency = {"rtt_avg_us": max(latencies)} if latencies else {}
-            totals = {name: found[name] for name in _TOTALS[kind]} | latency
-            self._totals = found[_NAME[kind]], totals
-        return self._totals
+            report = json.loads(text)
+            round_trips = [broker["rtt"]["avg"] for broker in report["brokers"].values() if broker["rtt"]["cnt"]]
+            slowest = {"rtt_avg_us": max(round_trips)} if round_trips else {}
+            totals = {name: report[name] for name in _TOTALS[report["type"]]} | slowest
+            self._latest = report[_NAME_FIELD[report["type"]]], totals
+        return self._latest
 
-    def _take(self, text: str) -> None:
-        self._newest = text
+    def _on_statistics(self, text: str) -> None:
+        self._unparsed = text

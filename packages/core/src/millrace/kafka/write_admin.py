@@ -1,46 +1,49 @@
-"""What the driver asks a Kafka cluster that is written to."""
+"""Create topics and check permissions of a Kafka cluster that is written to, on the driver."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, ConfigResource, NewTopic, ResourceType
 
 from millrace.errors import ClientError
-from millrace.kafka.admin import NO_TOPIC_PATIENCE_S, RETRY_PAUSE_S, KafkaAdmin
+from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.errors import kafka_error
+from millrace.kafka.retry import poll_until
+from millrace.kafka.retrying_admin import UNKNOWN_TOPIC_TIMEOUT_S
+from millrace.options.secrets import Properties
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
-_NOT_PERMITTED = {KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+_NOT_AUTHORIZED = {KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
 
-_BROKERS_DEFAULT = -1
+_BROKER_DEFAULT = -1
 
 
 class WriteAdmin(KafkaAdmin):
-    """A Kafka cluster that is written to."""
+    """A Kafka cluster that is written to; every request raises what `KafkaAdmin.call` does."""
 
     def create_missing(
         self, topics: Sequence[str], partitions: int | None = None, replication_factor: int | None = None
     ) -> None:
-        """Create the topics that do not exist, and return when all their partitions can be written to.
+        """Create missing topics, and wait until all their partitions have a leader.
 
         Args:
-            topics: The topics; one that exists, or that somebody else creates meanwhile, stays as it is.
-            partitions: How many partitions a new topic gets; None for the brokers' default.
-            replication_factor: How many copies of each partition it gets; None for the brokers' default.
+            topics: The topics; those that exist, or that another client creates meanwhile, are left alone.
+            partitions: The number of partitions of a new topic; None for the brokers' default.
+            replication_factor: The number of replicas of each partition; None for the brokers' default.
 
         Raises:
             UnreachableError: No bootstrap server answered.
             ClientError: The client may not create a topic, the brokers refuse it, or it does not appear in time.
         """
-        found = self.topics(topics, may_lack=topics)
-        for topic in (topic for topic in topics if topic not in found):
-            self._create(NewTopic(topic, partitions or _BROKERS_DEFAULT, replication_factor or _BROKERS_DEFAULT))
+        existing = self.topics(topics, allow_missing=topics)
+        for topic in (topic for topic in topics if topic not in existing):
+            self._create(NewTopic(topic, partitions or _BROKER_DEFAULT, replication_factor or _BROKER_DEFAULT))
             self._await_leaders(topic)
 
     def check_writable(self, topics: Sequence[str], option: str = "topic") -> None:
-        """Refuse topics that do not exist, or that this client may not write to, as far as the brokers tell.
+        """Check that topics exist and that this client may write to them, as far as the brokers say.
 
         Args:
             topics: The topics.
@@ -53,37 +56,39 @@ class WriteAdmin(KafkaAdmin):
         self.topics(topics, option=option)
         self._check_may_write(topics)
 
-    def broker_setting(self, name: str) -> str | None:
-        """A setting of the brokers; None when this client may not ask for it."""
-        return self.ask(lambda timeout_s: self._setting(name, timeout_s), "looking up settings of the brokers")
+    def broker_config(self, name: str) -> str | None:
+        """Look up a setting of the brokers; None if this client may not describe it."""
+        return self.call(
+            lambda timeout_s: self._request_broker_config(name, timeout_s), "looking up settings of the brokers"
+        )
 
     def groups(self) -> list[str]:
-        """The names of all consumer groups that this client may see."""
-        found = self.ask(
+        """List the names of all consumer groups that this client may describe."""
+        listed = self.call(
             lambda timeout_s: self._admin.list_consumer_groups(request_timeout=timeout_s).result(),
             "looking up consumer groups",
         )
-        return [group.group_id for group in found.valid]
+        return [group.group_id for group in listed.valid]
 
     def _check_may_write(self, topics: Sequence[str]) -> None:
         if not topics:
             return
-        refused = self.ask(lambda timeout_s: self._refused(list(topics), timeout_s), "looking up permissions")
-        if refused:
-            named = ", ".join(map(repr, refused))
+        unwritable = self.call(lambda timeout_s: self._unwritable(list(topics), timeout_s), "looking up permissions")
+        if unwritable:
+            named = ", ".join(map(repr, unwritable))
             raise ClientError(
                 f"this client may not write to topic {named}: its user needs the operation WRITE on it (an ACL)"
             )
 
     def _create(self, topic: NewTopic) -> None:
-        self.ask(lambda timeout_s: self._ask_for(topic, timeout_s), f"creating topic {topic.topic!r}")
+        self.call(lambda timeout_s: self._request_topic(topic, timeout_s), f"creating topic {topic.topic!r}")
 
-    def _ask_for(self, topic: NewTopic, timeout_s: float) -> None:
+    def _request_topic(self, topic: NewTopic, timeout_s: float) -> None:
         try:
             self._admin.create_topics([topic], request_timeout=timeout_s)[topic.topic].result()
         except KafkaException as error:
             code = kafka_error(error).code()
-            if code in _NOT_PERMITTED:
+            if code in _NOT_AUTHORIZED:
                 raise ClientError(
                     f"this client may not create topic {topic.topic!r}, which does not exist (option "
                     f"'sink.topic.create'): its user needs the operation CREATE on it or on the cluster (an ACL). Or "
@@ -93,35 +98,49 @@ class WriteAdmin(KafkaAdmin):
                 raise
 
     def _await_leaders(self, topic: str) -> None:
-        deadline = time.monotonic() + NO_TOPIC_PATIENCE_S
-        while not self.ask(lambda timeout_s: self._has_leaders(topic, timeout_s), "looking up topics"):
-            if time.monotonic() > deadline:
-                raise ClientError(
-                    f"topic {topic!r} was created (option 'sink.topic.create'), but the brokers do not show it, with a "
-                    f"leader of each partition, within {NO_TOPIC_PATIENCE_S:.0f} s. Check that all brokers are running"
-                )
-            time.sleep(RETRY_PAUSE_S)
+        def is_ready() -> bool:
+            return self.call(lambda timeout_s: self._has_leaders(topic, timeout_s), "looking up topics")
+
+        if not poll_until(is_ready, UNKNOWN_TOPIC_TIMEOUT_S, clock=self._clock):
+            raise ClientError(
+                f"topic {topic!r} was created (option 'sink.topic.create'), but the brokers do not show it, with a "
+                f"leader of each partition, within {UNKNOWN_TOPIC_TIMEOUT_S:.0f} s. Check that all brokers are running"
+            )
 
     def _has_leaders(self, topic: str, timeout_s: float) -> bool:
-        found = self._admin.list_topics(topic, timeout=timeout_s).topics[topic]
-        if found.error is not None or not found.partitions:
+        metadata = self._admin.list_topics(topic, timeout=timeout_s).topics[topic]
+        if metadata.error is not None or not metadata.partitions:
             return False
-        return all(partition.leader >= 0 for partition in found.partitions.values())
+        return all(partition.leader >= 0 for partition in metadata.partitions.values())
 
-    def _refused(self, topics: list[str], timeout_s: float) -> list[str]:
+    def _unwritable(self, topics: list[str], timeout_s: float) -> list[str]:
         futures = self._admin.describe_topics(
             TopicCollection(topics), include_authorized_operations=True, request_timeout=timeout_s
         )
         allowed = {name: future.result().authorized_operations for name, future in futures.items()}
         return [name for name, operations in allowed.items() if operations and AclOperation.WRITE not in operations]
 
-    def _setting(self, name: str, timeout_s: float) -> str | None:
+    def _request_broker_config(self, name: str, timeout_s: float) -> str | None:
         broker = next(iter(self._admin.list_topics(timeout=timeout_s).brokers))
         resource = ConfigResource(ResourceType.BROKER, str(broker))
         try:
-            found = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
+            entries = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
         except KafkaException as error:
-            if kafka_error(error).code() in _NOT_PERMITTED:
+            if kafka_error(error).code() in _NOT_AUTHORIZED:
                 return None
             raise
-        return found[name].value if name in found else None
+        return entries[name].value if name in entries else None
+
+
+WRITE_ADMINS = ResourceKind[WriteAdmin]("admin client", capacity=4)
+
+
+def write_admin_for(
+    client: Properties, connect_timeout_s: float | None = None, resources: WorkerResources = RESOURCES
+) -> WriteAdmin:
+    """Return the process's admin client for a client configuration and timeout.
+
+    Raises:
+        OptionsError: The client does not accept its properties.
+    """
+    return resources.get(WRITE_ADMINS, (client, connect_timeout_s), lambda: WriteAdmin(client, connect_timeout_s))

@@ -1,8 +1,7 @@
-"""The side that tells: reports go over one connection for each process."""
+"""Send reports to the driver, over one connection for each process."""
 
 from __future__ import annotations
 
-import functools
 import logging
 import socket
 import struct
@@ -10,54 +9,65 @@ import time
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 
 from millrace.monitoring.report import Address, Sendable
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 logger = logging.getLogger("millrace.monitoring")
 
-PATIENCE_S = 2
+TIMEOUT_S = 2
 """How long the receiver may take to answer: a task or a micro-batch waits for it."""
 
 _LONGEST_ANSWER = 64
 
-_unreachable: set[Address] = set()
+CONNECTIONS = ResourceKind[Connection]("connection to the driver", capacity=2, close=Connection.close)
+
+# Drivers that could not be reached, so that no other report waits for them
+UNREACHABLE = ResourceKind[bool]("unreachable driver", capacity=64)
 
 
-def send(address: Address, report: Sendable) -> bytes | None:
-    """Send a report; when the receiver cannot be reached, that is told once and the report is lost.
+def send(
+    address: Address, report: Sendable, resources: WorkerResources = RESOURCES, timeout_s: int = TIMEOUT_S
+) -> bytes | None:
+    """Send a report. If the receiver cannot be reached, warn once, and lose this report and all others.
+
+    Args:
+        address: The receiver.
+        report: The report.
+        resources: Keeps the connection.
+        timeout_s: How long the receiver may take to answer, in seconds.
 
     Returns:
-        The answer; None when there is none, or the report is lost.
+        The answer; None if there is none, or the report is lost.
     """
-    if address in _unreachable:
+    if address in resources.items(UNREACHABLE):
         return None
-    began = time.monotonic()
+    started = time.monotonic()
     try:
-        return _try(address, report)
+        return _try(address, report, resources, timeout_s)
     except Exception as error:
-        _connection.cache_clear()
-        if time.monotonic() - began > PATIENCE_S / 2:
-            # Whoever keeps silent would do so again
-            _give_up(address, report, error)
+        resources.drop(CONNECTIONS)
+        if time.monotonic() - started > timeout_s / 2:
+            # A receiver that does not answer would not answer the next attempt either
+            _give_up(address, report, error, resources)
             return None
         try:
-            return _try(address, report)
-        except Exception as again:
-            _give_up(address, report, again)
+            return _try(address, report, resources, timeout_s)
+        except Exception as second_error:
+            _give_up(address, report, second_error, resources)
             return None
 
 
-def _try(address: Address, report: Sendable) -> bytes | None:
-    connection = _connection(address)
+def _try(address: Address, report: Sendable, resources: WorkerResources, timeout_s: int) -> bytes | None:
+    connection = resources.get(CONNECTIONS, address, lambda: _connect(address, timeout_s))
     connection.send_bytes(report.to_bytes())
     return connection.recv_bytes(_LONGEST_ANSWER) if report.is_answered else None
 
 
-@functools.lru_cache(maxsize=2)
-def _connection(address: Address) -> Connection:
-    connected = socket.create_connection((address.host, address.port), timeout=PATIENCE_S)
+def _connect(address: Address, timeout_s: int) -> Connection:
+    connected = socket.create_connection((address.host, address.port), timeout=timeout_s)
     # Without a timeout of Python's, which would make the socket non-blocking for others who use its number
     connected.settimeout(None)
     for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        connected.setsockopt(socket.SOL_SOCKET, direction, struct.pack("ll", PATIENCE_S, 0))
+        connected.setsockopt(socket.SOL_SOCKET, direction, struct.pack("ll", timeout_s, 0))
     connection = Connection(connected.detach())
     try:
         answer_challenge(connection, address.secret)
@@ -68,6 +78,6 @@ def _connection(address: Address) -> Connection:
     return connection
 
 
-def _give_up(address: Address, report: Sendable, failure: Exception) -> None:
-    _unreachable.add(address)
+def _give_up(address: Address, report: Sendable, failure: Exception, resources: WorkerResources) -> None:
+    resources.put(UNREACHABLE, address, True)
     logger.warning(report.LOST.format(host=address.host, port=address.port, failure=failure))

@@ -1,4 +1,4 @@
-"""What a catalog may ask a Kafka cluster: which topics there are, and what their newest messages hold."""
+"""Topics and their newest messages, for catalogs."""
 
 from millrace.configuration.client_properties import take_client_properties
 from millrace.sampling.topics import Topics

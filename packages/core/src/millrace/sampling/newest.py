@@ -1,134 +1,128 @@
-"""The newest messages of many partitions at once."""
+"""Read the newest messages of many partitions at once."""
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import Consumer, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
 from millrace.kafka.admin import KafkaAdmin
-from millrace.kafka.consumer import new_consumer
-from millrace.kafka.errors import client_errors, is_transient
+from millrace.kafka.consumer import consume_to_end, new_consumer
+from millrace.kafka.errors import client_errors
+from millrace.kafka.retry import RETRY_TIMEOUT_S
+from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 
-WAIT_S = 0.05
-PATIENCE_S = 60.0
-DOING = "looking at the newest messages"
+ACTION = "looking at the newest messages"
 
-FURTHER = 4
-"""How many times as far back each next look goes, where one has not found enough."""
+WIDENING_FACTOR = 4
+"""How many times as many offsets each further scan of a partition covers."""
 
-MOST_AT_ONCE = 5_000
+MAX_MESSAGES_PER_POLL = 5_000
 
-# What is fetched beyond the few messages of a partition is thrown away, and the user's properties do not matter here
-_LITTLE = {"fetch.message.max.bytes": "262144", "queued.min.messages": "1", "statistics.interval.ms": "0"}
+# Most of what a consumer fetches ahead would be thrown away, so that the user's properties do not count here
+_FETCH_LITTLE = {"fetch.message.max.bytes": "262144", "queued.min.messages": "1", **STATISTICS_OFF}
 
 
 @dataclass(eq=False)
-class _Looking:
-    """A partition that is looked at from ``start`` up to ``stop``.
+class PartitionScan:
+    """The scan of a partition, backwards from its end in ranges of offsets that get wider.
 
     Attributes:
-        begin: The earliest offset of its log.
-        found: The newest of its messages that were found, by offset.
-        fresh: Those of them that this look has found.
+        begin: The earliest offset of the partition's log.
+        start: Where the current range starts.
+        stop: Where the current range stops, exclusively.
+        width: The number of offsets of the current range.
+        newest: The newest messages so far, by offset.
+        current: The messages of the current range.
     """
 
     begin: int
     start: int
     stop: int
-    reach: int
-    found: deque[Message] = field(default_factory=deque)
-    fresh: list[Message] = field(default_factory=list)
+    width: int
+    newest: deque[Message] = field(default_factory=deque)
+    current: list[Message] = field(default_factory=list)
+
+    def widen(self, count: int) -> bool:
+        """Finish the current range, and go on to the one before it if that is needed.
+
+        Args:
+            count: The number of messages to find.
+
+        Returns:
+            Whether there is a range to scan.
+        """
+        self.newest.extendleft(reversed(self.current))
+        while len(self.newest) > count:
+            self.newest.popleft()
+        self.current = []
+        if len(self.newest) >= count or self.start <= self.begin:
+            return False
+        self.width *= WIDENING_FACTOR
+        self.stop, self.start = self.start, max(self.begin, self.start - self.width)
+        return True
 
 
 def newest_messages(
-    client: Properties, cluster: KafkaAdmin, partitions: Collection[TopicPartition], count: int
+    client: Properties, admin: KafkaAdmin, partitions: Collection[TopicPartition], count: int
 ) -> dict[TopicPartition, list[Message]]:
-    """The newest visible messages of each partition, by offset.
+    """Read the newest visible messages of each partition.
 
-    Offsets say how many messages there are at most: some are those of transactions' ends, of aborted transactions, or
-    of messages that compaction has removed. So each partition is looked at from ``count`` offsets before its end on,
-    all at once, and those that have given too few from further back, until there is enough or the log begins.
+    Offsets are an upper bound of the number of messages: some belong to transaction markers, to aborted transactions,
+    or to messages that compaction has removed. So each partition is scanned from ``count`` offsets before its end, all
+    of them at once; those that have given too few messages are scanned further back, until there are enough.
 
     Args:
         client: Properties for the Kafka client.
-        cluster: The same cluster.
-        partitions: Where to look.
-        count: How many messages of each; fewer where there are no more.
+        admin: An admin client of the same cluster.
+        partitions: The partitions.
+        count: How many messages of each; fewer if its log has no more.
+
+    Returns:
+        By partition, its messages in the order of their offsets.
 
     Raises:
         ClientError: The brokers refused, or did not answer for a minute.
     """
-    begin, end = cluster.bounds(partitions)
-    looking = {
-        at: _Looking(begin[at], max(begin[at], end[at] - count), end[at], count)
-        for at in partitions
-        if end[at] > begin[at]
+    begin, end = admin.bounds(partitions)
+    scans = {
+        partition: PartitionScan(begin[partition], max(begin[partition], end[partition] - count), end[partition], count)
+        for partition in partitions
+        if end[partition] > begin[partition]
     }
-    everything = dict(looking)
-    if looking:
-        consumer = new_consumer(Properties({**client, **_LITTLE})).consumer
+    if scans:
+        consumer = new_consumer(Properties({**client, **_FETCH_LITTLE}))
         try:
-            with client_errors(DOING):
-                while looking:
-                    _look(consumer, looking)
-                    looking = {at: one for at, one in looking.items() if _must_go_on(one, count)}
+            with client_errors(ACTION):
+                unfinished = scans
+                while unfinished:
+                    _scan_ranges(consumer.client, unfinished)
+                    unfinished = {partition: scan for partition, scan in unfinished.items() if scan.widen(count)}
         finally:
             consumer.close()
-    return {at: list(everything[at].found) if at in everything else [] for at in partitions}
+    return {partition: list(scans[partition].newest) if partition in scans else [] for partition in partitions}
 
 
-def _must_go_on(one: _Looking, count: int) -> bool:
-    """Keep what a look has found; whether a further one is needed, which is then prepared."""
-    one.found.extendleft(reversed(one.fresh))
-    while len(one.found) > count:
-        one.found.popleft()
-    one.fresh = []
-    if len(one.found) >= count or one.start <= one.begin:
-        return False
-    one.reach *= FURTHER
-    one.stop, one.start = one.start, max(one.begin, one.start - one.reach)
-    return True
-
-
-def _look(consumer: Consumer, looking: dict[TopicPartition, _Looking]) -> None:
-    """Let each partition find the messages from its start up to its stop."""
-    consumer.assign([ClientPartition(*at, one.start) for at, one in looking.items()])
+def _scan_ranges(consumer: Consumer, scans: dict[TopicPartition, PartitionScan]) -> None:
+    """Read the messages of each partition's current range."""
+    consumer.assign([ClientPartition(*partition, scan.start) for partition, scan in scans.items()])
     try:
-        left = set(looking)
-        for at, message in _arriving(consumer):
-            one = looking[at]
-            if message is not None and message.offset() < one.stop:
-                one.fresh.append(message)
-            if at in left and (message is None or message.offset() >= one.stop - 1):
-                left.remove(at)
-            if not left:
+        unfinished = set(scans)
+        # A partition that has lost messages since its bounds were looked up has less to find
+        for partition, message in consume_to_end(consumer, MAX_MESSAGES_PER_POLL):
+            scan = scans[partition]
+            if message is not None and message.offset() < scan.stop:
+                scan.current.append(message)
+            if message is None or message.offset() >= scan.stop - 1:
+                unfinished.discard(partition)
+            if not unfinished:
                 return
     finally:
         consumer.unassign()
-
-
-def _arriving(consumer: Consumer) -> Iterator[tuple[TopicPartition, Message | None]]:
-    """Messages as they come, and None for a partition that has no more."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        for message in consumer.consume(MOST_AT_ONCE, WAIT_S):
-            error = message.error()
-            at = TopicPartition(message.topic(), message.partition())
-            if error is None or _is_end(error):
-                yield at, None if error else message
-            elif not is_transient(error):
-                raise KafkaException(error)
-    raise ClientError(f"{DOING}: none came within {PATIENCE_S:.0f} s")
-
-
-def _is_end(error: KafkaError) -> bool:
-    # What was deleted since the log's bounds were looked up is not there to be found
-    return error.code() in (KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
+    raise ClientError(f"{ACTION}: none came within {RETRY_TIMEOUT_S:.0f} s")

@@ -1,7 +1,8 @@
-"""Topics and their newest messages, for who must not see the Kafka client."""
+"""Topics and their newest messages, for callers that must not see the Kafka client."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 
 from millrace.contracts import SampledMessage, TopicPartition
@@ -12,53 +13,58 @@ from millrace.sampling.newest import newest_messages
 
 
 class Topics:
-    """The topics of a Kafka cluster; it connects when it is first asked.
+    """The topics of a Kafka cluster. Connects on first use.
 
     Args:
-        client: Properties for the Kafka client, as `take_client_properties` makes them.
+        client: Properties for the Kafka client, from `take_client_properties`.
     """
 
     def __init__(self, client: Properties) -> None:
         self._client = client
-        self._made: KafkaAdmin | None = None
 
     def names(self) -> list[str]:
-        """The names of all topics that this client may see, Kafka's own left out, sorted.
+        """List the names of all topics that this client may describe, without Kafka's internal ones, sorted.
 
         Raises:
             UnreachableError: No bootstrap server answered.
         """
-        return [name for name in self._cluster.topic_names() if name not in KAFKA_INTERNAL_TOPICS]
+        return [name for name in self._admin.topic_names() if name not in KAFKA_INTERNAL_TOPICS]
 
     def is_compacted(self, topic: str) -> bool:
-        """Whether a topic keeps the newest message of each key; it takes the permission to describe its settings."""
-        return "compact" in self._cluster.settings_of(topic).get("cleanup.policy", "")
+        """Return whether a topic keeps the newest message of each key; requires the permission DESCRIBE_CONFIGS."""
+        return "compact" in self._admin.topic_config(topic).get("cleanup.policy", "")
 
-    def newest(self, topics: Iterable[str], count: int, *, may_lack: bool = False) -> dict[str, list[SampledMessage]]:
-        """The newest visible messages of every partition of some topics, by partition and offset.
+    def newest(
+        self, topics: Iterable[str], count: int, *, allow_missing: bool = False
+    ) -> dict[str, list[SampledMessage]]:
+        """Read the newest visible messages of every partition of some topics.
 
         Args:
             topics: The topics.
-            count: How many messages of each partition; fewer where there are no more.
-            may_lack: Whether topics that do not exist are left out.
+            count: How many messages of each partition; fewer if it has no more.
+            allow_missing: Whether to leave out topics that do not exist.
+
+        Returns:
+            By topic, its messages by partition and offset.
 
         Raises:
             UnknownTopicError: A topic does not exist; the message names those that do.
             ClientError: The brokers refused, or did not answer for a minute.
         """
         names = list(topics)
-        found = self._cluster.topics(names, may_lack=names if may_lack else (), option=None)
-        partitions = [TopicPartition(name, number) for name in found for number in range(found[name].partitions)]
-        newest = newest_messages(self._client, self._cluster, partitions, count)
-        samples: dict[str, list[SampledMessage]] = {name: [] for name in found}
-        for at, messages in newest.items():
-            samples[at.topic] += [
-                SampledMessage(each.partition(), each.offset(), each.key(), each.value()) for each in messages
+        described = self._admin.topics(names, allow_missing=names if allow_missing else (), option=None)
+        partitions = [
+            TopicPartition(name, number) for name, topic in described.items() for number in range(topic.partitions)
+        ]
+        newest = newest_messages(self._client, self._admin, partitions, count)
+        samples: dict[str, list[SampledMessage]] = {name: [] for name in described}
+        for partition, messages in newest.items():
+            samples[partition.topic] += [
+                SampledMessage(message.partition(), message.offset(), message.key(), message.value())
+                for message in messages
             ]
         return samples
 
-    @property
-    def _cluster(self) -> KafkaAdmin:
-        if self._made is None:
-            self._made = KafkaAdmin(self._client)
-        return self._made
+    @functools.cached_property
+    def _admin(self) -> KafkaAdmin:
+        return KafkaAdmin(self._client)

@@ -12,15 +12,16 @@ import pyarrow as pa
 from millrace.configuration import SinkConfig
 from millrace.contracts import Partitioner
 from millrace.gc_control import no_garbage_collection
-from millrace.kafka.producer import WatchedProducer, poll_all, producer_for
+from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.sink.committer.exactly_once import SUCCESSOR_TIMEOUT_S, write_exactly_once
 from millrace.sink.committer.orphaned_ledgers import check_first_batch
 from millrace.sink.committer.query_registration import register_query
-from millrace.sink.committer.transaction_session import WORKER_SESSIONS, TransactionSessions
+from millrace.sink.committer.transaction_session import TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.sink.writer.partition import choose_partitions
 from millrace.sink.writer.produce import RecordWriter
 from millrace.sink.writer.record_builder import record_builder_for
+from millrace.worker import RESOURCES, WorkerResources
 
 
 def write(
@@ -29,7 +30,7 @@ def write(
     batches: Iterable[pa.RecordBatch],
     task: WriteTask,
     *,
-    sessions: TransactionSessions = WORKER_SESSIONS,
+    resources: WorkerResources = RESOURCES,
     successor_timeout_s: float = SUCCESSOR_TIMEOUT_S,
 ) -> WriteResult:
     """Write the rows of one task with the delivery guarantee that the user asked for; on an executor.
@@ -39,7 +40,7 @@ def write(
         schema: The rows' columns.
         batches: The rows.
         task: The task.
-        sessions: As `write_exactly_once`.
+        resources: Keeps the worker's producers.
         successor_timeout_s: As `write_exactly_once`.
 
     Raises:
@@ -51,18 +52,23 @@ def write(
     if config.options.is_exactly_once:
         produce_rows = functools.partial(_produce_rows, config, schema, task)
         result = write_exactly_once(
-            config, task, batches, produce_rows, sessions=sessions, successor_timeout_s=successor_timeout_s
+            config,
+            task,
+            batches,
+            produce_rows,
+            sessions=TransactionSessions(resources),
+            successor_timeout_s=successor_timeout_s,
         )
     else:
-        producer = producer_for(config.client, idempotent=config.options.waits_for_brokers)
+        producer = producer_for(config.client, idempotent=config.options.waits_for_brokers, resources=resources)
         result = _produce_rows(config, schema, task, producer, batches)
     if config.options.is_measured:
-        poll_all()
+        resources.poll()
     return dataclasses.replace(result, duration_ms=int((time.monotonic() - started) * 1000))
 
 
 def _produce_rows(
-    config: SinkConfig, schema: pa.Schema, task: WriteTask, producer: WatchedProducer, batches: Iterable[pa.RecordBatch]
+    config: SinkConfig, schema: pa.Schema, task: WriteTask, producer: KafkaProducer, batches: Iterable[pa.RecordBatch]
 ) -> WriteResult:
     builder = record_builder_for(config, schema)
     partitioner: Partitioner = config.partitioner.create()
@@ -80,10 +86,10 @@ def _produce_rows(
                 if is_measured:
                     size += records.size
     if config.options.waits_for_brokers:
-        writer.finish()
+        writer.flush()
     else:
-        writer.leave()
-    client, statistics = producer.statistics.newest()
+        writer.count_failures()
+    client, statistics = producer.statistics.latest()
     return WriteResult(
         rows,
         writer.records,

@@ -8,8 +8,8 @@ import logging
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
-from millrace.kafka.producer import WatchedProducer, producer_settings
-from millrace.kafka.write_admin import WriteAdmin
+from millrace.kafka.producer import KafkaProducer, producer_settings
+from millrace.kafka.write_admin import write_admin_for
 from millrace.options.secrets import Properties
 from millrace.sink.writer.topic_routing import check_pattern_matches
 
@@ -41,14 +41,9 @@ def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
     """
     options = config.options
     if options.creates_topics:
-        target = _target(config.client, patience_s)
+        target = write_admin_for(config.client, patience_s)
         target.create_missing(options.topics, options.created_partitions, options.created_replication_factor)
     return _prepare(config, patience_s)
-
-
-@functools.lru_cache(maxsize=4)
-def _target(client: Properties, patience_s: float | None) -> WriteAdmin:
-    return WriteAdmin(client, patience_s)
 
 
 @functools.lru_cache(maxsize=16)
@@ -56,14 +51,14 @@ def _prepare(config: SinkConfig, patience_s: float | None) -> SinkConfig:
     options, client = config.options, config.client
     transactional = {"transactional.id": f"{options.transactional_id_prefix}-0"} if options.is_exactly_once else {}
     # Made and dropped: it talks to no broker before it is told to
-    WatchedProducer({**producer_settings(client, idempotent=options.waits_for_brokers), **transactional})
-    target = _target(client, patience_s)
+    KafkaProducer({**producer_settings(client, idempotent=options.waits_for_brokers), **transactional})
+    target = write_admin_for(client, patience_s)
     target.check_writable(options.topics)
     if options.topic_pattern is not None:
         check_pattern_matches(options.topic_pattern, target.topic_names())
     if not options.is_exactly_once:
         return config
-    timeout_ms = _timeout_ms(client, target.broker_setting("transaction.max.timeout.ms"))
+    timeout_ms = _timeout_ms(client, target.broker_config("transaction.max.timeout.ms"))
     return dataclasses.replace(config, client=Properties({**client, TIMEOUT: str(timeout_ms)}))
 
 

@@ -60,7 +60,7 @@ class SplitReader:
         from millrace.kafka.consumer import consumer_for
         from millrace.monitoring.sender import send
 
-        client, statistics = consumer_for(self._config.client).statistics.newest()
+        client, statistics = consumer_for(self._config.client).statistics.latest()
         needs_answer = error_policy.needs_query_total
         report = Report(to.batch, to.split, dict(metrics.counts), client, statistics, is_answered=needs_answer)
         answer = send(to.address, report)

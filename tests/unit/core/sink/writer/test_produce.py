@@ -11,7 +11,7 @@ import pytest
 from millrace.contracts import Payloads
 from millrace.errors import DeliveryError, MessageError
 from millrace.kafka import delivery
-from millrace.kafka.producer import WatchedProducer, producer_for
+from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.options.secrets import Properties
 from millrace.records.record_columns import Records
 from millrace.sink.writer.produce import RecordWriter
@@ -26,7 +26,7 @@ def _short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def writer(**settings: str) -> RecordWriter:
     return RecordWriter(
-        WatchedProducer({**NOWHERE, **{name.replace("_", "."): value for name, value in settings.items()}})
+        KafkaProducer({**NOWHERE, **{name.replace("_", "."): value for name, value in settings.items()}})
     )
 
 
@@ -68,7 +68,7 @@ def test_records_that_are_not_acknowledged_fail_the_task() -> None:
     task = writer(message_timeout_ms="50")
     task.write(values(3), pa.array([7, 7, 7], pa.int32()))
     with pytest.raises(DeliveryError) as error:
-        task.finish()
+        task.flush()
     message = str(error.value)
     assert message.startswith(
         "3 of 3 records handed to the client so far were not delivered; the first, orders-7: Local: "
@@ -81,27 +81,27 @@ def test_a_partition_that_the_client_was_to_choose_is_not_told_as_none() -> None
     task = writer(message_timeout_ms="50")
     task.write(values(1), None)
     with pytest.raises(DeliveryError) as error:
-        task.finish()
+        task.flush()
     assert "None" not in str(error.value)
 
 
 def test_failures_of_the_task_before_are_not_this_tasks() -> None:
-    producer = WatchedProducer({**NOWHERE, "message.timeout.ms": "50"})
+    producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"})
     first = RecordWriter(producer)
     first.write(values(3), None)
     while producer.client.flush(0.05):
         pass
-    RecordWriter(producer).finish()
+    RecordWriter(producer).flush()
 
 
 def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_task() -> None:
-    producer = WatchedProducer({**NOWHERE, "message.timeout.ms": "50"})
+    producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"})
     first = RecordWriter(producer)
     first.write(values(3), None)
     while producer.client.flush(0.05):
         pass
-    first.leave()
-    first.leave()
+    first.count_failures()
+    first.count_failures()
     assert (first.failed, first.send_ms) == (3, None)
     second = RecordWriter(producer)
     second.write(values(2), None)

@@ -18,7 +18,9 @@ class Timestamps:
         self.looks = 0
         self.not_visible: set[TopicPartition] = set()
 
-    def first_at(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, tuple[int, int]]:
+    def offsets_for_timestamp(
+        self, partitions: Collection[TopicPartition], millis: int
+    ) -> dict[TopicPartition, tuple[int, int]]:
         return {p: self._first_from(p, 0, millis) for p in partitions}
 
     def next_timestamps(self, start: Offsets, end: Offsets) -> dict[TopicPartition, int]:

@@ -8,7 +8,7 @@ import pytest
 
 from millrace.configuration.build import configure_source
 from millrace.errors import DeliveryError, MessageError
-from millrace.kafka.producer import producer_for
+from millrace.kafka.producer import PRODUCERS
 from millrace.options.secrets import Properties
 from millrace.records.messages import Messages
 from millrace.source.reader.dead_letters import (
@@ -20,6 +20,7 @@ from millrace.source.reader.dead_letters import (
     dead_letter_headers,
 )
 from millrace.source.reader.error_policy import MalformedRecord
+from millrace.worker import WorkerResources
 
 Make = Callable[..., Messages]
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "50"}
@@ -134,6 +135,6 @@ def test_one_that_is_too_large_names_what_to_raise(bad: Callable[..., list[Malfo
 
 
 def test_no_producer_is_made_without_a_dead_letter() -> None:
-    producer_for.cache_clear()
-    DeadLetterTopic(Properties(NOWHERE), "dead").finish()
-    assert producer_for.cache_info().currsize == 0
+    resources = WorkerResources()
+    DeadLetterTopic(Properties(NOWHERE), "dead", resources).finish()
+    assert resources.items(PRODUCERS) == {}

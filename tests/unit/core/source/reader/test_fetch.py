@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError, UnknownTopicError
 from millrace.kafka.client_log import ClientLog
-from millrace.kafka.consumer import WatchedConsumer
+from millrace.kafka.consumer import KafkaConsumer
 from millrace.records.messages import Messages
 from millrace.source.data_loss import DATA_LOSS_HINT
 from millrace.source.reader.fetch import (
@@ -81,7 +81,7 @@ def run(
     script: Script, *ranges: tuple[TopicPartition, int, int], metrics: SplitMetrics | None = None, fail: bool = True
 ) -> Iterator[Messages]:
     split = Split(tuple(OffsetRange(*found) for found in ranges))
-    consumer, timeouts = WatchedConsumer(script, ClientLog()), FetchTimeouts(early_end_s=0.02, stall_s=0.2)
+    consumer, timeouts = KafkaConsumer(script, ClientLog()), FetchTimeouts(early_end_s=0.02, stall_s=0.2)
     return fetch(consumer, split, metrics or SplitMetrics(), fail_on_data_loss=fail, timeouts=timeouts)
 
 

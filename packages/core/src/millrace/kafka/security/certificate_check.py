@@ -1,4 +1,4 @@
-"""Why a broker's certificate is not accepted: librdkafka says only that it is not."""
+"""Explain why a broker's certificate is not accepted; librdkafka reports only that it is not."""
 
 from __future__ import annotations
 
@@ -10,34 +10,35 @@ from pathlib import Path
 
 _ADDRESS = re.compile(r"ssl://(?:\[(?P<v6>[^\]]+)\]|(?P<host>[^/\s:]+)):(?P<port>\d+)")
 _TIMEOUT_S = 2.0
-_OTHER_NAME = {62, 64}
-"""OpenSSL's codes for a certificate that is for another name or address."""
+_HOSTNAME_MISMATCH_CODES = {62, 64}
+"""OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 
 
-def certificate_problem(text: str, client: Mapping[str, str]) -> str:
-    """What is wrong with a broker's certificate and what to do, by a look at it.
+def explain_certificate_error(text: str, client: Mapping[str, str]) -> str:
+    """Connect to a broker to see what is wrong with its certificate, and return that with advice.
 
     Args:
-        text: What the client said, with the broker's address.
-        client: The properties that the client was made with.
+        text: The client's error, with the broker's address.
+        client: The client's properties.
     """
-    found = _ADDRESS.search(text)
-    if found is None:
+    address = _ADDRESS.search(text)
+    if address is None:
         return _untrusted("the broker", "certificate verify failed")
-    host, port = found["v6"] or found["host"], int(found["port"])
+    host, port = address["v6"] or address["host"], int(address["port"])
     error = _verification_error(host, port, client)
-    if error is None or error.verify_code not in _OTHER_NAME:
+    if error is None or error.verify_code not in _HOSTNAME_MISMATCH_CODES:
         return _untrusted(f"the broker at {host}:{port}", error.verify_message if error else "verification failed")
     return (
-        f"the certificate of the broker at {host}:{port} is for another name{_names(host, port)}. Connect by a name "
-        f"that the certificate is for (option 'properties.bootstrap.servers', and the broker's advertised.listeners), "
-        f"or turn this check off by 'properties.ssl.endpoint.identification.algorithm' with an empty value"
+        f"the certificate of the broker at {host}:{port} is for another name{_dns_names(host, port)}. Connect by a "
+        f"name that the certificate is for (option 'properties.bootstrap.servers', and the broker's "
+        f"advertised.listeners), or turn this check off by "
+        f"'properties.ssl.endpoint.identification.algorithm' with an empty value"
     )
 
 
-def _untrusted(whose: str, why: str) -> str:
+def _untrusted(owner: str, reason: str) -> str:
     return (
-        f"the certificate of {whose} is not trusted: {why}. Give the certificate of its authority by "
+        f"the certificate of {owner} is not trusted: {reason}. Give the certificate of its authority by "
         f"'properties.ssl.truststore.location' with 'properties.ssl.truststore.password', or as PEM by "
         f"'properties.ssl.ca.location'"
     )
@@ -59,11 +60,11 @@ def _verification_error(host: str, port: int, client: Mapping[str, str]) -> ssl.
 
 
 def trust(context: ssl.SSLContext, client: Mapping[str, str]) -> None:
-    """Let a context trust the authorities that the Kafka client trusts.
+    """Make a TLS context trust the certificate authorities that the Kafka client trusts.
 
     Args:
         context: The context.
-        client: The properties that the client was made with.
+        client: The client's properties.
 
     Raises:
         OSError: A file cannot be read, or holds no certificates.
@@ -71,17 +72,17 @@ def trust(context: ssl.SSLContext, client: Mapping[str, str]) -> None:
     if "ssl.ca.pem" in client:
         context.load_verify_locations(cadata=client["ssl.ca.pem"])
     elif client.get("ssl.ca.location", "probe") != "probe":
-        context.load_verify_locations(**authorities_at(client["ssl.ca.location"]))
+        context.load_verify_locations(**ca_location(client["ssl.ca.location"]))
     else:
         context.load_default_certs()
 
 
-def authorities_at(place: str) -> dict[str, str]:
-    """A file or folder of authorities, as Python's contexts take it."""
-    return {"capath" if Path(place).is_dir() else "cafile": place}
+def ca_location(path: str) -> dict[str, str]:
+    """Return the argument of `ssl.SSLContext.load_verify_locations` for a file or folder of authorities."""
+    return {"capath" if Path(path).is_dir() else "cafile": path}
 
 
-def _names(host: str, port: int) -> str:
+def _dns_names(host: str, port: int) -> str:
     from cryptography import x509
 
     try:

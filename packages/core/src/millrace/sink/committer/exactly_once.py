@@ -7,26 +7,24 @@ import functools
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from itertools import chain
 
 import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError, LedgerError
+from millrace.kafka.retry import poll_until
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
 from millrace.sink.committer.ledger_store import ledger_offset, read_ledger, transactional_id
 from millrace.sink.committer.query_registration import REGISTRATION_INTERVAL_S, is_registered, registration
-from millrace.sink.committer.transaction_session import WORKER_SESSIONS, TransactionSession, TransactionSessions
+from millrace.sink.committer.transaction_session import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 
 logger = logging.getLogger("millrace.sink")
 
 SUCCESSOR_TIMEOUT_S = 10.0
 """How long an attempt that was fenced waits for its successor to commit."""
-
-_POLL_INTERVAL_S = 0.2
 
 ProduceRows = Callable[[TransactionalProducer, Iterator[pa.RecordBatch]], WriteResult]
 """Produces rows, and returns when the brokers have acknowledged them."""
@@ -38,7 +36,7 @@ def write_exactly_once(
     batches: Iterable[pa.RecordBatch],
     produce_rows: ProduceRows,
     *,
-    sessions: TransactionSessions = WORKER_SESSIONS,
+    sessions: TransactionSessions,
     successor_timeout_s: float = SUCCESSOR_TIMEOUT_S,
 ) -> WriteResult:
     """Write the rows of a task in one transaction, unless they have been written already.
@@ -67,7 +65,7 @@ def write_exactly_once(
             if _is_written(config, task, session):
                 # 3. By the ledger the rows are written: end the transaction without them
                 result = _skip(config, task, session, rows)
-                session.producer.abort()
+                session.producer.abort_transaction()
             else:
                 # 4. Produce the rows, and commit them together with the ledger that says so
                 result = _commit(config, task, session, produce_rows(session.producer, rows))
@@ -144,7 +142,7 @@ def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, re
     registers = task.is_streaming and time.monotonic() > session.registered_until
     if registers:
         offsets |= registration(config, entry)
-    session.producer.commit(offsets)
+    session.producer.commit_transaction(offsets)
     session.ledger, session.offset = ledger, offset
     if registers:
         session.registered_until = time.monotonic() + REGISTRATION_INTERVAL_S
@@ -153,7 +151,7 @@ def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, re
 
 def _abort(producer: TransactionalProducer) -> None:
     try:
-        producer.abort()
+        producer.abort_transaction()
     except FencedError:
         raise
     except ClientError as error:
@@ -161,11 +159,11 @@ def _abort(producer: TransactionalProducer) -> None:
 
 
 def _successor_commits(config: SinkConfig, task: WriteTask, timeout_s: float) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        with suppress(ClientError):
+    def has_committed() -> bool:
+        try:
             ledger, _ = read_ledger(config, transactional_id(config, task.index))
-            if ledger and ledger.has_written(task.query, task.batch):
-                return True
-        time.sleep(_POLL_INTERVAL_S)
-    return False
+        except ClientError:
+            return False
+        return ledger is not None and ledger.has_written(task.query, task.batch)
+
+    return poll_until(has_committed, timeout_s)

@@ -6,7 +6,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
-from millrace.kafka.transactional_producer import note, read_note
+from millrace.kafka.offset_metadata import offset_with_metadata, read_offset_metadata
 from millrace.sink.committer.ledger import Ledger
 
 DEFAULT_LEDGER_TOPIC = "__consumer_offsets"
@@ -30,7 +30,7 @@ def registration_group(config: SinkConfig) -> str:
 
 def ledger_offset(config: SinkConfig, ledger: Ledger, offset: int) -> ClientPartition:
     """An offset to commit, whose metadata is the ledger."""
-    return note(ledger_topic(config), offset, ledger.to_text())
+    return offset_with_metadata(ledger_topic(config), offset, ledger.to_text())
 
 
 def read_ledger(config: SinkConfig, group: str, *, is_final: bool = True) -> tuple[Ledger | None, bytes]:
@@ -48,7 +48,7 @@ def read_ledger(config: SinkConfig, group: str, *, is_final: bool = True) -> tup
         LedgerError: The group's offset has other metadata.
         ClientError: The brokers refuse, or do not answer.
     """
-    text, metadata = read_note(config.client, group, ledger_topic(config), is_final=is_final)
+    text, metadata = read_offset_metadata(config.client, group, ledger_topic(config), read_committed=is_final)
     try:
         return Ledger.parse(text) if text is not None else None, metadata
     except LedgerError as error:

@@ -12,8 +12,9 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.configuration import SinkConfig
 from millrace.contracts import TopicPartition
-from millrace.kafka.admin import PATIENCE_S, KafkaAdmin
-from millrace.kafka.transactional_producer import group_metadata
+from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.offset_metadata import consumer_group_metadata
+from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.ledger_store import ledger_offset, ledger_topic, read_ledger, registration_group
@@ -38,7 +39,7 @@ def is_registered(config: SinkConfig, query: str) -> bool:
 
 def registration(config: SinkConfig, entry: LedgerEntry) -> dict[bytes, ClientPartition]:
     """The offset that registers a query in a transaction of one of its tasks, by the metadata of the prefix's group."""
-    group = group_metadata(config.client, registration_group(config))
+    group = consumer_group_metadata(config.client, registration_group(config))
     return {group: ledger_offset(config, Ledger((entry,)), entry.batch + 1)}
 
 
@@ -60,8 +61,8 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     if time.monotonic() < _registered_until.get((query, run), 0.0):
         return
     # A fresh broker takes a while for its first group
-    admin = KafkaAdmin(Properties({**config.client, "group.id": registration_group(config)}), PATIENCE_S)
+    admin = KafkaAdmin(Properties({**config.client, "group.id": registration_group(config)}), RETRY_TIMEOUT_S)
     ledger = Ledger((LedgerEntry(query, batch, 0, int(time.time())),))
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
-    admin.ask(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
+    admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
     _registered_until[query, run] = time.monotonic() + REGISTRATION_INTERVAL_S

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections import OrderedDict
 from dataclasses import dataclass
 
 from millrace.configuration import SinkConfig
@@ -13,11 +12,9 @@ from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger
 from millrace.sink.committer.ledger_store import ledger_offset, read_ledger, transactional_id
 from millrace.sink.write_task import WriteTask
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 logger = logging.getLogger("millrace.sink")
-
-MAX_SESSIONS = 8
-"""Transactional producers that a worker keeps: Spark gives tasks to workers in no fixed order."""
 
 
 @dataclass
@@ -41,18 +38,24 @@ class TransactionSession:
     is_new: bool = True
 
 
-# A run that follows in the same worker reads its ledger anew: the query may have changed
-_Key = tuple[SinkConfig, str, str]
+# Several, since Spark gives tasks to workers in no fixed order
+SESSIONS = ResourceKind[TransactionSession](
+    "transactional producer", capacity=8, poll=lambda session: session.producer.poll()
+)
 
 
 class TransactionSessions:
-    """The sessions that a worker keeps, least recently used first."""
+    """The sessions that a worker keeps.
 
-    def __init__(self) -> None:
-        self._sessions: OrderedDict[_Key, TransactionSession] = OrderedDict()
+    Args:
+        resources: Keeps them.
+    """
+
+    def __init__(self, resources: WorkerResources = RESOURCES) -> None:
+        self._resources = resources
 
     def __len__(self) -> int:
-        return len(self._sessions)
+        return len(self._resources.items(SESSIONS))
 
     def open(self, config: SinkConfig, task: WriteTask) -> TransactionSession:
         """Open the session of a task, and begin a transaction.
@@ -66,41 +69,36 @@ class TransactionSessions:
 
     def keep(self, config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
         """Keep a session whose transaction has ended, for the task's next micro-batch."""
-        self._sessions[_key(config, task)] = session
-        while len(self._sessions) > MAX_SESSIONS:
-            self._sessions.popitem(last=False)
+        self._resources.put(SESSIONS, _key(config, task), session)
 
     def clear(self) -> None:
         """Forget all sessions."""
-        self._sessions.clear()
+        self._resources.drop(SESSIONS)
 
     def _reopen(self, config: SinkConfig, task: WriteTask) -> TransactionSession | None:
-        session = self._sessions.pop(_key(config, task), None)
+        session = self._resources.take(SESSIONS, _key(config, task))
         if session is None or session.ledger is None:
             return None
         try:
-            session.producer.begin()
+            session.producer.begin_transaction()
             # Shows whether another worker has had the task meanwhile, before rows are taken from Spark, which gives
             # them once
-            session.producer.tell(session.group, ledger_offset(config, session.ledger, session.offset))
+            session.producer.send_offset(session.group, ledger_offset(config, session.ledger, session.offset))
         except ClientError as error:
             logger.debug("a transactional producer is not used any more: %s", error)
             return None
         return dataclasses.replace(session, is_new=False)
 
 
-def _key(config: SinkConfig, task: WriteTask) -> _Key:
+def _key(config: SinkConfig, task: WriteTask) -> tuple[SinkConfig, str, str]:
+    # A run that follows in the same worker reads its ledger anew: the query may have changed
     return config, transactional_id(config, task.index), task.run
 
 
 def _open_new(config: SinkConfig, task_transactional_id: str) -> TransactionSession:
     producer = TransactionalProducer(config.client, task_transactional_id)
-    producer.take_over()
+    producer.init_transactions()
     # Only now: what an older attempt had under way is either committed or aborted
     ledger, group = read_ledger(config, task_transactional_id)
-    producer.begin()
+    producer.begin_transaction()
     return TransactionSession(producer, group, ledger)
-
-
-WORKER_SESSIONS = TransactionSessions()
-"""The sessions of this process."""

@@ -17,7 +17,9 @@ from millrace.options.connector import SourceOptions
 class TimestampIndex(Protocol):
     """The offsets of timestamps, as brokers know them."""
 
-    def first_at(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, tuple[int, int]]:
+    def offsets_for_timestamp(
+        self, partitions: Collection[TopicPartition], millis: int
+    ) -> dict[TopicPartition, tuple[int, int]]:
         """Return offset and timestamp of each partition's first record from a time on; -1 without one."""
 
 
@@ -131,7 +133,7 @@ class Alignment:
         """Return where those partitions end whose next record is older than a timestamp."""
         behind = [partition for partition, timestamp in timestamps.items() if timestamp < bound]
         ends = {}
-        for partition, (offset, timestamp) in self._index.first_at(behind, bound).items():
+        for partition, (offset, timestamp) in self._index.offsets_for_timestamp(behind, bound).items():
             if offset < 0:
                 ends[partition] = available[partition]
             elif offset > begin[partition]:

@@ -23,8 +23,8 @@ from confluent_kafka import KafkaError, KafkaException
 from millrace.checkpoint import Offsets
 from millrace.contracts import TopicPartition
 from millrace.errors import GroupInUseError
-from millrace.kafka.admin import RETRY_PAUSE_S
 from millrace.kafka.errors import client_errors, is_transient, kafka_error
+from millrace.kafka.retry import RETRY_INTERVAL_S, call_with_retries
 
 logger = logging.getLogger("millrace.source")
 
@@ -70,7 +70,7 @@ class LeaseTiming:
     renewal_s: float = 10.0
     acquire_timeout_s: float = 10.0
     release_timeout_s: float = 2.0
-    retry_pause_s: float = RETRY_PAUSE_S
+    retry_pause_s: float = RETRY_INTERVAL_S
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,16 @@ class ConsumerGroup:
 
     def _commit_with_retries(self, offsets: Offsets) -> None:
         timeout_s = self._timing.acquire_timeout_s
-        deadline = time.monotonic() + timeout_s
-        while True:
-            try:
-                return self._enqueue(_Commit(offsets)).result(timeout_s)
-            except TimeoutError:
-                raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
-            except KafkaException as error:
-                # A group that nobody has used before finds its coordinator late
-                if not is_transient(kafka_error(error)) or time.monotonic() > deadline:
-                    raise
-                time.sleep(self._timing.retry_pause_s)
+        # A group that nobody has used before finds its coordinator late
+        try:
+            call_with_retries(
+                lambda: self._enqueue(_Commit(offsets)).result(timeout_s),
+                lambda error: isinstance(error, KafkaException) and is_transient(kafka_error(error)),
+                timeout_s,
+                self._timing.retry_pause_s,
+            )
+        except TimeoutError:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
 
     def _enqueue(self, commit: _Commit) -> Future[None]:
         self._latest = commit.offsets

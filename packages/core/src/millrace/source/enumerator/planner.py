@@ -209,7 +209,7 @@ class Planner:
     def _include_read(self, positions: Offsets, end: Offsets) -> dict[TopicPartition, int]:
         """Move ends to what was read, where that is still in the log, if not visible at the moment."""
         before = [partition for partition, offset in positions.items() if end.get(partition, offset) < offset]
-        log_end = self._admin.end_of_log(before)
+        log_end = self._admin.high_watermarks(before)
         return {**end, **{p: positions[p] for p in before if log_end[p] >= positions[p]}}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from millrace.configuration import SourceConfig
-from millrace.kafka.producer import WatchedProducer, producer_settings
+from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.write_admin import WriteAdmin
 
 
@@ -18,5 +18,5 @@ def check_dead_letter_topic(config: SourceConfig) -> None:
     if topic is None:
         return
     # Made and dropped: a producer connects to no broker before it is told to
-    WatchedProducer(producer_settings(config.client, idempotent=True))
+    KafkaProducer(producer_settings(config.client, idempotent=True))
     WriteAdmin(config.client).check_writable((topic,), "dirty-data.collector.topic")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import Consumer, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.checkpoint import Offsets
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
-from millrace.kafka.consumer import consumer_for
-from millrace.kafka.errors import client_errors, is_transient
+from millrace.kafka.consumer import consume_to_end, consumer_for
+from millrace.kafka.errors import client_errors
+from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
 
 SAMPLE_RECORDS = 200
@@ -20,17 +20,11 @@ SAMPLE_RECORDS = 200
 MAX_SCANNED_RECORDS = 10_000
 """How many records a search for a timestamp goes through."""
 
-POLL_TIMEOUT_S = 0.05
-TIMEOUT_S = 60.0
-
 _LOOKING_AT_SIZES = "looking at the size of records"
 _LOOKING_AT_TIMESTAMPS = "looking at the timestamps of records"
 
 # Fetch little, since most of it would be thrown away; the user's properties do not matter here
 _FETCH_LITTLE = {"fetch.message.max.bytes": "65536", "queued.min.messages": "1"}
-
-_END_CODES = (KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
-"""Nothing is left of a partition; that an offset is gone is for the reader to report."""
 
 
 class RecordProbe:
@@ -105,25 +99,18 @@ class RecordProbe:
         return end
 
     def _consumer(self) -> Consumer:
-        return consumer_for(self._client).consumer
+        return consumer_for(self._client).client
 
 
 def _records(consumer: Consumer, start: Offsets, doing: str) -> Iterator[tuple[TopicPartition, Message | None]]:
     """Yield records as they come, and None for a partition that has no more; ``doing`` is for errors."""
     if not start:
         return
-    deadline = time.monotonic() + TIMEOUT_S
     with client_errors(doing):
         consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
         try:
-            while time.monotonic() < deadline:
-                for message in consumer.consume(max(len(start), SAMPLE_RECORDS), POLL_TIMEOUT_S):
-                    partition = TopicPartition(message.topic(), message.partition())
-                    error = message.error()
-                    if error is None or error.code() in _END_CODES:
-                        yield partition, None if error else message
-                    elif not is_transient(error):
-                        raise KafkaException(error)
+            # That an offset is gone is for the reader to report
+            yield from consume_to_end(consumer, max(len(start), SAMPLE_RECORDS))
         finally:
             consumer.unassign()
-    raise ClientError(f"no record came within {TIMEOUT_S:.0f} s when {doing}")
+    raise ClientError(f"no record came within {RETRY_TIMEOUT_S:.0f} s when {doing}")

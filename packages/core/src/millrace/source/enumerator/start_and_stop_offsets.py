@@ -40,7 +40,7 @@ def starting_offsets(
     begin, end = admin.bounds(partitions)
     beyond_end = [partition for partition, offset in offsets.items() if offset > end[partition]]
     # A group may have read what is not visible to this query at the moment: it waits for that
-    end = {**end, **admin.end_of_log(beyond_end)}
+    end = {**end, **admin.high_watermarks(beyond_end)}
     valid = {p: offset for p, offset in offsets.items() if begin[p] <= offset <= end[p]}
     reset = config.options.offset_reset
     if reset == "none" and not config.options.fail_on_data_loss:

@@ -36,7 +36,7 @@ class SubscribedPartitions:
 class TopicLookup(Protocol):
     """The topics of a cluster."""
 
-    def topics(self, names: Iterable[str], may_lack: Collection[str]) -> dict[str, Topic]:
+    def topics(self, names: Iterable[str], allow_missing: Collection[str]) -> dict[str, Topic]:
         """Return what some topics are now, by name."""
 
     def topic_names(self) -> list[str]:
@@ -86,7 +86,7 @@ class TopicListSubscriber:
 
     def partitions(self, admin: TopicLookup, allow_missing: Collection[TopicPartition] | None) -> SubscribedPartitions:
         """Return the topics' partitions: see `Subscriber.partitions`."""
-        return _all_partitions(admin.topics(self.topics, may_lack=_topic_names(allow_missing, self.topics)))
+        return _all_partitions(admin.topics(self.topics, allow_missing=_topic_names(allow_missing, self.topics)))
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class TopicPatternSubscriber:
         """Return the matching topics' partitions, by name; none when no topic matches: see `Subscriber.partitions`."""
         names = list(filter(topic_matcher(self.pattern), admin.topic_names()))
         # A topic may be deleted between the two requests
-        return _all_partitions(admin.topics(names, may_lack=names))
+        return _all_partitions(admin.topics(names, allow_missing=names))
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class PartitionSetSubscriber:
     def partitions(self, admin: TopicLookup, allow_missing: Collection[TopicPartition] | None) -> SubscribedPartitions:
         """Return the partitions themselves: see `Subscriber.partitions`."""
         names = [topic for topic, _ in self.chosen]
-        topics = admin.topics(names, may_lack=_topic_names(allow_missing, names))
+        topics = admin.topics(names, allow_missing=_topic_names(allow_missing, names))
         counts = {name: topic.partitions for name, topic in topics.items()}
         for topic, number in self.chosen:
             count = counts.get(topic, 0)

@@ -11,10 +11,11 @@ from confluent_kafka import Message
 from millrace.configuration import SourceConfig
 from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.errors import client_errors
-from millrace.kafka.producer import poll_all, producer_for
-from millrace.kafka.statistics import OFF
+from millrace.kafka.producer import producer_for
+from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 from millrace.source.reader.error_policy import MalformedRecord, MalformedRecordCollector
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 logger = logging.getLogger("millrace.dirty_data")
 
@@ -55,15 +56,17 @@ class RateLimit:
         return True
 
 
-_worker_rate_limit = RateLimit(MAX_LOGGED, LOG_PERIOD_S)
+RATE_LIMITS = ResourceKind[RateLimit]("rate limit", capacity=1)
 
 
-def collector_for(config: SourceConfig) -> MalformedRecordCollector:
+def collector_for(config: SourceConfig, resources: WorkerResources = RESOURCES) -> MalformedRecordCollector:
     """Return the collector that the options ask for, for one task."""
     options = config.options
     if options.dead_letter_topic is not None:
-        return DeadLetterTopic(config.client, options.dead_letter_topic)
-    return LogCollector(_worker_rate_limit) if options.dirty_collector == "logger" else DiscardingCollector()
+        return DeadLetterTopic(config.client, options.dead_letter_topic, resources)
+    if options.dirty_collector != "logger":
+        return DiscardingCollector()
+    return LogCollector(resources.get(RATE_LIMITS, None, lambda: RateLimit(MAX_LOGGED, LOG_PERIOD_S)))
 
 
 class DiscardingCollector:
@@ -115,10 +118,12 @@ class DeadLetterTopic:
     Args:
         client: Properties for the Kafka client that reads.
         topic: The topic.
+        resources: Keeps the producer.
     """
 
-    def __init__(self, client: Properties, topic: str) -> None:
+    def __init__(self, client: Properties, topic: str, resources: WorkerResources = RESOURCES) -> None:
         self._client = client
+        self._resources = resources
         self._topic = topic
         self._delivery: Delivery | None = None
 
@@ -144,14 +149,16 @@ class DeadLetterTopic:
             DeliveryError: Some could not be delivered.
         """
         if self._delivery is not None:
-            self._delivery.finish()
-        poll_all()
+            self._delivery.flush()
+        self._resources.poll()
 
     def _open_delivery(self) -> Delivery:
         if self._delivery is None:
             self._delivery = Delivery(
                 # Nobody would take its statistics
-                producer_for(Properties({**self._client, **OFF}), idempotent=True),
+                producer_for(
+                    Properties({**self._client, **STATISTICS_OFF}), idempotent=True, resources=self._resources
+                ),
                 "malformed messages (option 'dirty-data.collector.topic')",
                 "Spark reads its messages again",
             )

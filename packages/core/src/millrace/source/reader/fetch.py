@@ -11,10 +11,10 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
-from millrace.kafka.admin import REQUEST_TIMEOUT_S
-from millrace.kafka.client_log import REFUSED_S
-from millrace.kafka.consumer import WatchedConsumer
-from millrace.kafka.errors import NO_TOPIC, client_errors, is_transient, kafka_error
+from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S
+from millrace.kafka.consumer import KafkaConsumer
+from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
+from millrace.kafka.retry import REQUEST_TIMEOUT_S
 from millrace.records.messages import Messages
 from millrace.source.data_loss import DATA_LOSS_HINT, describe_log, logger
 from millrace.source.reader.split_metrics import SplitMetrics
@@ -47,12 +47,12 @@ class FetchTimeouts:
     """
 
     early_end_s: float = 10.0
-    refused_s: float = REFUSED_S
+    refused_s: float = SECURITY_ERROR_GRACE_S
     stall_s: float = 120.0
 
 
 def fetch(
-    consumer: WatchedConsumer,
+    consumer: KafkaConsumer,
     split: Split,
     metrics: SplitMetrics,
     *,
@@ -82,7 +82,7 @@ def fetch(
 class _Fetcher:
     def __init__(
         self,
-        watched: WatchedConsumer,
+        watched: KafkaConsumer,
         split: Split,
         metrics: SplitMetrics,
         *,
@@ -93,8 +93,8 @@ class _Fetcher:
         self._metrics = metrics
         self._fail = fail_on_data_loss
         self._timeouts = timeouts
-        self._consumer: Consumer = watched.consumer
-        self._log = watched.watch
+        self._consumer: Consumer = watched.client
+        self._log = watched.client_log
         self._unfinished = {each.partition: each for each in split.ranges}
         self._only_partition = split.ranges[0].partition if len(split.ranges) == 1 else None
         self._positions = {each.partition: each.start for each in split.ranges}
@@ -105,7 +105,7 @@ class _Fetcher:
 
     def run(self) -> Iterator[Messages]:
         self._log.clear()
-        self._watched.user = self
+        self._watched.owner = self
         with client_errors(f"reading {self._describe_unfinished()}"):
             self._consumer.assign([ClientPartition(*r.partition, r.start) for r in self._unfinished.values()])
             try:
@@ -113,7 +113,7 @@ class _Fetcher:
                     yield from self._poll()
             finally:
                 # A reader that is abandoned ends when it likes, perhaps in the middle of the next one
-                if self._watched.user is self:
+                if self._watched.owner is self:
                     self._consumer.unassign()
 
     def _poll(self) -> Iterator[Messages]:
@@ -183,7 +183,7 @@ class _Fetcher:
             self._on_end_of_partition(range_, message.offset())
         elif code in _GONE:
             self._on_loss(range_)
-        elif code in NO_TOPIC and not self._fail:
+        elif code in UNKNOWN_TOPIC_CODES and not self._fail:
             # A broker that has just started may not know the topic yet
             self._ended_early.add(partition)
         else:
@@ -204,11 +204,11 @@ class _Fetcher:
         if silent_s > self._timeouts.early_end_s and self._ended_early.issuperset(self._unfinished):
             self._on_loss(self._unfinished[min(self._ended_early & self._unfinished.keys())])
             self._last_message_at = now
-        refusal = self._log.refusal() if silent_s > self._timeouts.refused_s else None
+        refusal = self._log.security_error() if silent_s > self._timeouts.refused_s else None
         if refusal:
             raise ClientError(f"reading {self._describe_unfinished()} failed: {refusal}")
         if silent_s > self._timeouts.stall_s:
-            said = self._log.said()
+            said = self._log.recent_errors()
             raise ClientError(
                 f"reading {self._describe_unfinished()}: no message for {self._timeouts.stall_s:.0f} s"
                 f"{f': {said}' if said else ''}. Check that the brokers are running and reachable from this machine"
@@ -254,7 +254,7 @@ class _Fetcher:
         try:
             return self._consumer.get_watermark_offsets(ClientPartition(*partition), REQUEST_TIMEOUT_S)
         except KafkaException as error:
-            if kafka_error(error).code() not in NO_TOPIC:
+            if kafka_error(error).code() not in UNKNOWN_TOPIC_CODES:
                 raise
             return 0, 0
 

@@ -1,0 +1,103 @@
+"""Text kept by Kafka beside a consumer group's committed offset, as its metadata.
+
+A transaction commits such a text atomically with its records; see KIP-98 and ``Producer.sendOffsetsToTransaction``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import TopicPartition as ClientPartition
+
+from millrace.kafka.client_log import ClientLog
+from millrace.kafka.client_settings import client_settings
+from millrace.kafka.consumer import committed_offsets
+from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
+from millrace.kafka.retry import SYSTEM_CLOCK, Clock, call_with_retries
+from millrace.options.secrets import Properties
+
+REQUEST_TIMEOUT_S = 10.0
+_RETRY_INTERVAL_S = 0.1
+
+FAST_RECONNECT = {"retry.backoff.ms": "20", "reconnect.backoff.ms": "20"}
+"""The default of 100 ms would be most of the time that a producer needs for its first transaction."""
+
+T = TypeVar("T")
+
+
+def offset_with_metadata(topic: str, offset: int, metadata: str) -> ClientPartition:
+    """Return an offset of a topic's partition 0, to be committed with a text as its metadata."""
+    return ClientPartition(topic, 0, offset, metadata)
+
+
+def read_offset_metadata(
+    client: Properties, group: str, topic: str, *, read_committed: bool = True
+) -> tuple[str | None, bytes]:
+    """Read the metadata of a consumer group's committed offset of a topic's partition 0.
+
+    Args:
+        client: Properties for the Kafka client.
+        group: The consumer group.
+        topic: The topic.
+        read_committed: Whether to wait for open transactions that are about to change it.
+
+    Returns:
+        The metadata, None if no offset is committed; and the group's own metadata, to commit another offset.
+
+    Raises:
+        ClientError: The brokers refuse, or do not answer.
+    """
+    consumer = _consumer(client, group, "read_committed" if read_committed else "read_uncommitted")
+    try:
+        with client_errors(f"reading the offsets of consumer group {group!r}"):
+            (committed,) = retry_transaction_request(
+                lambda timeout_s: committed_offsets(consumer, [ClientPartition(topic, 0)], timeout_s)
+            )
+        return (committed.metadata or "") if committed.offset >= 0 else None, consumer.consumer_group_metadata()
+    finally:
+        consumer.close()
+
+
+def consumer_group_metadata(client: Properties, group: str) -> bytes:
+    """Return a consumer group's own metadata, to commit offsets for it; makes no request."""
+    consumer = _consumer(client, group, "read_uncommitted")
+    try:
+        return consumer.consumer_group_metadata()
+    finally:
+        consumer.close()
+
+
+def retry_transaction_request(request: Callable[[float], T], clock: Clock = SYSTEM_CLOCK) -> T:
+    """Return the result of a request, retrying it for a minute while its failure is transient.
+
+    Args:
+        request: The request; takes its timeout, in seconds.
+        clock: Measures the timeout and waits.
+
+    Raises:
+        KafkaException: The request failed, or the transaction must be aborted.
+    """
+
+    def is_retryable(error: BaseException) -> bool:
+        if not isinstance(error, KafkaException):
+            return False
+        cause = kafka_error(error)
+        return is_transient(cause) and not cause.fatal() and not cause.txn_requires_abort()
+
+    return call_with_retries(
+        lambda: request(REQUEST_TIMEOUT_S), is_retryable, interval_s=_RETRY_INTERVAL_S, clock=clock
+    )
+
+
+def _consumer(client: Properties, group: str, isolation_level: str) -> Consumer:
+    settings = client_settings(client)
+    required: dict[str, Any] = {
+        "group.id": group,
+        "enable.auto.commit": "false",
+        "isolation.level": isolation_level,
+        "socket.nagle.disable": "true",
+    }
+    with configuration_errors():
+        return Consumer({**FAST_RECONNECT, **settings, **required, **ClientLog(settings).settings()})
