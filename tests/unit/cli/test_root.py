@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import millrace
 from millrace.errors import MachineError
 from millrace_cli.root import EntryPointGroup, root
+from support.distributions import install_metadata
 
 COMMANDS = ["broker", "demo", "peek", "plugins", "schema", "transactions"]
 
@@ -43,14 +44,11 @@ def failing(error):
     return EntryPointGroup("millrace", find_commands=lambda: [FailingCommand(error)])
 
 
-def install(folder, distribution, entry_point, **modules):
-    """Put a distribution with one command into a folder as pip would: its metadata, its entry point, its modules."""
-    info = folder / f"{distribution.replace('-', '_')}-1.2.3.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2.3\n")
-    (info / "entry_points.txt").write_text(f"[millrace.commands]\n{entry_point}\n")
-    for name, source in modules.items():
-        (folder / f"{name}.py").write_text(source)
+def install(folder, distribution, entry_point, source=None):
+    """Install a distribution with one command and, where given, the source of its module ``acme_hello``."""
+    install_metadata(folder, distribution, {"millrace.commands": dict([entry_point.split(" = ")])})
+    if source is not None:
+        (folder / "acme_hello.py").write_text(source)
 
 
 @pytest.fixture
@@ -101,7 +99,7 @@ def test_any_other_error_keeps_its_traceback():
 
 
 def test_a_command_of_another_package_is_listed_and_runs(run, tmp_path):
-    install(tmp_path, "acme-hello", "hello = acme_hello:hello", acme_hello=HELLO)
+    install(tmp_path, "acme-hello", "hello = acme_hello:hello", HELLO)
     listed = run("--help").stdout
     assert "hello         Greet someone." in listed
     assert "broker " in listed
@@ -118,7 +116,7 @@ def test_a_command_of_another_package_is_listed_and_runs(run, tmp_path):
     ],
 )
 def test_a_broken_command_is_named_and_stops_no_other(run, tmp_path, source, reason):
-    install(tmp_path, "acme-hello", "hello = acme_hello:hello", acme_hello=source)
+    install(tmp_path, "acme-hello", "hello = acme_hello:hello", source)
     problem = f"command 'hello' of acme-hello 1.2.3 cannot be loaded from 'acme_hello:hello': {reason}"
     listed = run("--help")
     assert listed.returncode == 0
@@ -129,7 +127,7 @@ def test_a_broken_command_is_named_and_stops_no_other(run, tmp_path, source, rea
 
 
 def test_a_name_offered_twice_is_an_error_that_names_both_packages(run, tmp_path):
-    install(tmp_path, "acme-one", "hello = acme_hello:hello", acme_hello=HELLO)
+    install(tmp_path, "acme-one", "hello = acme_hello:hello", HELLO)
     install(tmp_path, "acme-two", "hello = acme_hello:hello")
     problem = "command 'hello' is offered by acme-one 1.2.3 and acme-two 1.2.3; uninstall all but one of these packages"
     used = run("hello", "world")
@@ -141,7 +139,7 @@ def test_a_name_offered_twice_is_an_error_that_names_both_packages(run, tmp_path
 
 
 def test_a_command_of_ours_is_protected_in_the_same_way(run, tmp_path):
-    install(tmp_path, "acme-hello", "plugins = acme_hello:hello", acme_hello=HELLO)
+    install(tmp_path, "acme-hello", "plugins = acme_hello:hello", HELLO)
     used = run("plugins")
     assert used.returncode == 1
     assert "command 'plugins' is offered by acme-hello 1.2.3 and millrace-cli " in used.stderr

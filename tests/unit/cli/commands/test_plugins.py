@@ -5,14 +5,13 @@ import sys
 
 import pytest
 
+from support.distributions import install_metadata
+
 
 def install(folder, name, hooks, modules=None, entry_point=None):
-    """Put a distribution into a folder as pip would: its metadata, its entry point, its modules."""
+    """Install a distribution of one module with hooks, as pip would, and further modules beside it."""
     module = name.replace("-", "_")
-    info = folder / f"{module}-1.2.3.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2.3\n")
-    (info / "entry_points.txt").write_text(f"[millrace]\n{name} = {entry_point or module}\n")
+    install_metadata(folder, name, {"millrace": {name: entry_point or module}})
     (folder / f"{module}.py").write_text(hooks)
     for file, text in (modules or {}).items():
         (folder / file).write_text(text)
