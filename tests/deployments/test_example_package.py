@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 import sysconfig
 import textwrap
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -38,12 +41,18 @@ WRITE = """
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory) -> Path:
+def wheels(tmp_path_factory) -> Path:
+    """The wheels of millrace and of the example."""
+    folder = tmp_path_factory.mktemp("wheels")
+    for package in PACKAGES:
+        run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, package)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory, wheels) -> Path:
     """The Python of a fresh environment with the wheels of millrace and of the example in it."""
     folder = tmp_path_factory.mktemp("example")
-    wheels = folder / "wheels"
-    for package in PACKAGES:
-        run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", wheels, package)
     run(sys.executable, "-m", "venv", folder / "venv")
     interpreter = folder / "venv/bin/python"
     run(interpreter, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", *wheels.glob("*.whl"))
@@ -83,3 +92,26 @@ def test_records_are_written_through_it_by_name_and_by_class(python, broker, mak
         assert len(messages) == 300
         for message in messages:
             assert message.partition() == zlib.crc32(message.key().split(b":")[0]) % 4
+
+
+def test_core_needs_neither_the_broker_nor_the_command_line(wheels):
+    (core,) = wheels.glob("millrace_core-*.whl")
+    with zipfile.ZipFile(core) as wheel:
+        packages = {name.partition("/")[0] for name in wheel.namelist() if not name.startswith("millrace_core-")}
+        (metadata,) = (wheel.read(name).decode() for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    assert packages == {"millrace", "pyspark_millrace"}
+    assert not re.search(r"^Requires-Dist: (millrace|click|rich)", metadata, re.MULTILINE)
+
+
+def test_the_command_comes_with_its_wheel(python, tmp_path):
+    listed = run(python.with_name("millrace"), "--help")
+
+    for command in ("broker", "demo", "peek", "plugins", "schema", "transactions"):
+        assert re.search(rf"^  {command} ", listed, re.MULTILINE)
+    status = subprocess.run(
+        [python.with_name("millrace"), "broker", "status"],
+        env={**os.environ, "MILLRACE_STATE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (status.returncode, status.stdout, status.stderr) == (3, "not running\n", "")

@@ -1,1 +1,1 @@
-"""An example of a partitioner for millrace."""
+"""An example partitioner for millrace."""

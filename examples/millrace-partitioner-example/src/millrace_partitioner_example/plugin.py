@@ -1,4 +1,4 @@
-"""The hook that millrace asks for partitioners."""
+"""The hook by which millrace finds this package's partitioners."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from millrace.plugins import hookimpl
 
 @hookimpl
 def millrace_partitioners() -> Mapping[str, str]:
-    """The name to give as ``sink.partitioner``, and where its class is."""
+    """Return the partitioners: the value of ``sink.partitioner`` and the ``module:Class`` of each."""
     return {"by-region": "millrace_partitioner_example.region:RegionPartitioner"}

@@ -10,7 +10,11 @@ from millrace.options import option
 
 
 def parse_separator(text: str) -> str:
-    """The separator, which must not be empty."""
+    """Parse the separator.
+
+    Raises:
+        ValueError: It is empty.
+    """
     if not text:
         raise ValueError("expected at least one character")
     return text
@@ -18,27 +22,30 @@ def parse_separator(text: str) -> str:
 
 @dataclass(frozen=True)
 class RegionOptions:
-    """The options of ``by-region``, given as ``sink.partitioner.<name>``.
+    """The options of ``by-region``, set as ``sink.partitioner.<name>``.
 
     Attributes:
-        separator: What follows the region in a record's key.
+        separator: The text between the region and the rest of a record's key.
     """
 
     separator: str = option(
-        "separator", default=":", parse=parse_separator, doc="What follows the region in a record's key."
+        "separator",
+        default=":",
+        parse=parse_separator,
+        doc="The text between the region and the rest of a record's key.",
     )
 
 
 class RegionPartitioner(RecordPartitioner):
-    """Writes all records of a region to one partition; the region is what comes before the separator in their keys.
+    """Writes all records of a region to one partition; the region is the part of their keys before the separator.
 
-    Records without a key, or without a region in it, are left to the client.
+    For records without a key, or without a region in it, the Kafka client chooses the partition.
     """
 
     Options = RegionOptions
 
     def partition_record(self, topic: str, key: bytes | None, value: bytes | None, partition_count: int) -> int | None:
-        """The partition of the record's region: see `RecordPartitioner.partition_record`."""
+        """Return the partition of the record's region, None without one; see `RecordPartitioner.partition_record`."""
         region, separator, _ = (key or b"").partition(self.options.separator.encode())
         # Not hash(): its result differs from one Python process to the next
         return zlib.crc32(region) % partition_count if separator else None
