@@ -12,7 +12,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from millrace.errors import MillraceError
+from millrace.errors import MachineError, MillraceError
+from millrace.plugins.kinds import FORMAT, OFFSET_INITIALIZER, PARTITIONER
+from millrace.plugins.manager import PluginManager, plugin_manager
 from millrace_broker import KafkaBroker
 from millrace_broker.java import find_java
 from millrace_broker.progress import LineProgress
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+_PLUGINS = ((FORMAT, "json"), (OFFSET_INITIALIZER, "earliest-offset"), (PARTITIONER, "default"))
 _ORDER_PARTITIONS = 4
 _REVENUE_PARTITIONS = 2
 _REFRESH_SECONDS = 0.25
@@ -48,9 +51,10 @@ def run_demo(seconds: float, plain: bool, interrupts: Interrupts) -> None:
         interrupts: The requests to stop; its ``with`` block is entered.
 
     Raises:
-        MachineError: Java is missing or too old, or the broker does not start.
+        MachineError: A package or Java is missing, Java is too old, or the broker does not start.
         MillraceError: The query failed.
     """
+    check_plugins(plugin_manager())
     find_java()
     with (
         _ignored_warnings(),
@@ -62,6 +66,20 @@ def run_demo(seconds: float, plain: bool, interrupts: Interrupts) -> None:
             summary = Demo(Path(folder), interrupts, display).run(seconds)
         for line in (*summary.lines(), "", SCRIPT_MARK, script()):
             display.say(line)
+
+
+def check_plugins(manager: PluginManager) -> None:
+    """Check that the plugins of the demo's pipeline are installed: a failing query would explain it less clearly.
+
+    Args:
+        manager: The installed plugins.
+
+    Raises:
+        MachineError: One is not installed.
+    """
+    missing = [f"{kind.name} {name!r}" for kind, name in _PLUGINS if name not in manager.names(kind)]
+    if missing:
+        raise MachineError(f"missing for the demo: {', '.join(missing)}; run: pip install millrace")
 
 
 def _open_display(plain: bool) -> Display:
