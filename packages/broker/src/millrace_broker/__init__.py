@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
     from millrace_broker.broker import KafkaBroker
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["KafkaBroker", "KafkaCluster", "Listener"]
 
-_MODULES = {"KafkaBroker": "broker", "KafkaCluster": "cluster", "Listener": "listeners"}
-
-
-def __getattr__(name: str) -> object:
-    # Imported on first use: pytest loads the plugin of this package in every test run
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__, __dir__ = lazy_imports(
+    __name__,
+    {
+        "millrace_broker.broker": ["KafkaBroker"],
+        "millrace_broker.cluster": ["KafkaCluster"],
+        "millrace_broker.listeners": ["Listener"],
+    },
+)

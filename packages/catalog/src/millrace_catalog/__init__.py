@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
     from millrace_catalog.evolution.restart import EvolvingQuery as EvolvingQuery
@@ -25,22 +27,14 @@ __all__ = [
     "sync",
 ]
 
-_MODULES = {
-    "EvolvingQuery": "millrace_catalog.evolution.restart",
-    "KafkaJsonCatalog": "millrace_catalog.tables.catalog",
-    "JdbcTarget": "millrace_catalog.sinks.jdbc.sink",
-    "ParquetTarget": "millrace_catalog.sinks.parquet",
-    "TableSink": "millrace_catalog.sinks.table_sink",
-    "TargetError": "millrace_catalog.sinks.table_sink",
-    "restart_on_schema_change": "millrace_catalog.evolution.restart",
-    "sync": "millrace_catalog.sinks.replicate",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Types and inference need no Kafka client, which the catalog does
-    if name in _MODULES:
-        from importlib import import_module
-
-        return getattr(import_module(_MODULES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_imports(
+    __name__,
+    {
+        "millrace_catalog.evolution.restart": ["EvolvingQuery", "restart_on_schema_change"],
+        "millrace_catalog.sinks.jdbc.sink": ["JdbcTarget"],
+        "millrace_catalog.sinks.parquet": ["ParquetTarget"],
+        "millrace_catalog.sinks.replicate": ["sync"],
+        "millrace_catalog.sinks.table_sink": ["TableSink", "TargetError"],
+        "millrace_catalog.tables.catalog": ["KafkaJsonCatalog"],
+    },
+)

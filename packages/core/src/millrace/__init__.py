@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from millrace.lazy_imports import lazy_imports
+
 if TYPE_CHECKING:
     from millrace.api.bounded import await_end as await_end
     from millrace.api.explain import explain_decode as explain_decode
@@ -47,35 +49,27 @@ __all__ = [
     "metrics",
 ]
 
-_MODULES = {
-    "DeliveryGuarantee": "millrace.api.sink",
-    "KafkaOffsetResetStrategy": "millrace.api.offsets",
-    "KafkaOffsetsInitializer": "millrace.api.offsets",
-    "KafkaRecordSerializationSchema": "millrace.api.record_serializer",
-    "KafkaSink": "millrace.api.sink",
-    "KafkaSource": "millrace.api.source",
-    "KafkaTopicPartition": "millrace.api.offsets",
-    "MetricsListener": "millrace.api.metrics_listener",
-    "PartitionMetrics": "millrace.api.metrics_model",
-    "QueryMetrics": "millrace.api.metrics_model",
-    "SinkMetrics": "millrace.api.metrics_model",
-    "SinkMetricsCollector": "millrace.api.sink_metrics",
-    "SourceMetrics": "millrace.api.metrics_model",
-    "await_end": "millrace.api.bounded",
-    "explain_decode": "millrace.api.explain",
-    "local_session": "millrace.api.session",
-    "metrics": "millrace.api.metrics",
-}
+_lazy_attribute, __dir__ = lazy_imports(
+    __name__,
+    {
+        "millrace.api.bounded": ["await_end"],
+        "millrace.api.explain": ["explain_decode"],
+        "millrace.api.metrics": ["metrics"],
+        "millrace.api.metrics_listener": ["MetricsListener"],
+        "millrace.api.metrics_model": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],
+        "millrace.api.offsets": ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"],
+        "millrace.api.record_serializer": ["KafkaRecordSerializationSchema"],
+        "millrace.api.session": ["local_session"],
+        "millrace.api.sink": ["DeliveryGuarantee", "KafkaSink"],
+        "millrace.api.sink_metrics": ["SinkMetricsCollector"],
+        "millrace.api.source": ["KafkaSource"],
+    },
+)
 
 
 def __getattr__(name: str) -> Any:
-    # Spark imports this package in every session, where none of these is needed
-    if name in _MODULES:
-        from importlib import import_module
-
-        return getattr(import_module(_MODULES[name]), name)
     if name == "__version__":
         from importlib.metadata import version
 
         return version("millrace-core")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _lazy_attribute(name)

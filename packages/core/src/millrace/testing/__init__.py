@@ -12,8 +12,9 @@ Each suite says in its docstring what to override; tests of your own can stand b
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
     from millrace.testing.catalog import CatalogSuite
@@ -34,24 +35,25 @@ __all__ = [
     "SchemaInferenceSuite",
 ]
 
-_MODULES = {
-    "CatalogSuite": "millrace.testing.catalog",
-    "ChangelogFormatSuite": "millrace.testing.changelog_format",
-    "FormatSuite": "millrace.testing.format",
-    "HeaderFilterSuite": "millrace.testing.header_filter",
-    "OffsetInitializerSuite": "millrace.testing.offset_initializer",
-    "PartitionerSuite": "millrace.testing.partitioner",
-    "SchemaInferenceSuite": "millrace.testing.schema_inference",
-}
 
-
-def __getattr__(name: str) -> type:
-    """Import a suite when it is first asked for, so that its assertions can be prepared to show their values."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+def _rewrite_assertions(module: str) -> None:
+    """Let pytest show the values of a suite's assertions, as of those in test modules."""
     import pytest
 
-    unprepared = {"millrace.testing.plugin_options", "millrace.testing.format", _MODULES[name]} - sys.modules.keys()
-    pytest.register_assert_rewrite(*unprepared)
-    suite: type = getattr(import_module(_MODULES[name]), name)
-    return suite
+    suites = {"millrace.testing.plugin_options", "millrace.testing.format", module}
+    pytest.register_assert_rewrite(*suites - sys.modules.keys())
+
+
+__getattr__, __dir__ = lazy_imports(
+    __name__,
+    {
+        "millrace.testing.catalog": ["CatalogSuite"],
+        "millrace.testing.changelog_format": ["ChangelogFormatSuite"],
+        "millrace.testing.format": ["FormatSuite"],
+        "millrace.testing.header_filter": ["HeaderFilterSuite"],
+        "millrace.testing.offset_initializer": ["OffsetInitializerSuite"],
+        "millrace.testing.partitioner": ["PartitionerSuite"],
+        "millrace.testing.schema_inference": ["SchemaInferenceSuite"],
+    },
+    prepare=_rewrite_assertions,
+)
