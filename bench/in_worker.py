@@ -14,7 +14,7 @@ from bench.data import totals_of
 from bench.formats.case import ROW_KIND, ByHand
 from bench.pool import TASKS
 from millrace.contracts import Decoder, Encoder, Payloads
-from millrace.gc_control import no_garbage_collection
+from millrace.gc_control import garbage_collection_paused
 from millrace.plugins.manager import PluginRef
 
 _MESSAGES = 5_000
@@ -89,7 +89,7 @@ def writing_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
 
 
 def _timed(given: Iterator[Any], do: Callable[[Any], Any], spent: Any) -> Iterator[Any]:
-    with no_garbage_collection():
+    with garbage_collection_paused():
         for one in given:
             started = time.process_time()
             made = do(one)

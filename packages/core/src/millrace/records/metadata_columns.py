@@ -9,6 +9,7 @@ import pyarrow as pa
 from millrace.contracts import Decoded
 from millrace.errors import SchemaError
 from millrace.options.metadata import MetadataColumn, format_metadata_keys
+from millrace.pyspark_internals import from_arrow_type
 from millrace.records import message_columns as columns
 from millrace.records.messages import Messages
 
@@ -103,6 +104,4 @@ def _accepts(chosen: MetadataColumn, format_metadata: FormatMetadata, type_: pa.
 def _sql_type(chosen: MetadataColumn, format_metadata: FormatMetadata) -> str:
     if chosen.format_key is None:
         return _COLUMNS[chosen.key].sql_type
-    from pyspark.sql.pandas.types import from_arrow_type
-
     return from_arrow_type(format_metadata[chosen.format_key]).simpleString().upper()

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.contracts import Partitioner
-from millrace.gc_control import no_garbage_collection
+from millrace.gc_control import garbage_collection_paused
 from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.sink.committer.exactly_once import SUCCESSOR_TIMEOUT_S, write_exactly_once
 from millrace.sink.committer.orphaned_ledgers import check_first_batch
@@ -76,7 +76,7 @@ def _produce_rows(
     writer = RecordWriter(producer)
     is_measured = config.options.is_measured
     rows = size = 0
-    with no_garbage_collection():
+    with garbage_collection_paused():
         for batch in batches:
             rows += batch.num_rows
             for records in builder.build(batch):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
+from millrace.gc_control import freeze_loaded_objects
 from millrace.monitoring.report import Address, Report
 from millrace.source.splits import Split
 from millrace.spark.errors import user_errors
-from millrace.spark.gc_control import exempt_what_is_loaded
 from millrace.spark.schema import arrow_schema
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class SplitReader:
             yield from read_split(self._config, self._schema, session_time_zone(), split, metrics, error_policy)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
                 self._report(partition.report_to, metrics, error_policy)
-        exempt_what_is_loaded()
+        freeze_loaded_objects()
 
     def _report(self, to: ReportTo, metrics: SplitMetrics, error_policy: ErrorPolicy) -> None:
         from millrace.kafka.consumer import consumer_for

@@ -8,12 +8,12 @@ from contextlib import suppress
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Format
 from millrace.errors import SchemaError
+from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
 from millrace.records.spark_kafka_columns import spark_kafka_schema
 
@@ -82,7 +82,7 @@ def _arrow_field(field: StructField) -> pa.Field:
     is_variant = '"variant"' in field.dataType.json()
     with suppress(PySparkException):
         if not is_variant:
-            return to_arrow_schema(StructType([field]), timezone="UTC").field(0)
+            return to_arrow_schema(StructType([field])).field(0)
     raise SchemaError(
         f"column {field.name} has the type {field.dataType.simpleString().upper()}, which is not supported: read or "
         f"write it as another type, such as STRING"

@@ -8,6 +8,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 
 from millrace.configuration import SinkConfig
+from millrace.pyspark_internals import micro_batch_id, query_run_id, streaming_query_id
 from millrace.sink.write_task import WriteTask
 from millrace.spark.errors import user_errors
 from millrace.spark.write_report import task_reports
@@ -48,10 +49,8 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
         return WriteTask(
             context.partitionId(),
             TASK_COUNT_UNKNOWN,
-            # Spark's own sinks find the query and the micro-batch by the same names
-            query=context.getLocalProperty("sql.streaming.queryId") or "",
-            batch=int(context.getLocalProperty("streaming.sql.batchId") or 0),
+            query=streaming_query_id(context),
+            batch=micro_batch_id(context),
             is_streaming=True,
-            # A query's jobs are grouped by its run
-            run=context.getLocalProperty("spark.jobGroup.id") or "",
+            run=query_run_id(context),
         )

@@ -6,6 +6,8 @@ import re
 
 from pyspark import TaskContext
 
+from millrace.pyspark_internals import session_setting
+
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?(?::?\d\d)?")
 
 
@@ -15,7 +17,7 @@ def session_time_zone() -> str:
     Where the session does not set ``spark.sql.session.timeZone``, Spark takes the machine's.
     """
     context = TaskContext.get()
-    zone = context.getLocalProperty("spark.sql.session.timeZone") if context is not None else None
+    zone = None if context is None else session_setting(context, "spark.sql.session.timeZone")
     if zone is None:
         import tzlocal
 

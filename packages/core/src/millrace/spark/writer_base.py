@@ -9,9 +9,9 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
+from millrace.gc_control import freeze_loaded_objects
 from millrace.sink.write_task import WriteTask
 from millrace.spark.errors import user_errors
-from millrace.spark.gc_control import exempt_what_is_loaded
 from millrace.spark.schema import arrow_schema
 from millrace.spark.write_report import TaskReport, send_sink_report
 
@@ -46,7 +46,7 @@ class WriterBase:
             record_builder_for(config, self._schema)
             if check:
                 self._config = prepare(config, patience_s)
-        exempt_what_is_loaded()
+        freeze_loaded_objects()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
         """Write the rows of one task, on an executor."""
@@ -56,7 +56,7 @@ class WriterBase:
         task = self._task(context)
         with user_errors():
             result = write(self._config, self._schema, iterator, task)
-        exempt_what_is_loaded()
+        freeze_loaded_objects()
         return TaskReport(task.query, result, context.attemptNumber(), task.run)
 
     def _report(self, messages: Sequence[WriterCommitMessage | None]) -> None:

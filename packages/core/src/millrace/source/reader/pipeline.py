@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from millrace.configuration import SourceConfig
-from millrace.gc_control import no_garbage_collection
+from millrace.gc_control import garbage_collection_paused
 from millrace.kafka.consumer import consumer_for
 from millrace.records.messages import Messages
 from millrace.source.reader.builder_factory import record_batch_builder_for
@@ -55,7 +55,7 @@ def build_record_batches(
     """Yield the rows of fetched messages: see `read_split`."""
     header_filter = load_header_filter(config.header_filter)
     build = record_batch_builder_for(config, schema, zone)
-    with no_garbage_collection():
+    with garbage_collection_paused():
         for messages in fetched:
             matching = filter_by_headers(header_filter, messages)
             if matching.items:

@@ -1,0 +1,68 @@
+"""All uses of PySpark that its documentation does not promise.
+
+Nothing else in core uses them. `tests/unit/core/test_pyspark_internals.py` and
+`tests/integration/test_pyspark_internals.py` fail first when Spark changes one.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import TaskContext
+    from pyspark.sql.types import DataType, StructType
+
+
+def to_arrow_schema(schema: StructType) -> pa.Schema:
+    """Translate a schema as Spark does for rows that it exchanges with Python; timestamps are in UTC.
+
+    Raises:
+        PySparkException: A column has a type that Arrow lacks.
+    """
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(schema, timezone="UTC")
+
+
+def from_arrow_schema(schema: pa.Schema) -> StructType:
+    """Translate an Arrow schema to Spark's."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+def from_arrow_type(type_: pa.DataType) -> DataType:
+    """Translate an Arrow type to Spark's."""
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return from_arrow_type(type_)
+
+
+def streaming_query_id(context: TaskContext) -> str:
+    """The id of the streaming query that a task belongs to, which Spark's own sinks find by the same property."""
+    return context.getLocalProperty("sql.streaming.queryId") or ""
+
+
+def micro_batch_id(context: TaskContext) -> int:
+    """The number of the micro-batch that a task belongs to."""
+    return int(context.getLocalProperty("streaming.sql.batchId") or 0)
+
+
+def query_run_id(context: TaskContext) -> str:
+    """The run of the streaming query that a task belongs to: Spark groups a query's jobs by its run."""
+    return context.getLocalProperty("spark.jobGroup.id") or ""
+
+
+def session_setting(context: TaskContext, name: str) -> str | None:
+    """A setting of the session that a task belongs to; None unless the session sets it."""
+    return context.getLocalProperty(name)
+
+
+def hide_worker_traceback() -> None:
+    """Leave the Python stack of this worker out of the error that Spark raises on the driver.
+
+    The setting ``spark.sql.execution.pyspark.udf.hideTraceback.enabled`` sets the same environment variable.
+    """
+    os.environ["SPARK_HIDE_TRACEBACK"] = "1"
