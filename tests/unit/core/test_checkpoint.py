@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from millrace.checkpoint import StreamOffset
+from millrace.checkpoint import ReportedOffset, StreamOffset, parse_offset_log, parse_reported_offset
 from millrace.contracts import TopicPartition
 from millrace.errors import MillraceError
 
@@ -51,3 +51,26 @@ def test_an_offset_of_sparks_own_connector_is_refused() -> None:
         MillraceError, match=r"the checkpoint holds an offset of version None.*\{'orders': \{'0': 42\}\}"
     ):
         StreamOffset.from_json({"orders": {"0": 42}})
+
+
+def test_an_offset_in_a_progress_is_read_with_its_metrics() -> None:
+    reported = ReportedOffset(StreamOffset({A0: 5}), {"skipped": 3})
+    assert parse_reported_offset(json.dumps(reported.to_json())) == reported
+    assert parse_reported_offset(reported.to_json()) == reported
+
+
+@pytest.mark.parametrize("text", [None, "", "5", "no json", '{"orders": {"0": 42}}', '{"v": 1, "topics": 2}'])
+def test_what_is_no_offset_of_millrace_is_none(text: str | None) -> None:
+    assert parse_reported_offset(text) is None
+
+
+def test_the_offset_log_has_a_line_for_each_source_of_the_query() -> None:
+    offset = StreamOffset({A0: 5}, start_overrides={A0: 2})
+    log = "\n".join(["v1", '{"batchWatermarkMs":0}', '{"sourceOffset":"7"}', json.dumps(offset.to_json())])
+    assert parse_offset_log(log) == {3: offset}
+
+
+def test_a_bounded_stream_has_stopped_where_it_has_read_all_that_it_wants() -> None:
+    offset = StreamOffset({A0: 5, A10: 4, B0: 3}, stopping_offsets={A0: 5, A10: 5})
+    assert [offset.has_stopped(partition) for partition in (A0, A10, B0)] == [True, False, True]
+    assert not StreamOffset({A0: 5}).has_stopped(A0)

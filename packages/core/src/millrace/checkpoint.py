@@ -100,8 +100,11 @@ class ReportedOffset:
         return {**self.offset.to_json(), "metrics": dict(self.metrics)}
 
 
-def parse_reported_offset(text: str | None) -> ReportedOffset | None:
+def parse_reported_offset(reported: str | Mapping[str, Any] | None) -> ReportedOffset | None:
     """Parse an offset in a query's progress, or in the offset log of its checkpoint.
+
+    Args:
+        reported: The offset, as JSON or parsed already.
 
     Returns:
         None for the offset of another source, and where there is none.
@@ -110,10 +113,10 @@ def parse_reported_offset(text: str | None) -> ReportedOffset | None:
         MillraceError: A newer millrace wrote it.
     """
     try:
-        stored = json.loads(text or "null")
+        stored = json.loads(reported or "null") if isinstance(reported, str) else reported
     except ValueError:
         return None
-    if not isinstance(stored, dict) or "v" not in stored or not isinstance(stored.get("topics"), dict):
+    if not isinstance(stored, Mapping) or "v" not in stored or not isinstance(stored.get("topics"), Mapping):
         return None
     return ReportedOffset(StreamOffset.from_json(stored), stored.get("metrics", {}))
 

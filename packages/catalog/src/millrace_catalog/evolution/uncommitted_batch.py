@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+from millrace.checkpoint import StreamOffset, parse_offset_log
 
 
 class Files(Protocol):
@@ -36,38 +37,22 @@ def pending_ranges(files: Files, topic: str) -> list[Range]:
     if not planned or max(planned) in done:
         return []
     number = max(planned)
-    ends = _sources(files.read(f"offsets/{number}"))
-    starts = _sources(files.read(f"offsets/{number - 1}")) if number - 1 in planned else {}
-    found: dict[int, Range] = {}
-    for place, end in ends.items():
-        begin = {**_of(starts.get(place, {}), "topics", topic), **_of(end, "from", topic)}
-        for partition, stop in _of(end, "topics", topic).items():
-            piece = Range(partition, begin.get(partition), stop)
-            found[partition] = _both(found.get(partition, piece), piece)
-    return [each for _, each in sorted(found.items()) if each.start != each.end]
+    ends = parse_offset_log(files.read(f"offsets/{number}"))
+    starts = parse_offset_log(files.read(f"offsets/{number - 1}")) if number - 1 in planned else {}
+    ranges: dict[int, Range] = {}
+    for source, end in ends.items():
+        begin = end.starting_offsets(starts.get(source, StreamOffset({})))
+        for partition, stop in end.positions.items():
+            if partition.topic == topic:
+                of_source = Range(partition.partition, begin.get(partition), stop)
+                ranges[of_source.partition] = _union(ranges.get(of_source.partition, of_source), of_source)
+    return [each for _, each in sorted(ranges.items()) if each.start != each.end]
 
 
 def _numbers(names: Iterable[str]) -> set[int]:
     return {int(name) for name in names if name.isdigit()}
 
 
-def _sources(text: str) -> dict[int, Mapping[str, Any]]:
-    """The offsets of millrace's sources in a file, by their lines."""
-    found: dict[int, Mapping[str, Any]] = {}
-    for place, line in enumerate(text.splitlines()):
-        try:
-            offset = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(offset, dict) and isinstance(offset.get("topics"), dict):
-            found[place] = offset
-    return found
-
-
-def _of(offset: Mapping[str, Any], part: str, topic: str) -> dict[int, int]:
-    return {int(partition): place for partition, place in offset.get(part, {}).get(topic, {}).items()}
-
-
-def _both(one: Range, other: Range) -> Range:
+def _union(one: Range, other: Range) -> Range:
     start = None if one.start is None or other.start is None else min(one.start, other.start)
     return Range(one.partition, start, max(one.end, other.end))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
+
+from millrace.checkpoint import parse_reported_offset
 
 Lag = Mapping[tuple[str, int], int]
 """The number of records that are not read yet, by topic and partition."""
@@ -55,10 +56,13 @@ def lag_of(latest: str | Mapping[str, Any] | None, end: str | Mapping[str, Any] 
         latest: The latest offsets when the micro-batch was planned; as JSON, or already parsed.
         end: The end offsets of the micro-batch, likewise.
     """
-    read_offsets = _next_offsets(end)
+    latest_offset, end_offset = parse_reported_offset(latest), parse_reported_offset(end)
+    if latest_offset is None:
+        return {}
+    read = {} if end_offset is None else end_offset.offset.positions
     return {
-        partition: max(0, offset - read_offsets.get(partition, 0))
-        for partition, offset in _next_offsets(latest).items()
+        partition: max(0, offset - read.get(partition, 0))
+        for partition, offset in latest_offset.offset.positions.items()
     }
 
 
@@ -114,15 +118,3 @@ class Rate:
             self._samples.popleft()
         start, start_total = self._samples[0]
         return (total - start_total) / (now - start) if now > start else 0.0
-
-
-def _next_offsets(offset: str | Mapping[str, Any] | None) -> dict[tuple[str, int], int]:
-    # An empty text stands for no offset
-    parsed = json.loads(offset or "null") if isinstance(offset, str) else offset
-    if not parsed:
-        return {}
-    return {
-        (topic, int(partition)): number
-        for topic, partitions in parsed["topics"].items()
-        for partition, number in partitions.items()
-    }

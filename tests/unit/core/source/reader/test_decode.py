@@ -5,7 +5,7 @@ import pytest
 
 from millrace.contracts import Decoded, MalformedMessage
 from millrace.errors import PluginError
-from millrace.source.reader.decode import check_decoded
+from millrace.source.reader.decode import check_decoded, in_time_zone
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -76,3 +76,27 @@ def test_rows_of_malformed_messages_are_refused(message_index: pa.Int32Array | N
 def test_malformed_messages_between_others_pass() -> None:
     decoded = Decoded(rows(1, 3), pa.array([0, 2], pa.int32()), errors=(MalformedMessage(1, "bad"),))
     assert check_decoded(decoded, SCHEMA, 3, "acme", None) is decoded
+
+
+def columns(zone: str) -> pa.Schema:
+    instant = pa.timestamp("us", zone)
+    return pa.schema(
+        [
+            pa.field("a", instant, nullable=False),
+            pa.field("b", pa.struct([pa.field("c", pa.list_(pa.field("element", instant, nullable=False)))])),
+            pa.field("d", pa.map_(instant, pa.field("value", pa.list_(instant), nullable=False))),
+            pa.field("e", pa.timestamp("us")),
+            pa.field("f", pa.string(), nullable=False),
+        ]
+    )
+
+
+def test_instants_are_in_the_zone_however_deep_and_all_else_stays() -> None:
+    assert in_time_zone(columns("UTC"), "Europe/Berlin") == columns("Europe/Berlin")
+    assert in_time_zone(columns("UTC"), "UTC") == columns("UTC")
+
+
+def test_instants_of_a_zone_are_those_of_another() -> None:
+    value = {"a": 0, "b": {"c": [1]}, "d": [(2, [3])], "e": 4, "f": "x"}
+    rows = pa.RecordBatch.from_pylist([value], schema=columns("Europe/Berlin"))
+    assert rows.cast(columns("UTC")) == pa.RecordBatch.from_pylist([value], schema=columns("UTC"))

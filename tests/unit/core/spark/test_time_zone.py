@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from millrace.spark.time_zone import session_time_zone, to_arrow_time_zone
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("Europe/Berlin", "Europe/Berlin"),
+        ("UTC", "UTC"),
+        ("Z", "UTC"),
+        ("+02:00", "+02:00"),
+        ("-8", "-08:00"),
+        ("GMT+1", "+01:00"),
+        ("UTC+05:30", "+05:30"),
+        ("+0530", "+05:30"),
+    ],
+)
+def test_names_of_zones(zone: str, expected: str) -> None:
+    assert to_arrow_time_zone(zone) == expected
+    assert pa.array([0], pa.timestamp("us", expected)).to_pylist()
+
+
+def test_without_a_session_the_zone_is_the_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    assert session_time_zone() == "Asia/Kolkata"
