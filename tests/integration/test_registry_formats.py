@@ -18,7 +18,7 @@ from millrace.errors import MessageError, OptionsError, RegistryError, SchemaErr
 from millrace.testing import ChangelogFormatSuite, FormatSuite
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
 from millrace_formats.avro.debezium_format import DebeziumAvroConfluentFormat
-from millrace_formats.avro.registry_options import RegistryOptions
+from millrace_formats.avro.registry.options import RegistryOptions
 from support.certificates import authority, issue, java_truststore
 from support.registry_gate import gate
 from unit.formats.avro.datums import decoded as value_of

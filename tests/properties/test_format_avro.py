@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from millrace.contracts import Payloads
 from millrace.testing.format import check_decoded
 from millrace_formats.avro import AvroFormat, AvroOptions
-from millrace_formats.avro.decoder import AvroDecoder, BinaryExactReader
-from millrace_formats.avro.derive import derive_record
-from millrace_formats.avro.encoder import BinaryRows, ExactRows
-from millrace_formats.avro.parse import parse_schema
-from millrace_formats.avro.put import plan_put
-from millrace_formats.avro.render import render_schema
-from millrace_formats.avro.resolve import resolve
+from millrace_formats.avro.reader.datum_reader import DatumReader
+from millrace_formats.avro.reader.decoder import AvroDecoder
+from millrace_formats.avro.reader.resolution import resolve
+from millrace_formats.avro.schema.derivation import derive_record, render_schema
+from millrace_formats.avro.schema.parser import parse_schema
+from millrace_formats.avro.writer.encoder import BinaryWriter, DatumWriter
+from millrace_formats.avro.writer.write_plan import plan_write
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.arrow_rows import ZONES, batches, scalar_types
 from unit.formats.avro.datums import decoded as value_of
@@ -58,7 +58,7 @@ def without_micros(value: Any) -> Any:
 
 @st.composite
 def rows_for_avro(draw: st.DrawFn, millis: bool) -> pa.RecordBatch:
-    """Rows that avro carries: names of its own kind, and times that its types hold."""
+    """RecordPlan that avro carries: names of its own kind, and times that its types hold."""
     rows = draw(batches(TYPES))
     names = ["a", "b", "c"][: rows.num_columns]
     schema = pa.schema(
@@ -97,7 +97,7 @@ def test_both_readers_agree_on_any_mix_of_messages(data: st.DataObject, legacy: 
     plan = resolve(parse_schema(case.text), None, case.columns, legacy=legacy)
     fast = AvroDecoder(case.columns, plan).decode(Payloads(items))
     check_decoded(fast, case.columns, len(items))
-    exact = FallbackDecoder(case.columns, None, BinaryExactReader(plan)).decode(Payloads(items))
+    exact = FallbackDecoder(case.columns, None, DatumReader(plan)).decode(Payloads(items))
     assert facts(fast) == facts(exact)
 
 
@@ -129,8 +129,8 @@ def test_what_is_written_is_read(options: AvroOptions, data: st.DataObject) -> N
 
 @given(rows_for_avro(millis=False), st.sampled_from([b"", b"\0\0\0\0\7", b"\0\xff\x80\0\1"]))
 def test_both_writers_agree(rows: pa.RecordBatch, frame: bytes) -> None:
-    put = plan_put("avro", derive_record(list(rows.schema), False), rows.schema, legacy=False)
-    assert list(BinaryRows(put, frame).write(rows).to_list()) == list(ExactRows(put, frame).write(rows).to_list())
+    put = plan_write("avro", derive_record(list(rows.schema), False), rows.schema, legacy=False)
+    assert list(BinaryWriter(put, frame).write(rows).to_list()) == list(DatumWriter(put, frame).write(rows).to_list())
 
 
 @given(rows_for_avro(millis=True))
@@ -196,7 +196,7 @@ def test_the_exact_reader_agrees_with_another_library(schema: Any, data: st.Data
     columns = pa.schema([("a", arrow_type(schema))])
     plan = resolve(parse_schema(json.dumps(record)), None, columns, legacy=True)
     message = data.draw(datums(parse_schema(json.dumps(record))))
-    read = FallbackDecoder(columns, None, BinaryExactReader(plan)).decode(Payloads([message]))
+    read = FallbackDecoder(columns, None, DatumReader(plan)).decode(Payloads([message]))
     if read.errors:
         assert "is not an int" in read.errors[0].reason or "not UTF-8" in read.errors[0].reason
         return

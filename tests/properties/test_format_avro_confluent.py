@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 from millrace.contracts import Decoder, Payloads
 from millrace.testing.format import check_decoded
-from millrace_formats.avro.debezium_changes import envelope_fields
-from millrace_formats.avro.debezium_codec import DebeziumDecoder
-from millrace_formats.avro.debezium_metadata import TYPES, metadata_fields
-from millrace_formats.avro.frame import frame_of
-from millrace_formats.avro.framed_decoder import FramedDecoder
-from millrace_formats.avro.model import AvroType
-from millrace_formats.avro.parse import parse_schema
-from millrace_formats.avro.registry import NoSchemaError
-from millrace_formats.avro.resolve import resolve
+from millrace_formats.avro.debezium_changes import METADATA_TYPES, envelope_fields, metadata_fields
+from millrace_formats.avro.debezium_format import DebeziumDecoder
+from millrace_formats.avro.reader.resolution import resolve
+from millrace_formats.avro.registry.decoder import FramedDecoder
+from millrace_formats.avro.registry.frame import frame_of
+from millrace_formats.avro.registry.schema_registry import SchemaNotFoundError
+from millrace_formats.avro.schema.model import AvroType
+from millrace_formats.avro.schema.parser import parse_schema
 from unit.formats.avro.schemas import cases, datums, number
 
 FEW = settings(max_examples=settings.default.max_examples // 4)
@@ -35,7 +34,7 @@ class Schemas(NamedTuple):
     def schema(self, schema_id: int) -> AvroType:
         """The schema of an id."""
         if schema_id not in self.by_id:
-            raise NoSchemaError(f"no schema {schema_id}")
+            raise SchemaNotFoundError(f"no schema {schema_id}")
         return self.by_id[schema_id]
 
 
@@ -137,7 +136,7 @@ def envelopes(draw: st.DrawFn) -> tuple[pa.Schema, dict[int, AvroType], list[byt
 
 
 @FEW
-@given(envelopes(), st.lists(st.sampled_from(sorted(TYPES)), unique=True, max_size=3))
+@given(envelopes(), st.lists(st.sampled_from(sorted(METADATA_TYPES)), unique=True, max_size=3))
 def test_an_envelope_reads_the_same_alone_and_among_others(
     case: tuple[pa.Schema, dict[int, AvroType], list[bytes | None]], keys: list[str]
 ) -> None:

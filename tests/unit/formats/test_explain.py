@@ -66,7 +66,7 @@ def test_usual_columns_are_read_from_many_messages_at_once(format_: str) -> None
             columns(id=LongType(), a=StringType()),
             {"format": "avro", "avro.schema": UNION.replace(', "double"', ', "bytes"')},
             "the schema has a union of several types, a record without fields or within itself, an array of items that "
-            "take no bytes, or a fixed of some size",
+            "take no bytes, or a fixed whose size is no multiple of 4",
         ),
     ],
 )

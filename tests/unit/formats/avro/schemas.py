@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from millrace_formats.avro.model import Array, AvroType, Enum, Fixed, Map, Record, Scalar, Union
+from millrace_formats.avro.schema.model import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union
 
 NTZ, UTC = pa.timestamp("us"), pa.timestamp("us", "UTC")
 
@@ -142,7 +142,7 @@ def datums(type_: AvroType) -> st.SearchStrategy[bytes]:
     return _scalars(type_)
 
 
-def _scalars(type_: Scalar) -> st.SearchStrategy[bytes]:
+def _scalars(type_: Primitive) -> st.SearchStrategy[bytes]:
     if type_.kind == "int":
         small = st.integers(0, 86_399_999) if type_.logical else st.integers(-200, 40_000)
         # Now and then one that is no int

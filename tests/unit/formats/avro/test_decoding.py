@@ -14,9 +14,10 @@ import pytest
 from millrace.contracts import Decoded, Payloads
 from millrace.errors import OptionsError, SchemaError
 from millrace_formats.avro import AvroFormat, AvroOptions
-from millrace_formats.avro.decoder import AvroDecoder, BinaryExactReader
-from millrace_formats.avro.parse import parse_schema
-from millrace_formats.avro.resolve import resolve, unreadable
+from millrace_formats.avro.reader.datum_reader import DatumReader
+from millrace_formats.avro.reader.decoder import AvroDecoder
+from millrace_formats.avro.reader.resolution import resolve, unreadable
+from millrace_formats.avro.schema.parser import parse_schema
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
 from unit.formats.avro.datums import encoded
 from unit.formats.avro.schemas import number, octets
@@ -38,7 +39,7 @@ def decode(writer: Any, field: pa.Field, *messages: bytes, reader: Any = None, l
     """What both paths read, which is the same."""
     schema = pa.schema([field])
     plan = resolve(parse_schema(json.dumps(writer)), reader and parse_schema(json.dumps(reader)), schema, legacy=legacy)
-    both = AvroDecoder(schema, plan), FallbackDecoder(schema, None, BinaryExactReader(plan))
+    both = AvroDecoder(schema, plan), FallbackDecoder(schema, None, DatumReader(plan))
     decoded, exact = (decoder.decode(Payloads(messages)) for decoder in both)
     assert repr(decoded.rows.to_pylist()) == repr(exact.rows.to_pylist())
     assert decoded.errors == exact.errors
@@ -257,7 +258,7 @@ def test_a_readers_schema_has_aliases_defaults_and_symbols() -> None:
     plan = resolve(parse_schema(json.dumps(writer)), parse_schema(json.dumps(reader)), schema, legacy=True)
     messages = [encoded(writer, {"color": color, "name": color.lower()}) for color in ("BLUE", "RED")]
     filled = {"tags": ["new"], "price": Decimal("2.56"), "inner": None, "weight": 1.5}
-    for decoder in (AvroDecoder(schema, plan), FallbackDecoder(schema, None, BinaryExactReader(plan))):
+    for decoder in (AvroDecoder(schema, plan), FallbackDecoder(schema, None, DatumReader(plan))):
         assert decoder.decode(Payloads(messages)).rows.to_pylist() == [
             {"full_name": "blue", "color": "OTHER", **filled},
             {"full_name": "red", "color": "RED", **filled},

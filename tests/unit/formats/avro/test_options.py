@@ -12,14 +12,14 @@ from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_formats.avro import AvroOptions
-from millrace_formats.avro.registry_options import RegistryOptions
+from millrace_formats.avro.registry.options import RegistryOptions
 
 MISSING = """
 import sys
 sys.modules[{missing!r}] = None
 import pyarrow as pa
 from {module} import {name}
-from millrace_formats.avro.registry_options import RegistryOptions
+from millrace_formats.avro.registry.options import RegistryOptions
 try:
     {name}({options}).decoder(pa.schema([("a", pa.int32())]))
 except Exception as error:

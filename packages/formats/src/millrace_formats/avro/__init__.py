@@ -1,6 +1,5 @@
-"""The Avro formats: single values of one schema, ones whose schema a registry has, and Debezium's changes."""
+"""The Avro formats: single values of one schema, values whose schema a registry has, and Debezium's changes."""
 
-from millrace_formats.avro.format import AvroFormat
-from millrace_formats.avro.options import AvroOptions
+from millrace_formats.avro.format import AvroFormat, AvroOptions
 
 __all__ = ["AvroFormat", "AvroOptions"]

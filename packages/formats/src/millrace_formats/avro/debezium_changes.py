@@ -1,4 +1,8 @@
-"""Rows of changes from Debezium's envelopes, and envelopes from rows of changes."""
+"""Convert Debezium's envelopes to rows of changes and metadata, and rows of changes to envelopes.
+
+An envelope holds the row before a change, the row after it, the operation and its source, see
+https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-events.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,28 @@ import pyarrow.compute as pc
 
 from millrace.contracts import ROW_KINDS, MalformedMessage
 from millrace.errors import MalformedMessageError, MessageError
+from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
 
-_INSERTED, _OLD, _NEW, _DELETED = range(len(ROW_KINDS))
-_CREATE, _READ, _UPDATE, _DELETE = _OPERATIONS = ("c", "r", "u", "d")
-_WORDS = {"c": "an insertion", "r": "an insertion", "u": "an update", "d": "a deletion"}
+_INSERT, _UPDATE_BEFORE, _UPDATE_AFTER, _DELETE = range(len(ROW_KINDS))
+_OPERATIONS = ("c", "r", "u", "d")
+_CREATED, _READ, _UPDATED, _DELETED = range(len(_OPERATIONS))
+_OPERATION_NAMES = {"c": "an insertion", "r": "an insertion", "u": "an update", "d": "a deletion"}
+
+_INSTANT = pa.timestamp("us", "UTC")
+_TEXT_MAP = pa.map_(pa.string(), pa.string())
+
+METADATA_TYPES = {
+    "ingestion-timestamp": _INSTANT,
+    "source.timestamp": _INSTANT,
+    "source.database": pa.string(),
+    "source.schema": pa.string(),
+    "source.table": pa.string(),
+    "source.properties": _TEXT_MAP,
+}
+"""The types of a message's metadata, by Flink's key."""
+
+_SOURCE_FIELDS = {"source.database": "db", "source.schema": "schema", "source.table": "table"}
+_MICROSECONDS_A_MILLISECOND = 1000
 
 
 class Changes(NamedTuple):
@@ -22,98 +44,130 @@ class Changes(NamedTuple):
 
     Attributes:
         rows: The rows.
-        kinds: Their kinds.
-        of: For each the position of its envelope, never decreasing.
-        errors: The envelopes that are none, by their positions.
+        kinds: Their row kinds.
+        envelope_index: For each row the index of its envelope, int32, never decreasing.
+        errors: The malformed envelopes, by their indices.
     """
 
     rows: pa.RecordBatch
     kinds: pa.StringArray
-    of: np.ndarray
+    envelope_index: np.ndarray
     errors: list[MalformedMessage]
 
 
 def envelope_fields(schema: pa.Schema) -> list[pa.Field]:
-    """The columns of an envelope: the row before, the row after, and what was done."""
+    """Return the columns of an envelope: the row before, the row after, and the operation."""
     row = pa.struct(list(schema))
     return [pa.field("before", row), pa.field("after", row), pa.field("op", pa.string())]
 
 
 def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema) -> Changes:
-    """The rows of envelopes: of an update two, its old row before its new one."""
+    """Return the rows of envelopes; an update gives its old row and then its new one."""
     before, after, operations = (envelopes.column(name) for name in ("before", "after", "op"))
     codes = pc.index_in(operations, pa.array(_OPERATIONS)).fill_null(-1).to_numpy()
-    has_before, has_after = _there(before), _there(after)
-    inserts, updates, deletes = codes <= _OPERATIONS.index(_READ), codes == 2, codes == 3
-    good = (codes >= 0) & (has_after | deletes) & (has_before | inserts)
-    errors = [_error(position, envelopes) for position in np.flatnonzero(~good).tolist()]
+    has_before, has_after = (rows.is_valid().to_numpy(zero_copy_only=False) for rows in (before, after))
+    is_insert, is_update, is_delete = codes <= _READ, codes == _UPDATED, codes == _DELETED
+    is_valid = (codes >= 0) & (has_after | is_delete) & (has_before | is_insert)
+    errors = [_envelope_error(index, envelopes) for index in np.flatnonzero(~is_valid).tolist()]
     count = envelopes.num_rows
-    if inserts.all() and not errors:
+    if is_insert.all() and not errors:
         rows = pa.RecordBatch.from_arrays([after.field(i) for i in range(len(schema))], schema=schema)
-        return Changes(rows, _names(np.zeros(count, np.int8)), np.arange(count, dtype=np.int32), [])
-    first = np.where(inserts, count, 0) + np.arange(count)
-    places = np.stack([first, count + np.arange(count)], axis=1)
-    kinds = np.stack([np.where(inserts, _INSERTED, np.where(updates, _OLD, _DELETED)), np.full(count, _NEW)], axis=1)
-    wanted = np.stack([good, good & updates], axis=1)
-    taken = pa.array(places[wanted])
-    columns = [pa.concat_arrays([before.field(i), after.field(i)]).take(taken) for i in range(len(schema))]
-    of = np.repeat(np.arange(count, dtype=np.int32), wanted.sum(axis=1))
-    return Changes(pa.RecordBatch.from_arrays(columns, schema=schema), _names(kinds[wanted]), of, errors)
+        return Changes(rows, _kind_names(np.zeros(count, np.int8)), np.arange(count, dtype=np.int32), [])
+    # Up to two rows an envelope, taken from all rows before followed by all rows after
+    sources = np.stack([np.where(is_insert, count, 0) + np.arange(count), count + np.arange(count)], axis=1)
+    first_kind = np.where(is_insert, _INSERT, np.where(is_update, _UPDATE_BEFORE, _DELETE))
+    kinds = np.stack([first_kind, np.full(count, _UPDATE_AFTER)], axis=1)
+    has_row = np.stack([is_valid, is_valid & is_update], axis=1)
+    indices = pa.array(sources[has_row])
+    columns = [pa.concat_arrays([before.field(i), after.field(i)]).take(indices) for i in range(len(schema))]
+    envelope_index = np.repeat(np.arange(count, dtype=np.int32), has_row.sum(axis=1))
+    rows = pa.RecordBatch.from_arrays(columns, schema=schema)
+    return Changes(rows, _kind_names(kinds[has_row]), envelope_index, errors)
 
 
 def envelopes_of(rows: pa.RecordBatch, row_kinds: pa.StringArray | None) -> pa.RecordBatch:
-    """An envelope for each row: ``+I`` and ``+U`` as an insertion, ``-U`` and ``-D`` as a deletion.
+    """Return an envelope for each row: ``+I`` and ``+U`` as an insertion, ``-U`` and ``-D`` as a deletion.
 
     Raises:
-        MessageError: A row kind is none.
+        MessageError: A row kind is unknown; names the row.
     """
-    gone = _gone(rows.num_rows, row_kinds)
+    is_removed = _is_removed(rows.num_rows, row_kinds)
     fields = list(rows.schema)
     before, after = (
-        pa.StructArray.from_arrays(rows.columns, fields=fields, mask=mask) for mask in (pc.invert(gone), gone)
+        pa.StructArray.from_arrays(rows.columns, fields=fields, mask=mask)
+        for mask in (pc.invert(is_removed), is_removed)
     )
-    operations = pc.if_else(gone, _DELETE, _CREATE)
+    operations = pc.if_else(is_removed, _OPERATIONS[_DELETED], _OPERATIONS[_CREATED])
     return pa.RecordBatch.from_arrays([before, after, operations], schema=pa.schema(envelope_fields(rows.schema)))
 
 
-def _there(rows: pa.StructArray) -> np.ndarray:
-    found: np.ndarray = rows.is_valid().to_numpy(zero_copy_only=False)
-    return found
+def merge_errors(errors: Sequence[MalformedMessage], more: Sequence[MalformedMessage]) -> tuple[MalformedMessage, ...]:
+    """Merge errors in the order of their messages."""
+    return tuple(sorted([*errors, *more], key=lambda error: error.index))
 
 
-def _names(kinds: np.ndarray) -> pa.StringArray:
+def metadata_fields(keys: Sequence[str]) -> list[pa.Field]:
+    """Return the columns of an envelope that have to be read for some keys of metadata."""
+    fields = []
+    if "ingestion-timestamp" in keys:
+        fields.append(pa.field("ts_ms", pa.int64()))
+    if any(key.startswith("source.") for key in keys):
+        fields.append(pa.field("source", _TEXT_MAP))
+    return fields
+
+
+def metadata_of(envelopes: pa.RecordBatch, keys: Sequence[str]) -> pa.RecordBatch:
+    """Return the metadata of each envelope, a column for each key."""
+    return pa.RecordBatch.from_arrays([_metadata_column(envelopes, key) for key in keys], names=list(keys))
+
+
+def _kind_names(kinds: np.ndarray) -> pa.StringArray:
     return pa.array(ROW_KINDS, pa.string()).take(pa.array(kinds))
 
 
-def _gone(count: int, row_kinds: pa.StringArray | None) -> pa.BooleanArray:
+def _is_removed(count: int, row_kinds: pa.StringArray | None) -> pa.BooleanArray:
     if row_kinds is None:
         return pa.array(np.zeros(count, bool))
-    known = pc.is_in(row_kinds, pa.array(ROW_KINDS))
-    index = pc.index(known, False).as_py()
+    index = pc.index(pc.is_in(row_kinds, pa.array(ROW_KINDS)), False).as_py()
     if index >= 0:
-        found = row_kinds[index].as_py()
-        raise MessageError(f"row {index}: expected a row kind of {', '.join(ROW_KINDS)}, found {found!r}")
-    return pc.is_in(row_kinds, pa.array([ROW_KINDS[_OLD], ROW_KINDS[_DELETED]]))
+        kind = row_kinds[index].as_py()
+        raise MessageError(f"row {index}: expected a row kind of {', '.join(ROW_KINDS)}, found {kind!r}")
+    return pc.is_in(row_kinds, pa.array([ROW_KINDS[_UPDATE_BEFORE], ROW_KINDS[_DELETE]]))
 
 
-def _error(position: int, envelopes: pa.RecordBatch) -> MalformedMessage:
-    operation = envelopes.column("op")[position].as_py()
-    if operation not in _WORDS:
-        what = "null" if operation is None else repr(operation)
-        error = MalformedMessageError(f"expected one of {', '.join(_OPERATIONS)}, found {what}", "op")
-    elif operation in (_UPDATE, _DELETE) and not envelopes.column("before")[position].is_valid:
-        error = MalformedMessageError(
-            f"it is null, though the operation is {operation!r}, {_WORDS[operation]}: the database does not tell the "
-            f"old row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL",
-            "before",
-        )
-    else:
-        error = MalformedMessageError(
-            f"it is null, though the operation is {operation!r}, {_WORDS[operation]}", "after"
-        )
-    return MalformedMessage(position, str(error))
+def _envelope_error(index: int, envelopes: pa.RecordBatch) -> MalformedMessage:
+    operation = envelopes.column("op")[index].as_py()
+    if operation not in _OPERATION_NAMES:
+        operation_text = "null" if operation is None else repr(operation)
+        error = MalformedMessageError(f"expected one of {', '.join(_OPERATIONS)}, found {operation_text}", "op")
+        return MalformedMessage(index, str(error))
+    reason = f"it is null, though the operation is {operation!r}, {_OPERATION_NAMES[operation]}"
+    if operation in ("u", "d") and not envelopes.column("before")[index].is_valid:
+        hint = "the database does not tell the old row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"
+        return MalformedMessage(index, str(MalformedMessageError(f"{reason}: {hint}", "before")))
+    return MalformedMessage(index, str(MalformedMessageError(reason, "after")))
 
 
-def merged(errors: Sequence[MalformedMessage], more: Sequence[MalformedMessage]) -> tuple[MalformedMessage, ...]:
-    """Errors of both, by their messages."""
-    return tuple(sorted([*errors, *more], key=lambda error: error.index))
+def _metadata_column(envelopes: pa.RecordBatch, key: str) -> pa.Array:
+    if key == "ingestion-timestamp":
+        return _to_instants(envelopes.column("ts_ms"))
+    source = envelopes.column("source")
+    if key == "source.properties":
+        return source
+    if key == "source.timestamp":
+        return _to_instants(_parse_longs(pc.map_lookup(source, "ts_ms", "first")))
+    return pc.map_lookup(source, _SOURCE_FIELDS[key], "first")
+
+
+def _parse_longs(texts: pa.StringArray) -> pa.Int64Array:
+    """Parse numbers of up to 18 digits; other texts become null."""
+    is_number = pc.match_substring_regex(texts, "^-?[0-9]{1,18}$")
+    return pc.if_else(is_number, texts, pa.scalar(None, pa.string())).cast(pa.int64())
+
+
+def _to_instants(millis: pa.Int64Array) -> pa.TimestampArray:
+    """Convert milliseconds since the epoch to timestamps; those outside the years 0001 to 9999 become null."""
+    low, high = FIRST_MICROSECOND // _MICROSECONDS_A_MILLISECOND, LAST_MICROSECOND // _MICROSECONDS_A_MILLISECOND
+    fits = pc.and_(pc.greater_equal(millis, low), pc.less_equal(millis, high))
+    in_range = pc.if_else(fits, millis, pa.scalar(None, pa.int64()))
+    return pc.multiply(in_range, _MICROSECONDS_A_MILLISECOND).cast(_INSTANT)

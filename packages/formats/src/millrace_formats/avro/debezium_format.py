@@ -4,26 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import ChangelogFormat, Decoder, Encoder
-from millrace_formats.avro.debezium_changes import envelope_fields
-from millrace_formats.avro.debezium_codec import DebeziumDecoder, DebeziumEncoder
-from millrace_formats.avro.debezium_metadata import TYPES, metadata_fields
-from millrace_formats.avro.registry_format import RegistryCodec, RegistryFormat
+from millrace.contracts import ChangelogFormat, Decoded, Decoder, Encoder, MalformedMessage, Payloads
+from millrace_formats.avro.debezium_changes import (
+    METADATA_TYPES,
+    changes_of,
+    envelope_fields,
+    envelopes_of,
+    merge_errors,
+    metadata_fields,
+    metadata_of,
+)
+from millrace_formats.avro.registry.format import RegistryCodec, RegistryFormat
+from millrace_formats.avro.writer.encoder import RowWriter
+from millrace_formats.shared.insert_only import check_insertions
 
 _NAME = "debezium-avro-confluent"
 
 
 class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
-    """The row before a change, the row after it, and what was done, framed as avro-confluent's messages are."""
+    """The row before a change, the row after it, and the operation, framed as messages of avro-confluent are."""
 
     def metadata(self) -> Mapping[str, pa.DataType]:
-        """The types of what a message tells beside its rows."""
-        return TYPES
+        """Return the types of a message's metadata, by key."""
+        return METADATA_TYPES
 
     def decoder(self, schema: pa.Schema, metadata: Sequence[str] = ()) -> Decoder:
-        """A decoder to rows of ``schema`` with row kinds; SchemaError when a column cannot be read."""
+        """Return a decoder to rows of ``schema`` with row kinds; SchemaError when a column cannot be read."""
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
         envelope = pa.schema([*envelope_fields(schema), *metadata_fields(metadata)])
@@ -33,6 +42,69 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
     def _encoder(self, schema: pa.Schema, default_subject: str | None) -> Encoder:
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
-        # As in the reference, whose envelope may be null
-        writer = codec.rows(pa.schema(envelope_fields(schema)), default_subject, nullable=True)
+        # Flink registers a nullable envelope
+        writer = codec.writer(pa.schema(envelope_fields(schema)), default_subject, is_nullable=True)
         return DebeziumEncoder(_NAME, schema, writer)
+
+
+class DebeziumDecoder(Decoder):
+    """Decode envelopes to rows of changes.
+
+    Args:
+        envelopes: Decodes the envelopes; null and empty messages, which are tombstones, give none.
+        schema: The columns of the rows.
+        metadata: Keys of the metadata to read.
+    """
+
+    def __init__(self, envelopes: Decoder, schema: pa.Schema, metadata: Sequence[str]) -> None:
+        self._envelopes = envelopes
+        self._schema = schema
+        self._metadata = metadata
+
+    def explain(self) -> str:
+        """Name the path that envelopes take."""
+        return self._envelopes.explain()
+
+    def decode(self, payloads: Payloads) -> Decoded:
+        """Decode a batch: one row a message, or two for an update."""
+        envelopes = self._envelopes.decode(payloads)
+        changes = changes_of(envelopes.rows, self._schema)
+        index = envelopes.message_index
+        envelope_index = np.arange(envelopes.rows.num_rows, dtype=np.int32) if index is None else index.to_numpy()
+        message_index = envelope_index[changes.envelope_index]
+        metadata = (
+            metadata_of(envelopes.rows, self._metadata).take(pa.array(changes.envelope_index))
+            if self._metadata
+            else None
+        )
+        errors = [MalformedMessage(int(envelope_index[error.index]), error.reason) for error in changes.errors]
+        has_row_each = (
+            len(message_index) == len(payloads) and not errors and bool(np.all(message_index[1:] > message_index[:-1]))
+        )
+        return Decoded(
+            changes.rows,
+            None if has_row_each else pa.array(message_index),
+            changes.kinds,
+            merge_errors(envelopes.errors, errors),
+            metadata,
+        )
+
+
+class DebeziumEncoder(Encoder):
+    """Encode each row of changes as an envelope of its own.
+
+    Args:
+        format_name: The format's name, for errors.
+        schema: The columns.
+        writer: Writes envelopes.
+    """
+
+    def __init__(self, format_name: str, schema: pa.Schema, writer: RowWriter) -> None:
+        self._name = format_name
+        self._schema = schema
+        self._writer = writer
+
+    def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
+        """Encode a batch, one envelope a row."""
+        check_insertions(self._name, self._schema, rows, None)
+        return self._writer.write(envelopes_of(rows, row_kinds))

@@ -1,0 +1,144 @@
+"""The base of the formats whose schemas a registry has."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from millrace.contracts import Decoder, Encoder, Format, Payloads, SerializationContext
+from millrace.errors import OptionsError
+from millrace_formats.avro.pyruhvro_library import check_installed
+from millrace_formats.avro.reader.resolution import resolve, resolve_or_raise
+from millrace_formats.avro.registry.client import check_client_installed
+from millrace_formats.avro.registry.decoder import FramedDecoder
+from millrace_formats.avro.registry.frame import frame_of
+from millrace_formats.avro.registry.options import RegistryOptions
+from millrace_formats.avro.registry.schema_registry import registry_for
+from millrace_formats.avro.schema.derivation import check_columns, derive_record, render_schema
+from millrace_formats.avro.schema.model import NULL, AvroType, Union
+from millrace_formats.avro.schema.parser import schema_option
+from millrace_formats.avro.writer.encoder import BinaryWriter
+from millrace_formats.avro.writer.write_plan import WritePlan, plan_write
+
+
+class RegistryFormat(Format):
+    """A format whose schemas a registry has, under the subject of the options or that of the topic."""
+
+    Options = RegistryOptions
+    options: RegistryOptions
+
+    @property
+    def depends_on_topic(self) -> bool:
+        """Whether each topic has a subject of its own."""
+        return self.options.subject is None
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        """Return an encoder under the subject of the options; SchemaError for columns that it cannot write."""
+        return self._encoder(schema, None)
+
+    def encoder_for(self, schema: pa.Schema, side: SerializationContext) -> Encoder:
+        """Return an encoder under the subject of the options or that of the topic; SchemaError as of `encoder`."""
+        return self._encoder(schema, side.subject)
+
+    def _encoder(self, schema: pa.Schema, default_subject: str | None) -> Encoder:
+        raise NotImplementedError
+
+
+class RegistryCodec:
+    """Make readers and writers of framed messages of one record each.
+
+    Args:
+        format_name: The format's name.
+        options: Its options.
+    """
+
+    def __init__(self, format_name: str, options: RegistryOptions) -> None:
+        self._name = format_name
+        self._options = options
+        self._registry = functools.partial(registry_for, format_name, options)
+
+    def check(self, schema: pa.Schema) -> None:
+        """Refuse columns that have no Avro schema, and a machine without the libraries.
+
+        Raises:
+            SchemaError: Names the columns.
+            MachineError: Says how to install what is missing.
+        """
+        check_installed(self._name)
+        check_client_installed(self._name)
+        check_columns(self._name, schema)
+
+    def decoder(self, schema: pa.Schema, *, skips_empty: bool = False, texts: bool = False) -> Decoder:
+        """Return a decoder of records.
+
+        Args:
+            schema: The columns.
+            skips_empty: Whether an empty message gives no row.
+            texts: Whether a record can be read as a map of the texts of its fields.
+
+        Raises:
+            SchemaError: The schema of option ``schema`` cannot be read into the columns.
+        """
+        legacy, text = self._options.legacy_timestamps, self._options.schema
+        reader = None if text is None else schema_option(self._name, text)
+        if reader is not None:
+            resolve_or_raise(self._name, reader, reader, schema, legacy=legacy, texts=texts)
+        plan = functools.partial(resolve, reader=reader, schema=schema, legacy=legacy, texts=texts)
+        return FramedDecoder(schema, self._registry, plan, skips_empty=skips_empty)
+
+    def writer(self, schema: pa.Schema, default_subject: str | None, *, is_nullable: bool = False) -> FramedWriter:
+        """Return a writer of rows as records.
+
+        Args:
+            schema: The columns.
+            default_subject: The subject, unless the options name one.
+            is_nullable: Whether the derived schema is a union with null.
+
+        Raises:
+            SchemaError: The columns cannot be written by the schema of option ``schema``.
+        """
+        legacy, text = self._options.legacy_timestamps, self._options.schema
+        writer = self._derive(schema, is_nullable) if text is None else schema_option(self._name, text)
+        plan = plan_write(self._name, writer, schema, legacy=legacy)
+        text = render_schema(writer) if text is None else text
+        return FramedWriter(plan, functools.partial(self._register, text, default_subject))
+
+    def _derive(self, schema: pa.Schema, is_nullable: bool) -> AvroType:
+        record = derive_record(list(schema), self._options.legacy_timestamps)
+        return Union((NULL, record)) if is_nullable else record
+
+    def _register(self, schema: str, default_subject: str | None) -> int:
+        """Register a schema, and return its id."""
+        subject = self._options.subject or default_subject
+        if subject is None:
+            raise OptionsError(self._name, ("option 'subject' is required where rows are not written to a topic",))
+        return self._registry().register(subject, schema, is_new=self._options.auto_register)
+
+
+class FramedWriter:
+    """Write rows with the frame of their schema, which is registered when the first rows come.
+
+    Args:
+        plan: How rows are written.
+        register: Returns the schema's id; called once.
+    """
+
+    def __init__(self, plan: WritePlan, register: Callable[[], int]) -> None:
+        self._plan = plan
+        self._register = register
+        self._writer: BinaryWriter | None = None
+
+    def write(self, rows: pa.RecordBatch) -> Payloads:
+        """Write each row as a message.
+
+        Raises:
+            MessageError: A value cannot be written.
+            RegistryError: The registry does not accept the schema, or could not be asked.
+        """
+        if not rows.num_rows:
+            return Payloads([])
+        if self._writer is None:
+            self._writer = BinaryWriter(self._plan, frame_of(self._register()))
+        return self._writer.write(rows)

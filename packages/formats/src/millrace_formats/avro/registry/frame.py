@@ -1,0 +1,26 @@
+"""The frame that stands before each value and names its schema by the id that a registry gave it.
+
+Confluent's wire format: https://docs.confluent.io/platform/current/schema-registry/fundamentals/serdes-develop/index.html.
+"""
+
+from __future__ import annotations
+
+from millrace.errors import MalformedMessageError
+
+FRAME_SIZE = 5
+_MAGIC = b"\0"
+
+
+def frame_of(schema_id: int) -> bytes:
+    """Return the frame of messages of a schema."""
+    return _MAGIC + schema_id.to_bytes(4, "big")
+
+
+def schema_id_of(payload: bytes) -> int:
+    """Return the id of a message's schema; MalformedMessageError when the message has no frame."""
+    if len(payload) < FRAME_SIZE or payload[:1] != _MAGIC:
+        raise MalformedMessageError(
+            f"it has no frame of a schema registry, a zero byte and four bytes of a schema's id, but begins with "
+            f"{payload[:FRAME_SIZE].hex(' ') or 'nothing'}"
+        )
+    return int.from_bytes(payload[1:FRAME_SIZE], "big", signed=True)
