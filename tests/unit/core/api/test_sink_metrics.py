@@ -9,7 +9,7 @@ import pytest
 import millrace
 from millrace.api.metrics_model import SinkMetrics
 from millrace.api.sink_metrics import MAX_PRODUCERS, add_report
-from millrace.monitoring.report import Address
+from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import CONNECTIONS, send
 from millrace.monitoring.sink_report import SinkReport
 from millrace.options.values import split_address
@@ -29,9 +29,11 @@ REPORT = SinkReport(
 )
 
 
-def address_of(metrics: millrace.SinkMetricsCollector) -> Address:
+def address_of(metrics: millrace.SinkMetricsCollector) -> ReceiverAddress:
     options = metrics.options
-    return Address(*split_address(options["sink.metrics.address"]), bytes.fromhex(options["sink.metrics.secret"]))
+    return ReceiverAddress(
+        *split_address(options["sink.metrics.address"]), bytes.fromhex(options["sink.metrics.secret"])
+    )
 
 
 @pytest.fixture(autouse=True)

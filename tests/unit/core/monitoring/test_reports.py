@@ -14,12 +14,13 @@ import pytest
 
 from millrace.contracts import TopicPartition
 from millrace.monitoring.receiver import Receiver
-from millrace.monitoring.report import Address, Count, Report
+from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import CONNECTIONS, UNREACHABLE, send
+from millrace.monitoring.split_report import PartitionCounts, SplitReport
 from millrace.worker import RESOURCES
 from support.waiting import wait_until
 
-REPORT = Report(3, 1, {TopicPartition("a", 0): Count(10, 100, 2, 5, None, 4)}, "reader", {"rx": 7})
+REPORT = SplitReport(3, 1, {TopicPartition("a", 0): PartitionCounts(10, 100, 2, 5, None, 4)}, "reader", {"rx": 7})
 
 
 @pytest.fixture(autouse=True)
@@ -30,28 +31,28 @@ def _no_connection_remains() -> Iterator[None]:
 
 
 @pytest.fixture
-def taken() -> queue.Queue[Report]:
+def taken() -> queue.Queue[SplitReport]:
     return queue.Queue()
 
 
 @pytest.fixture
-def receiver(taken: queue.Queue[Report]) -> Iterator[Receiver[Report]]:
-    listening = Receiver("127.0.0.1", 0, Report.from_bytes, taken.put)
+def receiver(taken: queue.Queue[SplitReport]) -> Iterator[Receiver[SplitReport]]:
+    listening = Receiver("127.0.0.1", 0, SplitReport.from_bytes, taken.put)
     yield listening
     listening.close()
 
 
-def test_a_report_arrives_as_it_was_sent(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
+def test_a_report_arrives_as_it_was_sent(receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport]) -> None:
     send(receiver.address, REPORT)
     assert taken.get(timeout=10) == REPORT
 
 
-def test_who_asks_is_answered(taken: queue.Queue[Report]) -> None:
-    def answer(report: Report) -> bytes:
+def test_who_asks_is_answered(taken: queue.Queue[SplitReport]) -> None:
+    def answer(report: SplitReport) -> bytes:
         taken.put(report)
         return b"%d" % report.split
 
-    listening = Receiver("127.0.0.1", 0, Report.from_bytes, answer)
+    listening = Receiver("127.0.0.1", 0, SplitReport.from_bytes, answer)
     asking = dataclasses.replace(REPORT, is_answered=True)
     try:
         assert send(listening.address, REPORT) is None
@@ -62,11 +63,11 @@ def test_who_asks_is_answered(taken: queue.Queue[Report]) -> None:
 
 
 def test_who_asks_nobody_gets_no_answer() -> None:
-    assert send(Address("127.0.0.1", 1, b"other"), dataclasses.replace(REPORT, is_answered=True)) is None
+    assert send(ReceiverAddress("127.0.0.1", 1, b"other"), dataclasses.replace(REPORT, is_answered=True)) is None
 
 
 def test_one_connection_carries_all_reports_of_a_process(
-    receiver: Receiver[Report], taken: queue.Queue[Report]
+    receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport]
 ) -> None:
     send(receiver.address, REPORT)
     (connection,) = RESOURCES.items(CONNECTIONS).values()
@@ -76,14 +77,18 @@ def test_one_connection_carries_all_reports_of_a_process(
     assert RESOURCES.items(CONNECTIONS) == {receiver.address: connection}
 
 
-def test_a_connection_that_is_lost_is_made_again(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
+def test_a_connection_that_is_lost_is_made_again(
+    receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport]
+) -> None:
     send(receiver.address, REPORT)
     RESOURCES.items(CONNECTIONS)[receiver.address].close()
     send(receiver.address, REPORT)
     assert [taken.get(timeout=10) for _ in range(2)] == [REPORT] * 2
 
 
-def test_who_does_not_know_the_secret_is_not_heard(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
+def test_who_does_not_know_the_secret_is_not_heard(
+    receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport]
+) -> None:
     host, port, _ = receiver.address
     with pytest.raises(AuthenticationError):
         Client((host, port), authkey=b"guessed")
@@ -92,7 +97,7 @@ def test_who_does_not_know_the_secret_is_not_heard(receiver: Receiver[Report], t
 
 
 def test_rubbish_is_told_and_does_not_end_anything(
-    receiver: Receiver[Report], taken: queue.Queue[Report], caplog: pytest.LogCaptureFixture
+    receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport], caplog: pytest.LogCaptureFixture
 ) -> None:
     host, port, secret = receiver.address
     with Client((host, port), authkey=secret) as connection:
@@ -103,7 +108,9 @@ def test_rubbish_is_told_and_does_not_end_anything(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
-def test_who_connects_and_says_nothing_holds_nobody_up(receiver: Receiver[Report], taken: queue.Queue[Report]) -> None:
+def test_who_connects_and_says_nothing_holds_nobody_up(
+    receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport]
+) -> None:
     with socket.create_connection((receiver.address.host, receiver.address.port)):
         send(receiver.address, REPORT)
         assert taken.get(timeout=10) == REPORT
@@ -113,13 +120,13 @@ def test_a_task_does_not_wait_for_long_for_somebody_who_says_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT, timeout_s=1)
+        send(ReceiverAddress("127.0.0.1", silent.getsockname()[1], b"s"), REPORT, timeout_s=1)
     assert len(caplog.messages) == 1
 
 
 def test_who_keeps_silent_is_not_asked_again() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        send(Address("127.0.0.1", silent.getsockname()[1], b"s"), REPORT, timeout_s=1)
+        send(ReceiverAddress("127.0.0.1", silent.getsockname()[1], b"s"), REPORT, timeout_s=1)
         silent.setblocking(False)
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):
@@ -127,7 +134,7 @@ def test_who_keeps_silent_is_not_asked_again() -> None:
 
 
 def test_who_has_closed_takes_nothing_and_lets_nobody_connect(
-    receiver: Receiver[Report], taken: queue.Queue[Report], caplog: pytest.LogCaptureFixture
+    receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport], caplog: pytest.LogCaptureFixture
 ) -> None:
     send(receiver.address, REPORT)
     assert taken.get(timeout=10) == REPORT
@@ -149,11 +156,11 @@ def _is_refused(host: str, port: int) -> bool:
 
 
 def test_the_secret_is_not_shown() -> None:
-    assert "hush" not in repr(Address("h", 1, b"hush"))
+    assert "hush" not in repr(ReceiverAddress("h", 1, b"hush"))
 
 
 def test_a_driver_that_cannot_be_reached_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    nowhere = Address("127.0.0.1", 1, b"s")
+    nowhere = ReceiverAddress("127.0.0.1", 1, b"s")
     with caplog.at_level(logging.WARNING):
         send(nowhere, REPORT)
         send(nowhere, REPORT)

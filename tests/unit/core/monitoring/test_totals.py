@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from millrace.contracts import TopicPartition
-from millrace.monitoring.report import Count, Report
-from millrace.monitoring.totals import LATEST, Totals
+from millrace.monitoring.split_report import PartitionCounts, SplitReport
+from millrace.monitoring.totals import MAX_LATE_BATCHES, StreamTotals
 from support.clock import Clock
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
@@ -10,13 +10,15 @@ A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
 def test_reports_of_a_batch_are_added_up_when_it_ends() -> None:
     clock = Clock()
-    totals = Totals(clock)
-    batch = totals.begin(2)
-    totals.take(Report(batch, 0, {A0: Count(10, 100, 0, 5, 6)}))
-    totals.take(Report(batch, 1, {A0: Count(2, 20, 1, None, None), A1: Count(8, 80, 0, 7, 9)}))
+    totals = StreamTotals(clock)
+    batch = totals.begin_batch(2)
+    totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(10, 100, 0, 5, 6)}))
+    totals.add_report(
+        SplitReport(batch, 1, {A0: PartitionCounts(2, 20, 1, None, None), A1: PartitionCounts(8, 80, 0, 7, 9)})
+    )
     assert totals.to_json()["partitions"] == {}
     clock.now += 2
-    totals.finish()
+    totals.end_batch()
     assert totals.to_json() == {
         "partitions": {"a": {"0": [12, 120, 1, 5, 6, 0], "1": [8, 80, 0, 7, 9, 0]}},
         "records_per_second": 10.0,
@@ -28,81 +30,84 @@ def test_reports_of_a_batch_are_added_up_when_it_ends() -> None:
 
 
 def test_a_split_that_is_read_again_counts_once() -> None:
-    totals = Totals()
-    batch = totals.begin(1)
-    totals.take(Report(batch, 0, {A0: Count(3, 30)}))
-    totals.take(Report(batch, 0, {A0: Count(10, 100)}))
-    totals.finish()
+    totals = StreamTotals()
+    batch = totals.begin_batch(1)
+    totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(3, 30)}))
+    totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(10, 100)}))
+    totals.end_batch()
     assert totals.to_json()["partitions"]["a"]["0"][:2] == [10, 100]
 
 
 def test_a_report_that_is_under_way_while_later_batches_are_read_still_counts() -> None:
-    totals = Totals()
-    first = totals.begin(1)
-    totals.finish()
+    totals = StreamTotals()
+    first = totals.begin_batch(1)
+    totals.end_batch()
     assert totals.to_json()["missing"] == 1
-    second = totals.begin(1)
-    totals.take(Report(first, 0, {A0: Count(3, 30)}))
-    totals.take(Report(first, 0, {A0: Count(3, 30)}))
-    totals.take(Report(second, 0, {A0: Count(4, 40)}))
-    totals.finish()
+    second = totals.begin_batch(1)
+    totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(3, 30)}))
+    totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(3, 30)}))
+    totals.add_report(SplitReport(second, 0, {A0: PartitionCounts(4, 40)}))
+    totals.end_batch()
     told = totals.to_json()
     assert (told["partitions"], told["missing"]) == ({"a": {"0": [7, 70, 0, None, None, 0]}}, 0)
 
 
 def test_a_report_that_is_much_too_late_stays_missing() -> None:
-    totals = Totals()
-    first = totals.begin(1)
-    totals.finish()
-    for _ in range(LATEST):
-        totals.begin(0)
-        totals.finish()
-    totals.take(Report(first, 0, {A0: Count(3, 30)}))
+    totals = StreamTotals()
+    first = totals.begin_batch(1)
+    totals.end_batch()
+    for _ in range(MAX_LATE_BATCHES):
+        totals.begin_batch(0)
+        totals.end_batch()
+    totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(3, 30)}))
     assert (totals.to_json()["partitions"], totals.to_json()["missing"]) == ({}, 1)
 
 
 def test_the_rate_of_a_batch_holds_what_was_reported_after_its_end() -> None:
     clock = Clock()
-    totals = Totals(clock)
-    batch = totals.begin(2)
-    totals.take(Report(batch, 0, {A0: Count(4, 40)}))
+    totals = StreamTotals(clock)
+    batch = totals.begin_batch(2)
+    totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(4, 40)}))
     clock.now += 2
-    totals.finish()
+    totals.end_batch()
     clock.now += 3
-    totals.take(Report(batch, 1, {A0: Count(6, 60)}))
+    totals.add_report(SplitReport(batch, 1, {A0: PartitionCounts(6, 60)}))
     told = totals.to_json()
     assert (told["records_per_second"], told["bytes_per_second"], told["missing"]) == (5.0, 50.0, 0)
 
 
 def test_who_tells_of_malformed_records_hears_how_many_the_query_has_met() -> None:
-    totals = Totals()
-    first = totals.begin(2)
-    assert totals.take(Report(first, 0, {A0: Count(9, errors=2)})) == 2
+    totals = StreamTotals()
+    first = totals.begin_batch(2)
+    assert totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(9, errors=2)})) == 2
     # Of a split that is read again the newest attempt counts
-    assert totals.take(Report(first, 0, {A0: Count(9, errors=3)})) == 3
-    assert totals.take(Report(first, 1, {A0: Count(9, errors=1), A1: Count(9, errors=4)})) == 8
-    totals.finish()
-    second = totals.begin(1)
-    assert totals.take(Report(second, 0, {A1: Count(9, errors=5)})) == 13
-    totals.finish()
+    assert totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(9, errors=3)})) == 3
+    assert (
+        totals.add_report(SplitReport(first, 1, {A0: PartitionCounts(9, errors=1), A1: PartitionCounts(9, errors=4)}))
+        == 8
+    )
+    totals.end_batch()
+    second = totals.begin_batch(1)
+    assert totals.add_report(SplitReport(second, 0, {A1: PartitionCounts(9, errors=5)})) == 13
+    totals.end_batch()
     assert totals.to_json()["partitions"] == {"a": {"0": [18, 0, 0, None, None, 4], "1": [18, 0, 0, None, None, 9]}}
 
 
 def test_malformed_records_that_are_told_late_count_too() -> None:
-    totals = Totals()
-    first = totals.begin(1)
-    totals.finish()
-    totals.begin(1)
-    late = Report(first, 0, {A0: Count(9, errors=2)})
-    assert totals.take(late) == 2
-    assert totals.take(late) == 2
+    totals = StreamTotals()
+    first = totals.begin_batch(1)
+    totals.end_batch()
+    totals.begin_batch(1)
+    late = SplitReport(first, 0, {A0: PartitionCounts(9, errors=2)})
+    assert totals.add_report(late) == 2
+    assert totals.add_report(late) == 2
 
 
 def test_the_time_without_a_batch_is_told() -> None:
     clock = Clock()
-    totals = Totals(clock)
+    totals = StreamTotals(clock)
     clock.now += 3
     assert totals.to_json()["idle_ms"] == 3_000
-    totals.begin(0)
-    totals.finish()
+    totals.begin_batch(0)
+    totals.end_batch()
     assert totals.to_json()["idle_ms"] == 0

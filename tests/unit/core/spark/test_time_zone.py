@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 import pytest
+import tzlocal
 
 from millrace.spark.time_zone import session_time_zone, to_arrow_time_zone
 
@@ -24,6 +27,16 @@ def test_names_of_zones(zone: str, expected: str) -> None:
     assert pa.array([0], pa.timestamp("us", expected)).to_pylist()
 
 
-def test_without_a_session_the_zone_is_the_machines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "Asia/Kolkata")
+@pytest.fixture
+def in_kolkata() -> Iterator[None]:
+    # tzlocal remembers the zone
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "Asia/Kolkata")
+        tzlocal.reload_localzone()
+        yield
+    tzlocal.reload_localzone()
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_without_a_session_the_zone_is_the_machines() -> None:
     assert session_time_zone() == "Asia/Kolkata"

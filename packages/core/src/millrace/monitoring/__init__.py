@@ -1,9 +1,9 @@
-"""Metrics of reads and writes.
+"""Carry metrics of reads and writes to the user's process.
 
-Executors count what they read and tell the driver (`sender`, `receiver`), which adds it up (`totals`) and puts it, as
-JSON, beside the latest offset that Spark shows in a query's progress. From there the user's process takes it (`view`),
-wherever that runs.
+Reads: executors count what they read and send a report (`split_report`) after each split to the driver (`sender`,
+`receiver`), which adds them up (`totals`) and puts the sums, as JSON, beside the latest offset that Spark shows in
+a query's progress. The user's process takes them from there (`millrace.api.metrics`), wherever it runs.
 
-Write tasks tell the driver what they have done by their commit messages. It adds them up and sends one report
-(`sink_report`) for each micro-batch to the user's process, if that listens (`sink_metrics`).
+Writes: tasks return what they have done in their commit messages. The driver adds those up and sends one report
+(`sink_report`) for each micro-batch to the user's process, if that listens (`millrace.api.sink_metrics`).
 """

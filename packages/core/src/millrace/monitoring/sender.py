@@ -8,7 +8,7 @@ import struct
 import time
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 
-from millrace.monitoring.report import Address, Sendable
+from millrace.monitoring.report import ReceiverAddress, Report
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 logger = logging.getLogger("millrace.monitoring")
@@ -16,7 +16,7 @@ logger = logging.getLogger("millrace.monitoring")
 TIMEOUT_S = 2
 """How long the receiver may take to answer: a task or a micro-batch waits for it."""
 
-_LONGEST_ANSWER = 64
+_MAX_ANSWER_BYTES = 64
 
 CONNECTIONS = ResourceKind[Connection]("connection to the driver", capacity=2, close=Connection.close)
 
@@ -25,7 +25,7 @@ UNREACHABLE = ResourceKind[bool]("unreachable driver", capacity=64)
 
 
 def send(
-    address: Address, report: Sendable, resources: WorkerResources = RESOURCES, timeout_s: int = TIMEOUT_S
+    address: ReceiverAddress, report: Report, resources: WorkerResources = RESOURCES, timeout_s: int = TIMEOUT_S
 ) -> bytes | None:
     """Send a report. If the receiver cannot be reached, warn once, and lose this report and all others.
 
@@ -56,13 +56,13 @@ def send(
             return None
 
 
-def _try(address: Address, report: Sendable, resources: WorkerResources, timeout_s: int) -> bytes | None:
+def _try(address: ReceiverAddress, report: Report, resources: WorkerResources, timeout_s: int) -> bytes | None:
     connection = resources.get(CONNECTIONS, address, lambda: _connect(address, timeout_s))
     connection.send_bytes(report.to_bytes())
-    return connection.recv_bytes(_LONGEST_ANSWER) if report.is_answered else None
+    return connection.recv_bytes(_MAX_ANSWER_BYTES) if report.is_answered else None
 
 
-def _connect(address: Address, timeout_s: int) -> Connection:
+def _connect(address: ReceiverAddress, timeout_s: int) -> Connection:
     connected = socket.create_connection((address.host, address.port), timeout=timeout_s)
     # Without a timeout of Python's, which would make the socket non-blocking for others who use its number
     connected.settimeout(None)
@@ -78,6 +78,6 @@ def _connect(address: Address, timeout_s: int) -> Connection:
     return connection
 
 
-def _give_up(address: Address, report: Sendable, failure: Exception, resources: WorkerResources) -> None:
+def _give_up(address: ReceiverAddress, report: Report, failure: Exception, resources: WorkerResources) -> None:
     resources.put(UNREACHABLE, address, True)
-    logger.warning(report.LOST.format(host=address.host, port=address.port, failure=failure))
+    logger.warning(report.UNREACHABLE.format(host=address.host, port=address.port, failure=failure))

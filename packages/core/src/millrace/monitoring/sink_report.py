@@ -1,4 +1,4 @@
-"""What the driver tells the user's process after each micro-batch, or batch, that was written."""
+"""The report that the driver sends to the user's process after each micro-batch, or batch, that was written."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class SinkReport:
-    """What the tasks of a micro-batch have done together.
+    """A report of what all tasks of a micro-batch have written.
 
     Attributes:
-        records: How many records they wrote.
-        size: How many bytes the keys and values of these have.
-        send_errors: How many deliveries have failed without failing a task.
+        records: The number of records written.
+        size: The number of bytes in their keys and values.
+        send_errors: The number of deliveries that have failed without failing a task.
         send_ms: The longest time, in ms, that a task waited for the brokers at its end; None when none waited.
-        duration_ms: How long the longest task took, in ms.
-        tasks_failed: How many attempts of tasks failed, as far as that is known.
-        committed: How many tasks committed a transaction.
-        aborted: How many transactions were aborted, as far as that is known.
-        skipped: How many tasks' rows were written already.
-        producers: What the Kafka producers say of themselves, by name.
+        duration_ms: The duration of the longest task, in ms.
+        tasks_failed: The number of failed attempts of tasks, as far as that is known.
+        committed: The number of tasks that committed a transaction.
+        aborted: The number of aborted transactions, as far as that is known.
+        skipped: The number of tasks whose rows were written already.
+        producers: The statistics of the Kafka producers, by name.
     """
 
     is_answered: ClassVar[bool] = True
-    LOST: ClassVar[str] = (
+    UNREACHABLE: ClassVar[str] = (
         "nobody answers at {host}:{port}, so that metrics lack what is written from now on: {failure}. If the "
         "SinkMetricsCollector that gave this address still listens, create it with a host that the driver's machine "
         "can reach"
@@ -45,15 +45,15 @@ class SinkReport:
     producers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """As it is sent."""
+        """Return the report as it is sent."""
         return json.dumps(dataclasses.asdict(self)).encode()
 
     @classmethod
     def from_bytes(cls, sent: bytes) -> SinkReport:
-        """What was sent.
+        """Parse a report.
 
         Raises:
-            ValueError: It is no report.
+            ValueError: The bytes are no report.
         """
         try:
             return cls(**json.loads(sent))

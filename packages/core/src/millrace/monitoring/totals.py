@@ -1,4 +1,4 @@
-"""What a stream has read since its process began, added up from the executors' reports."""
+"""Add up what a stream has read since its process began, from the executors' reports."""
 
 from __future__ import annotations
 
@@ -9,69 +9,72 @@ from collections.abc import Callable
 from typing import Any
 
 from millrace.contracts import TopicPartition
-from millrace.monitoring.report import Count, Report
+from millrace.monitoring.split_report import PartitionCounts, SplitReport
 
-# A report that is later than so many micro-batches stays missing
-LATEST = 10
+MAX_LATE_BATCHES = 10
+"""A report that is later than so many micro-batches stays missing."""
 
 
-class Totals:
+class StreamTotals:
     """Adds up reports, each split of a micro-batch once, however often it was read.
 
     Args:
-        clock: Seconds that never go back.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._is_finished = True
+        # The micro-batch that is under way, or the last one
         self._batch = 0
+        self._has_ended = True
         self._splits = 0
         self._began_at = clock()
-        self._reports: dict[int, Report] = {}
-        self._counts: dict[TopicPartition, Count] = defaultdict(Count)
+        self._reports: dict[int, SplitReport] = {}
+        # All micro-batches that have ended
+        self._counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
         self._statistics: dict[str, dict[str, int]] = {}
         self._missing = 0
-        self._awaited: set[tuple[int, int]] = set()
+        self._late_splits: set[tuple[int, int]] = set()
+        # The last micro-batch that has ended
         self._last_seconds = 0.0
-        self._last_reports: list[Report] = []
+        self._last_reports: list[SplitReport] = []
         self._idle_since = clock()
 
-    def begin(self, splits: int) -> int:
-        """Begin a micro-batch of so many splits; answers its number."""
+    def begin_batch(self, splits: int) -> int:
+        """Begin a micro-batch of so many splits, and return its number."""
         with self._lock:
             self._reports = {}
             self._splits = splits
             self._began_at = self._clock()
-            self._is_finished = False
+            self._has_ended = False
             self._batch += 1
             return self._batch
 
-    def take(self, report: Report) -> int:
-        """Take a report; one of a split that was read again replaces the one before.
+    def add_report(self, report: SplitReport) -> int:
+        """Add a report; one of a split that was read again replaces the one before.
 
         Returns:
-            How many malformed records were met so far, those of the micro-batch that is under way included.
+            The number of malformed records so far, those of the micro-batch that is under way included.
         """
         with self._lock:
-            if report.batch == self._batch and not self._is_finished:
+            if report.batch == self._batch and not self._has_ended:
                 self._reports[report.split] = report
-            elif (report.batch, report.split) in self._awaited:
+            elif (report.batch, report.split) in self._late_splits:
                 # Its task had ended, but the report was still under way
-                self._awaited.remove((report.batch, report.split))
+                self._late_splits.remove((report.batch, report.split))
                 self._missing -= 1
                 self._add(report)
                 if report.batch == self._batch:
                     self._last_reports.append(report)
-            now = () if self._is_finished else self._reports.values()
-            counts = [*self._counts.values(), *(count for each in now for count in each.counts.values())]
-            return sum(count.errors for count in counts)
+            under_way = () if self._has_ended else self._reports.values()
+            counts = [*self._counts.values(), *(each for report in under_way for each in report.counts.values())]
+            return sum(each.errors for each in counts)
 
-    def finish(self) -> None:
-        """Add up the micro-batch that has ended."""
+    def end_batch(self) -> None:
+        """Add the micro-batch that has ended to the totals."""
         with self._lock:
-            if self._is_finished:
+            if self._has_ended:
                 return
             reports = list(self._reports.values())
             for report in reports:
@@ -81,32 +84,33 @@ class Totals:
             self._last_reports = reports
             self._missing += self._splits - len(reports)
             missing = {(self._batch, split) for split in range(self._splits) if split not in self._reports}
-            self._awaited = {each for each in self._awaited if each[0] > self._batch - LATEST} | missing
+            still_late = {late for late in self._late_splits if late[0] > self._batch - MAX_LATE_BATCHES}
+            self._late_splits = still_late | missing
             self._idle_since = now
-            self._is_finished = True
+            self._has_ended = True
 
-    def _add(self, report: Report) -> None:
+    def _add(self, report: SplitReport) -> None:
         if report.client:
             self._statistics[report.client] = report.statistics
-        for partition, count in report.counts.items():
-            self._counts[partition].add(count)
+        for partition, counts in report.counts.items():
+            self._counts[partition].add(counts)
 
     def to_json(self) -> dict[str, Any]:
-        """What is known now.
+        """Return the totals so far.
 
-        ``partitions`` has, by topic and partition, the fields of `Count`; ``idle_ms`` is the time since the last
-        micro-batch ended, or since the process began; ``missing`` counts the splits whose reports did not come.
+        ``partitions`` has, by topic and partition, the fields of `PartitionCounts`; ``idle_ms`` is the time since the
+        last micro-batch ended, or since the process began; ``missing`` counts the splits whose reports did not come.
         """
         partitions: dict[str, dict[str, list[int | None]]] = {}
         with self._lock:
-            for (topic, partition), count in sorted(self._counts.items()):
-                partitions.setdefault(topic, {})[str(partition)] = count.to_list()
-            last = [count for report in self._last_reports for count in report.counts.values()]
+            for (topic, partition), counts in sorted(self._counts.items()):
+                partitions.setdefault(topic, {})[str(partition)] = counts.to_list()
+            last = [counts for report in self._last_reports for counts in report.counts.values()]
             seconds = self._last_seconds or 1.0
         return {
             "partitions": partitions,
-            "records_per_second": round(sum(count.records for count in last) / seconds, 1),
-            "bytes_per_second": round(sum(count.bytes for count in last) / seconds, 1),
+            "records_per_second": round(sum(counts.records for counts in last) / seconds, 1),
+            "bytes_per_second": round(sum(counts.bytes for counts in last) / seconds, 1),
             "idle_ms": int((self._clock() - self._idle_since) * 1000),
             "missing": self._missing,
             "clients": self._statistics,

@@ -9,7 +9,8 @@ from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
 from millrace.gc_control import freeze_loaded_objects
-from millrace.monitoring.report import Address, Report
+from millrace.monitoring.report import ReceiverAddress
+from millrace.monitoring.split_report import SplitReport
 from millrace.source.splits import Split
 from millrace.spark.errors import user_errors
 from millrace.spark.schema import arrow_schema
@@ -62,7 +63,7 @@ class SplitReader:
 
         client, statistics = consumer_for(self._config.client).statistics.latest()
         needs_answer = error_policy.needs_query_total
-        report = Report(to.batch, to.split, dict(metrics.counts), client, statistics, is_answered=needs_answer)
+        report = SplitReport(to.batch, to.split, dict(metrics.counts), client, statistics, is_answered=needs_answer)
         answer = send(to.address, report)
         if needs_answer:
             error_policy.check_query_total(None if answer is None else int(answer))
@@ -71,7 +72,7 @@ class SplitReader:
 class ReportTo(NamedTuple):
     """Where a task reports what it has read, and as which split of which micro-batch."""
 
-    address: Address
+    address: ReceiverAddress
     batch: int
     split: int
 

@@ -105,7 +105,7 @@ class StreamReader(SplitReader, DataSourceStreamReader, SupportsTriggerAvailable
             self._check_once()
             splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end), self._config.options)
         server = self._metrics_server()
-        batch, address = server.begin(len(splits)), server.address
+        batch, address = server.begin_batch(len(splits)), server.address
         return [
             SplitPartition(split, ReportTo(address, batch, number) if address else None)
             for number, split in enumerate(splits)
@@ -144,7 +144,7 @@ class StreamReader(SplitReader, DataSourceStreamReader, SupportsTriggerAvailable
             self._planner().begin(offset)
             self._shutdown.listen()
         if is_start or offset.positions != self._processed:
-            self._metrics_server().finish()
+            self._metrics_server().end_batch()
             # Where a new query starts, nothing is processed yet
             if not (is_start and self._first is not None):
                 self._planner().commit(offset)

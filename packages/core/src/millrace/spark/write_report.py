@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.datasource import WriterCommitMessage
 
-from millrace.monitoring.report import Address
+from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import send
 from millrace.monitoring.sink_report import SinkReport
 from millrace.options.connector import SinkOptions
@@ -70,5 +70,5 @@ def send_sink_report(options: SinkOptions, messages: Sequence[WriterCommitMessag
     """
     if options.metrics_address is None or options.metrics_secret is None:
         return
-    address = Address(*split_address(options.metrics_address), options.metrics_secret)
+    address = ReceiverAddress(*split_address(options.metrics_address), options.metrics_secret)
     send(address, sink_report(messages, is_exactly_once=options.is_exactly_once))

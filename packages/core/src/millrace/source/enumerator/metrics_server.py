@@ -6,8 +6,9 @@ import logging
 from typing import Any
 
 from millrace.monitoring.receiver import Receiver
-from millrace.monitoring.report import Address, Report
-from millrace.monitoring.totals import Totals
+from millrace.monitoring.report import ReceiverAddress
+from millrace.monitoring.split_report import SplitReport
+from millrace.monitoring.totals import StreamTotals
 from millrace.options.values import split_address
 
 logger = logging.getLogger("millrace.monitoring")
@@ -21,11 +22,11 @@ class MetricsServer:
     """
 
     def __init__(self, address: str) -> None:
-        self._totals = Totals()
+        self._totals = StreamTotals()
         self._receiver = _listen(address, self._totals) if address else None
 
     @property
-    def address(self) -> Address | None:
+    def address(self) -> ReceiverAddress | None:
         """Where executors report what they have read; None when nobody listens."""
         return self._receiver.address if self._receiver else None
 
@@ -34,23 +35,23 @@ class MetricsServer:
         if self._receiver:
             self._receiver.close()
 
-    def begin(self, splits: int) -> int:
+    def begin_batch(self, splits: int) -> int:
         """Begin a micro-batch of so many splits, and return its number."""
-        return self._totals.begin(splits if self._receiver else 0)
+        return self._totals.begin_batch(splits if self._receiver else 0)
 
-    def finish(self) -> None:
+    def end_batch(self) -> None:
         """Add up the micro-batch that has ended."""
-        self._totals.finish()
+        self._totals.end_batch()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the totals so far: see `Totals.to_json`."""
+        """Return the totals so far: see `StreamTotals.to_json`."""
         return self._totals.to_json()
 
 
-def _listen(address: str, totals: Totals) -> Receiver[Report] | None:
+def _listen(address: str, totals: StreamTotals) -> Receiver[SplitReport] | None:
     host, port = split_address(address)
     try:
-        return Receiver(host, port, Report.from_bytes, lambda report: b"%d" % totals.take(report))
+        return Receiver(host, port, SplitReport.from_bytes, lambda report: b"%d" % totals.add_report(report))
     except OSError as error:
         logger.warning(
             "metrics lack what executors read, since the driver cannot listen at %s: %s. Give an address of the "

@@ -1,4 +1,4 @@
-"""Count, by partition, what a task reads."""
+"""Count what a task reads, by partition."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections import defaultdict
 from confluent_kafka import Message
 
 from millrace.contracts import TopicPartition
-from millrace.monitoring.report import Count
+from millrace.monitoring.split_report import PartitionCounts
 
 
 class SplitMetrics:
     """Counts by partition; a batch of records costs one call."""
 
     def __init__(self) -> None:
-        self.counts: dict[TopicPartition, Count] = defaultdict(Count)
+        self.counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
 
     def fetched(self, partition: TopicPartition, records: list[Message], value_bytes: int) -> None:
         """Count records that were fetched."""

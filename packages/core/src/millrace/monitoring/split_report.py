@@ -1,0 +1,91 @@
+"""The report that an executor sends to the driver after each split that it has read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from millrace.contracts import TopicPartition
+
+
+@dataclass(slots=True)
+class PartitionCounts:
+    """Counts of the records that were read of one partition.
+
+    Attributes:
+        records: The number of records, before any filter.
+        bytes: The number of bytes in their values.
+        skipped: The number of offsets that were skipped because they are gone.
+        fetch_lag_ms: The age of the last record when it was fetched, by its timestamp; None without one.
+        emit_lag_ms: The age of the last record whose row was built, when that was done.
+        errors: The number of malformed records among them.
+    """
+
+    records: int = 0
+    bytes: int = 0
+    skipped: int = 0
+    fetch_lag_ms: int | None = None
+    emit_lag_ms: int | None = None
+    errors: int = 0
+
+    def add(self, later: PartitionCounts) -> None:
+        """Add the counts of what was read later."""
+        self.records += later.records
+        self.bytes += later.bytes
+        self.skipped += later.skipped
+        self.fetch_lag_ms = self.fetch_lag_ms if later.fetch_lag_ms is None else later.fetch_lag_ms
+        self.emit_lag_ms = self.emit_lag_ms if later.emit_lag_ms is None else later.emit_lag_ms
+        self.errors += later.errors
+
+    def to_list(self) -> list[int | None]:
+        """Return the fields in order."""
+        return [self.records, self.bytes, self.skipped, self.fetch_lag_ms, self.emit_lag_ms, self.errors]
+
+
+@dataclass(frozen=True)
+class SplitReport:
+    """A report of one split that was read.
+
+    Attributes:
+        batch: The number of its micro-batch, as the driver counts them.
+        split: Its number in the batch.
+        counts: What was read, by partition.
+        client: The name of the client that read it; empty without statistics.
+        statistics: The client's statistics.
+        is_answered: Whether the sender waits for an answer: the number of malformed records of the whole query.
+    """
+
+    UNREACHABLE: ClassVar[str] = (
+        "the driver does not answer at {host}:{port}, so that its metrics lack what is read here: {failure}. Give an "
+        "address of the driver that this machine can reach by option 'scan.metrics.address'"
+    )
+
+    batch: int
+    split: int
+    counts: dict[TopicPartition, PartitionCounts]
+    client: str = ""
+    statistics: dict[str, int] = field(default_factory=dict)
+    is_answered: bool = False
+
+    def to_bytes(self) -> bytes:
+        """Return the report as it is sent."""
+        counts = [[*partition, *partition_counts.to_list()] for partition, partition_counts in self.counts.items()]
+        fields = [self.batch, self.split, counts, self.client, self.statistics, self.is_answered]
+        return json.dumps(fields).encode()
+
+    @classmethod
+    def from_bytes(cls, sent: bytes) -> SplitReport:
+        """Parse a report.
+
+        Raises:
+            ValueError: The bytes are no report.
+        """
+        try:
+            batch, split, counts, client, statistics, is_answered = json.loads(sent)
+            by_partition = {
+                TopicPartition(topic, partition): PartitionCounts(*fields) for topic, partition, *fields in counts
+            }
+        except TypeError as error:
+            raise ValueError(f"not a report: {error}") from error
+        return cls(batch, split, by_partition, client, statistics, is_answered)
