@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from millrace import errors
-from millrace.errors import MalformedMessageError, MillraceError, MissingValueError, OptionsError, SchemaMismatchError
+from millrace.errors import (
+    DataLossError,
+    MalformedMessageError,
+    MillraceError,
+    MissingValueError,
+    OptionsError,
+    SchemaChangedError,
+    SchemaMismatchError,
+)
 
 CLASSES = [each for each in vars(errors).values() if isinstance(each, type) and each.__module__ == errors.__name__]
 
@@ -87,3 +95,9 @@ def test_several_problems_are_told_in_a_line_each() -> None:
     assert str(OptionsError("sink", ("no topic", "no luck"))) == (
         "wrong sink options, 2 problems:\n  - no topic\n  - no luck"
     )
+
+
+def test_an_error_of_a_worker_is_found_in_what_spark_makes_of_it() -> None:
+    text = "Traceback:\n  File x\nmillrace.errors.SchemaChangedError: the value in a-0 has a field b\n\tat scala.X"
+    assert SchemaChangedError.message_in(RuntimeError(text)) == "the value in a-0 has a field b"
+    assert DataLossError.message_in(RuntimeError(text)) is None

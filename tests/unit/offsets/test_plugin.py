@@ -4,13 +4,14 @@ import subprocess
 import sys
 from importlib.metadata import EntryPoint, entry_points
 
-from millrace.contracts import OffsetInitializer
+from millrace.contracts import OffsetInitializer, StandardOffsets
 from millrace_offsets import plugin
 
 
 def test_every_name_leads_to_a_class_of_its_kind() -> None:
     offered = plugin.millrace_offset_initializers()
     assert set(offered) == {"earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets"}
+    assert set(offered) == {name for key, name in vars(StandardOffsets).items() if key.isupper()}
     for name, where in offered.items():
         assert issubclass(EntryPoint(name, where, "").load(), OffsetInitializer)
 

@@ -67,6 +67,16 @@ from __future__ import annotations
 class MillraceError(Exception):
     """Base of all errors that millrace raises on purpose."""
 
+    @classmethod
+    def message_in(cls, failure: BaseException) -> str | None:
+        """Find an error of this class in what Spark makes of one that a Python worker raised: text with its traceback.
+
+        Returns:
+            The first line of its message; None where the failure is another one.
+        """
+        _, found, rest = str(failure).partition(f"{cls.__module__}.{cls.__qualname__}: ")
+        return rest.partition("\n")[0] if found else None
+
 
 class OptionsError(MillraceError):
     """A configuration is wrong.

@@ -30,8 +30,6 @@ logger = logging.getLogger("millrace.catalog")
 
 Start = Callable[["DataFrame", Schema], "StreamingQuery"]
 
-_CHANGED = f"{SchemaChangedError.__module__}.{SchemaChangedError.__qualname__}: "
-
 
 def restart_on_schema_change(
     table: KafkaJsonTable,
@@ -219,7 +217,8 @@ class _Run:
             SchemaError: A message needs what is refused, or all messages fit already.
             Exception: The failure itself, when it is another one.
         """
-        if _CHANGED not in str(failure):
+        mismatch = SchemaChangedError.message_in(failure)
+        if mismatch is None:
             raise failure
         ranges = pending_ranges(self._checkpoint, self._source.name)
         options = {**self._source.options, **self._given}
@@ -233,7 +232,7 @@ class _Run:
             raise SchemaError(
                 f"the query asked for other columns, but all messages of its micro-batch fit the ones that it has "
                 f"({', '.join(map(str, ranges)) or 'there is none in the checkpoint'}): "
-                f"{str(failure).partition(_CHANGED)[2].partition(chr(10))[0]}"
+                f"{mismatch}"
             ) from failure
         self._kept.save(grown.version, grown.state())
         self.table = grown

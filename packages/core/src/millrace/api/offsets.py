@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from millrace.contracts import TopicPartition
+from millrace.contracts import StandardOffsets, TopicPartition
 from millrace.errors import OptionsError
 
 KafkaTopicPartition = TopicPartition
@@ -43,12 +43,12 @@ class KafkaOffsetsInitializer:
     @classmethod
     def earliest(cls) -> KafkaOffsetsInitializer:
         """The beginning of each partition."""
-        return cls("earliest-offset")
+        return cls(StandardOffsets.EARLIEST)
 
     @classmethod
     def latest(cls) -> KafkaOffsetsInitializer:
         """The end of each partition, as it is when the query starts."""
-        return cls("latest-offset")
+        return cls(StandardOffsets.LATEST)
 
     @classmethod
     def timestamp(cls, timestamp: int) -> KafkaOffsetsInitializer:
@@ -57,7 +57,7 @@ class KafkaOffsetsInitializer:
         Args:
             timestamp: Milliseconds since 1970 UTC.
         """
-        return cls("timestamp", {"timestamp-millis": timestamp})
+        return cls(StandardOffsets.TIMESTAMP, {"timestamp-millis": timestamp})
 
     @classmethod
     def committed_offsets(
@@ -68,7 +68,7 @@ class KafkaOffsetsInitializer:
         Args:
             offset_reset_strategy: The strategy for a partition without a committed offset; NONE by default.
         """
-        return cls("group-offsets", {}, offset_reset_strategy, starting_reset=KafkaOffsetResetStrategy.NONE)
+        return cls(StandardOffsets.GROUP, {}, offset_reset_strategy, starting_reset=KafkaOffsetResetStrategy.NONE)
 
     @classmethod
     def offsets(
@@ -95,7 +95,7 @@ class KafkaOffsetsInitializer:
             for (topic, number), offset in sorted(by_partition.items())
         )
         return cls(
-            "specific-offsets",
+            StandardOffsets.SPECIFIC,
             {"specific-offsets": text},
             offset_reset_strategy,
             starting_reset=KafkaOffsetResetStrategy.EARLIEST,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from millrace.api.builder import Builder, plugin_options
 from millrace.api.offsets import KafkaOffsetsInitializer, topic_partitions_text
 from millrace.configuration.build import configure_source
+from millrace.contracts import StandardOffsets
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT
 
@@ -136,7 +137,7 @@ class KafkaSourceBuilder(Builder):
         Raises:
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
-        defaults = {} if self._options.has(*_STARTS) else {"scan.startup.mode": "earliest-offset"}
+        defaults = {} if self._options.has(*_STARTS) else {"scan.startup.mode": StandardOffsets.EARLIEST}
         options = self._checked_options("KafkaSource", self._missing(), defaults, configure_source)
         return KafkaSource(options, is_bounded=self._stop_method == "set_bounded")
 
@@ -144,7 +145,7 @@ class KafkaSourceBuilder(Builder):
         if not self._options.has(*_SELECTIONS):
             yield "there is nothing to read: call set_topics, set_topic_pattern or set_partitions"
         modes = [self._options.value(f"scan.{side}.mode") for side in ("startup", "bounded")]
-        if "group-offsets" in modes and not self._options.has(*_GROUPS):
+        if StandardOffsets.GROUP in modes and not self._options.has(*_GROUPS):
             yield "there is no group whose committed offsets could be used: call set_group_id"
 
     def _set_stop(self, method: str, offsets: KafkaOffsetsInitializer) -> Self:

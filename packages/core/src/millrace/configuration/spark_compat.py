@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from millrace.configuration import spark_values
 from millrace.configuration.spark_values import Numbers
+from millrace.contracts import StandardOffsets
 
 T = TypeVar("T")
 
@@ -237,7 +238,7 @@ class _Rewriting:
         if numbers is None:
             return None
         listed = spark_values.offsets_text(numbers)
-        self._make(bound.offsets, _list(bound, "specific-offsets", "specific-offsets", listed))
+        self._make(bound.offsets, _list(bound, StandardOffsets.SPECIFIC, "specific-offsets", listed))
         return _Place(bound.offsets, numbers)
 
     def _at_times(self, bound: _Bound, text: str, no_match: Mapping[str, str]) -> _Place | None:
@@ -245,14 +246,14 @@ class _Rewriting:
         if numbers is None:
             return None
         listed = spark_values.times_text(numbers)
-        self._make(bound.times, {**_list(bound, "timestamp", "partition-timestamps", listed), **no_match})
+        self._make(bound.times, {**_list(bound, StandardOffsets.TIMESTAMP, "partition-timestamps", listed), **no_match})
         return _Place(bound.times, numbers)
 
     def _at_time(self, bound: _Bound, text: str, no_match: Mapping[str, str]) -> _Place | None:
         millis = self._convert(bound.time, text, spark_values.time)
         if millis is None:
             return None
-        made = {f"{bound.prefix}mode": "timestamp", f"{bound.prefix}timestamp-millis": str(millis)}
+        made = {f"{bound.prefix}mode": StandardOffsets.TIMESTAMP, f"{bound.prefix}timestamp-millis": str(millis)}
         self._make(bound.time, {**made, **no_match})
         return _Place(bound.time, {("", 0): millis})
 

@@ -12,7 +12,7 @@ from millrace.contracts.format import (
     SerializationContext,
 )
 from millrace.contracts.header_filter import HEADERS, HeaderFilter, HeaderFilterOptions, is_headers
-from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, TopicPartition
+from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, StandardOffsets, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import NoOptions, Plugin
@@ -42,6 +42,7 @@ __all__ = [
     "SampledMessage",
     "SchemaInference",
     "SerializationContext",
+    "StandardOffsets",
     "TopicPartition",
     "is_headers",
 ]

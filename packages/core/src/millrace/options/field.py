@@ -26,12 +26,14 @@ class OptionInfo:
         parse: Makes the value from the option's text; raises ValueError saying what was expected. None leaves it to
             the field's type.
         aliases: Other names that mean the same.
+        skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
     """
 
     name: str
     doc: str
     parse: Callable[[str], Any] | None = None
     aliases: tuple[str, ...] = ()
+    skips_malformed: bool = False
 
     @property
     def takes_all(self) -> bool:
@@ -47,6 +49,7 @@ def option(
     parse: Callable[[str], Any] | None = None,
     aliases: tuple[str, ...] = (),
     is_hidden: bool = False,
+    skips_malformed: bool = False,
 ) -> Any:
     """Declare an option as a field of a frozen dataclass.
 
@@ -61,9 +64,10 @@ def option(
         default: What it is when it is not given.
         parse: Makes the value from the option's text.
         aliases: Other names that mean the same.
+        skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
         is_hidden: Whether its value is never shown though its name does not say that it is a secret.
     """
-    info = OptionInfo(name, doc, parse, aliases)
+    info = OptionInfo(name, doc, parse, aliases, skips_malformed)
     return dataclasses.field(default=default, repr=not (is_hidden or is_secret(name)), metadata={_KEY: info})
 
 

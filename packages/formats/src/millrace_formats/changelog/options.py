@@ -26,6 +26,7 @@ class ChangeOptions:
     ignore_parse_errors: bool = option(
         "ignore-parse-errors",
         default=False,
+        skips_malformed=True,
         doc="Read a field that cannot be converted as NULL; skip messages that are no JSON or no change, such as an "
         "update that lacks its old row.",
     )

@@ -26,7 +26,10 @@ class CsvOptions:
         "allow-comments", default=False, doc="Skip lines that start with #; a message of nothing else gives no row."
     )
     ignore_parse_errors: bool = option(
-        "ignore-parse-errors", default=False, doc="Read a field that cannot be converted as NULL; skip broken lines."
+        "ignore-parse-errors",
+        default=False,
+        skips_malformed=True,
+        doc="Read a field that cannot be converted as NULL; skip broken lines.",
     )
     array_element_delimiter: str = option(
         "array-element-delimiter", default=";", doc="The text between the elements of an array or struct."

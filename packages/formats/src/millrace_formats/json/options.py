@@ -18,6 +18,7 @@ class JsonOptions:
     ignore_parse_errors: bool = option(
         "ignore-parse-errors",
         default=False,
+        skips_malformed=True,
         doc="Read a field that cannot be converted as NULL; skip non-JSON messages.",
     )
     timestamp_format: Literal["SQL", "ISO-8601"] = option(

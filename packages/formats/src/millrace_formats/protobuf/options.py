@@ -32,7 +32,7 @@ class ProtobufOptions:
         "The driver reads it; executors get its content.",
     )
     ignore_parse_errors: bool = option(
-        "ignore-parse-errors", default=False, doc="Skip messages that cannot be decoded."
+        "ignore-parse-errors", default=False, skips_malformed=True, doc="Skip messages that cannot be decoded."
     )
     read_default_values: bool = option(
         "read-default-values",

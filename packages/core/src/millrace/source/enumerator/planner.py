@@ -10,7 +10,7 @@ from typing import Any
 
 from millrace.checkpoint import Offsets, StreamOffset, nest_by_topic
 from millrace.configuration import SourceConfig
-from millrace.contracts import TopicPartition
+from millrace.contracts import StandardOffsets, TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.options.connector import SourceOptions
@@ -21,8 +21,6 @@ from millrace.source.enumerator.loss_detection import LossPolicy, find_losses
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.enumerator.split_planner import MAX_SPLIT_RECORDS, plan_splits
 from millrace.source.enumerator.start_and_stop_offsets import (
-    EARLIEST,
-    LATEST,
     limit_to_stop,
     starting_offsets,
     stopping_offsets,
@@ -85,7 +83,7 @@ class Planner:
     def batch_splits(self) -> list[Split]:
         """Return the splits of a batch read, from the starting to the stopping offsets."""
         partitions = self._discovery.partitions().partitions
-        start = starting_offsets(self._config, EARLIEST, partitions, self._admin)
+        start = starting_offsets(self._config, StandardOffsets.EARLIEST, partitions, self._admin)
         if self._config.options.check_duplicated_group:
             check_group_is_free(self._admin, start, owner="")
         return _splits(start, stopping_offsets(self._config, start, self._admin), self._config.options)
@@ -93,7 +91,7 @@ class Planner:
     def first_offset(self) -> StreamOffset:
         """Return where a stream without a checkpoint begins, and where it stops if it is bounded."""
         subscribed = self._discovery.partitions()
-        start = starting_offsets(self._config, LATEST, subscribed.partitions, self._admin)
+        start = starting_offsets(self._config, StandardOffsets.LATEST, subscribed.partitions, self._admin)
         is_bounded = self._config.bounded is not None
         stop = stopping_offsets(self._config, start, self._admin) if is_bounded else {}
         return StreamOffset(start, stopping_offsets=stop, topic_ids=subscribed.topic_ids, owner=self._owner)

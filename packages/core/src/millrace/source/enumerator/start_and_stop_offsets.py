@@ -7,16 +7,12 @@ from collections.abc import Mapping
 
 from millrace.checkpoint import Offsets
 from millrace.configuration import SourceConfig
-from millrace.contracts import TopicPartition
+from millrace.contracts import StandardOffsets, TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
 from millrace.source.data_loss import describe_log, logger
-
-EARLIEST = "earliest-offset"
-LATEST = "latest-offset"
-GROUP = "group-offsets"
 
 Partitions = tuple[TopicPartition, ...]
 
@@ -35,7 +31,9 @@ def starting_offsets(
     Raises:
         DataLossError: A partition has no valid offset, and no policy says where to start instead.
     """
-    initializer = config.startup or _standard_initializer(GROUP if config.follows_group else default_mode)
+    initializer = config.startup or _standard_initializer(
+        StandardOffsets.GROUP if config.follows_group else default_mode
+    )
     offsets = _initialize(initializer, partitions, admin)
     begin, end = admin.bounds(partitions)
     beyond_end = [partition for partition, offset in offsets.items() if offset > end[partition]]
@@ -55,7 +53,7 @@ def starting_offsets(
 def stopping_offsets(config: SourceConfig, start: Offsets, admin: KafkaAdmin) -> dict[TopicPartition, int]:
     """Return where a read that starts at some offsets stops, which is not beyond the ends of the logs now."""
     partitions = tuple(start)
-    stop = _initialize(config.bounded or _standard_initializer(LATEST), partitions, admin)
+    stop = _initialize(config.bounded or _standard_initializer(StandardOffsets.LATEST), partitions, admin)
     return limit_to_stop(stop, start, admin.end(partitions))
 
 

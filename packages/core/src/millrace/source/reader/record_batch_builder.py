@@ -162,5 +162,5 @@ def _without_messages(
 
 @functools.cache
 def _lenient_option(format_: PluginRef, prefix: str) -> str | None:
-    names = {info.name for info in options_of(type(format_.options)).values()}
-    return f"{prefix}{format_.name}.ignore-parse-errors" if "ignore-parse-errors" in names else None
+    names = (info.name for info in options_of(type(format_.options)).values() if info.skips_malformed)
+    return next((f"{prefix}{format_.name}.{name}" for name in names), None)
