@@ -54,11 +54,11 @@ click:
 
     millrace_formats
         Exception
-        ├── LibraryRefusedError     the fast avro library cannot read messages of a schema
-        ├── NoSchemaError           a schema registry has no schema of an id or subject
-        ├── RefusedError            a schema registry answered with an error
-        ├── NotFastError            an avro schema has a part that the fast library is not given
-        └── UnsupportedError        a protobuf type has a part that the fast library is not given
+        ├── PyruhvroError               pyruhvro refuses a schema or a message
+        ├── UnsupportedByPyruhvroError  an avro schema has a part that pyruhvro is not given
+        ├── SchemaNotFoundError         a schema registry has no schema of an id or subject
+        ├── RegistryRefusalError        a schema registry answered with an error
+        └── UnsupportedError            a protobuf type has a part that ptars is not given
 """
 
 from __future__ import annotations
