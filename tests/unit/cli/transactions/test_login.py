@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from millrace.errors import ClientError, MachineError, OptionsError
 from millrace_cli.transactions.login import login, tls_context
-from millrace_cli.transactions.token import TokenOnce
+from millrace_cli.transactions.token import SingleToken
 from support.certificates import authority, issue
 
 
@@ -106,7 +106,7 @@ def claims(token):
 
 def test_a_token_without_a_signature_has_what_is_configured():
     words = "principalClaimName=azp principal=alice scopeClaimName=role scope=a,b lifeSeconds=60 extension_team=x"
-    provider = TokenOnce({"enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": words})
+    provider = SingleToken({"enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": words})
     header, given = claims(provider.token())
     assert header == {"alg": "none"}
     assert given.pop("exp") - given.pop("iat") == 60
@@ -126,7 +126,7 @@ OIDC = {
 def test_other_ways_to_get_a_token_are_refused(missing):
     settings = {**OIDC, "sasl.oauthbearer.token.endpoint.url": "http://127.0.0.1:1/token"}
     with pytest.raises(OptionsError, match="other ways to get one are not supported"):
-        TokenOnce({name: value for name, value in settings.items() if name != missing})
+        SingleToken({name: value for name, value in settings.items() if name != missing})
 
 
 @pytest.fixture
@@ -159,17 +159,17 @@ def test_a_token_comes_with_the_extensions_that_are_configured(endpoint):
     url, answers = endpoint
     answers.append((200, b'{"access_token": "a.b.c"}'))
     extensions = {"sasl.oauthbearer.extensions": "team=x,site=y"}
-    provider = TokenOnce({**OIDC, **extensions, "sasl.oauthbearer.token.endpoint.url": url})
+    provider = SingleToken({**OIDC, **extensions, "sasl.oauthbearer.token.endpoint.url": url})
     assert provider.token() == "a.b.c"
     assert provider.extensions() == {"team": "x", "site": "y"}
 
 
 @pytest.mark.parametrize(
-    ("code", "body", "said"), [(401, b"", "401"), (200, b"no json", "Expecting value"), (200, b"{}", "access_token")]
+    ("code", "body", "said"), [(401, b"", "401"), (200, b"no json", "not a JSON object"), (200, b"{}", "access_token")]
 )
 def test_an_endpoint_that_gives_no_token_is_named(endpoint, code, body, said):
     url, answers = endpoint
     answers.append((code, body))
     with pytest.raises(ClientError, match=f"no token from {url} .*{said}") as error:
-        TokenOnce({**OIDC, "sasl.oauthbearer.token.endpoint.url": url})
+        SingleToken({**OIDC, "sasl.oauthbearer.token.endpoint.url": url})
     assert "5ecret" not in str(error.value)

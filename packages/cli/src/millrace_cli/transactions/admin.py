@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import time
 from collections.abc import Callable, Collection
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from millrace.errors import ClientError, MachineError
 from millrace.kafka.client_settings import client_settings
+from millrace.kafka.retry import call_with_retries
 from millrace.options.secrets import Properties
 from millrace_cli.transactions.login import login
 
 _RETRY_TIMEOUT_SECONDS = 30.0
-_RETRY_PAUSE_SECONDS = 0.2
 _CONNECT_TIMEOUT_MS = 10_000
 """Short, since the brokers have answered another client just before."""
 
@@ -68,14 +67,14 @@ class TransactionsAdmin:
         Raises:
             ClientError: The brokers refuse, or do not answer.
         """
-        deadline = time.monotonic() + _RETRY_TIMEOUT_SECONDS
-        while True:
-            try:
-                return self._describe_once(states, is_wanted)
-            except self._library.KafkaError as error:
-                if time.monotonic() > deadline or not self._is_transient(error):
-                    raise ClientError(self._failure_message(error)) from error
-                time.sleep(_RETRY_PAUSE_SECONDS)
+        try:
+            return call_with_retries(
+                lambda: self._describe_once(states, is_wanted),
+                lambda error: isinstance(error, self._library.KafkaError) and self._is_transient(error),
+                _RETRY_TIMEOUT_SECONDS,
+            )
+        except self._library.KafkaError as error:
+            raise ClientError(self._failure_message(error)) from error
 
     def _describe_once(self, states: Collection[str], is_wanted: Callable[[str], bool]) -> list[TransactionDescription]:
         # A new client each time: an existing one would ask the coordinators that it knows already

@@ -68,9 +68,14 @@ def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
 def _sasl(settings: Mapping[str, str]) -> dict[str, Any]:
     mechanism = settings.get("sasl.mechanism", DEFAULT_MECHANISM)
     if mechanism == "OAUTHBEARER":
-        from millrace_cli.transactions.token import TokenOnce
-
-        return {"sasl_mechanism": mechanism, "sasl_oauth_token_provider": TokenOnce(settings)}
+        try:
+            from millrace_cli.transactions.token import SingleToken
+        except ImportError as error:
+            raise MachineError(
+                "tokens are requested with authlib and httpx2, which are not installed; run: "
+                "pip install 'millrace-cli[transactions]'"
+            ) from error
+        return {"sasl_mechanism": mechanism, "sasl_oauth_token_provider": SingleToken(settings)}
     if mechanism == "GSSAPI":
         # The ticket exists: librdkafka obtained it by kinit when it connected
         if importlib.util.find_spec("gssapi") is None:

@@ -1,4 +1,4 @@
-"""A token for OAUTHBEARER, from where librdkafka's properties say."""
+"""Provide tokens for OAUTHBEARER to kafka-python, by the properties of librdkafka's clients."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import base64
 import json
 import ssl
 import time
-import urllib.parse
-import urllib.request
 from collections.abc import Mapping
+
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.httpx_client import OAuth2Client
+from httpx2 import HTTPError, InvalidURL
 
 from millrace.errors import ClientError, OptionsError
 from millrace.kafka.security.certificate_check import ca_location
@@ -16,54 +18,55 @@ from millrace_cli.transactions.kafka_python import AbstractTokenProvider
 
 _PREFIX = "sasl.oauthbearer."
 _TIMEOUT_S = 10.0
-_LIFE_S = 3600
+_UNSECURED_LIFETIME_S = 3600
 
 
-class TokenOnce(AbstractTokenProvider):
-    """One token, good for the seconds that a look at the transactions takes.
+class SingleToken(AbstractTokenProvider):
+    """A token that is obtained once, since listing transactions takes only seconds.
 
     Args:
-        settings: A client's, as `client_settings` makes them.
+        settings: Settings of a librdkafka client, as `client_settings` returns them.
 
     Raises:
-        ClientError: The endpoint gives no token.
-        OptionsError: The properties say another way to get one than with a client's id and secret.
+        ClientError: The token endpoint issues no token.
+        OptionsError: The properties ask for another way to get a token than by a client's id and secret.
     """
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         if settings.get("enable.sasl.oauthbearer.unsecure.jwt") == "true":
-            self._token, self._extensions = _unsecured(settings.get(f"{_PREFIX}config", ""))
+            self._token, self._extensions = _unsecured_token(settings.get(f"{_PREFIX}config", ""))
         else:
-            self._token = _from_endpoint(settings)
-            self._extensions = _pairs(settings.get(f"{_PREFIX}extensions", "").split(","))
+            self._token = _fetch_token(settings)
+            self._extensions = _parse_pairs(settings.get(f"{_PREFIX}extensions", "").split(","))
 
     def token(self) -> str:
-        """The token."""
+        """Return the token."""
         return self._token
 
     def extensions(self) -> dict[str, str]:
-        """What is sent beside it."""
+        """Return the SASL extensions to send with the token (RFC 7628)."""
         return self._extensions
 
 
-def _unsecured(words: str) -> tuple[str, dict[str, str]]:
-    """A token without a signature, and extensions, as librdkafka's configuration of it says."""
-    given = _pairs(words.split())
+def _unsecured_token(config: str) -> tuple[str, dict[str, str]]:
+    """Return a token without a signature, and extensions, by librdkafka's ``sasl.oauthbearer.config``."""
+    words = _parse_pairs(config.split())
     now = int(time.time())
     claims: dict[str, object] = {
-        given.get("principalClaimName", "sub"): given.get("principal", ""),
+        words.get("principalClaimName", "sub"): words.get("principal", ""),
         "iat": now,
-        "exp": now + int(given.get("lifeSeconds", _LIFE_S)),
+        "exp": now + int(words.get("lifeSeconds", _UNSECURED_LIFETIME_S)),
     }
-    if "scope" in given:
-        claims[given.get("scopeClaimName", "scope")] = given["scope"].split(",")
+    if "scope" in words:
+        claims[words.get("scopeClaimName", "scope")] = words["scope"].split(",")
     extensions = {
-        name.removeprefix("extension_"): value for name, value in given.items() if name.startswith("extension_")
+        name.removeprefix("extension_"): value for name, value in words.items() if name.startswith("extension_")
     }
-    return f"{_part({'alg': 'none'})}.{_part(claims)}.", extensions
+    return f"{_encode({'alg': 'none'})}.{_encode(claims)}.", extensions
 
 
-def _from_endpoint(settings: Mapping[str, str]) -> str:
+def _fetch_token(settings: Mapping[str, str]) -> str:
+    """Request a token with the client's credentials (RFC 6749, section 4.4)."""
     url = settings.get(f"{_PREFIX}token.endpoint.url", "")
     if settings.get(f"{_PREFIX}method") != "oidc" or f"{_PREFIX}client.secret" not in settings or not url:
         raise OptionsError(
@@ -73,33 +76,33 @@ def _from_endpoint(settings: Mapping[str, str]) -> str:
                 "clientId and clientSecret in 'properties.sasl.jaas.config'; other ways to get one are not supported",
             ),
         )
-    login = f"{settings.get(f'{_PREFIX}client.id', '')}:{settings[f'{_PREFIX}client.secret']}"
-    form = {"grant_type": "client_credentials"}
-    if f"{_PREFIX}scope" in settings:
-        form["scope"] = settings[f"{_PREFIX}scope"]
-    request = urllib.request.Request(  # noqa: S310 - the address is the user's own
-        url,
-        urllib.parse.urlencode(form).encode(),
-        {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}", "Accept": "application/json"},
+    client = OAuth2Client(
+        settings.get(f"{_PREFIX}client.id", ""),
+        settings[f"{_PREFIX}client.secret"],
+        scope=settings.get(f"{_PREFIX}scope"),
+        token_endpoint_auth_method="client_secret_basic",  # noqa: S106 - a method, no password
+        verify=_tls_context(settings),
+        timeout=_TIMEOUT_S,
     )
+    client.register_compliance_hook("access_token_response", lambda response: response.raise_for_status())
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S, context=_trusting(settings)) as answer:  # noqa: S310
-            return str(json.load(answer)["access_token"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        with client:
+            return str(client.fetch_token(url, grant_type="client_credentials")["access_token"])
+    except (OAuthError, HTTPError, InvalidURL, OSError, ValueError, KeyError, TypeError) as error:
         raise ClientError(f"no token from {url} ('properties.sasl.oauthbearer.token.endpoint.url'): {error}") from error
 
 
-def _trusting(settings: Mapping[str, str]) -> ssl.SSLContext:
-    place = settings.get("https.ca.location", "probe")
-    given = {"cadata": settings["https.ca.pem"]} if "https.ca.pem" in settings else {}
-    files = {} if place == "probe" else ca_location(place)
-    return ssl.create_default_context(ssl.Purpose.SERVER_AUTH, **given, **files)
+def _tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
+    location = settings.get("https.ca.location", "probe")
+    pem = {"cadata": settings["https.ca.pem"]} if "https.ca.pem" in settings else {}
+    files = {} if location == "probe" else ca_location(location)
+    return ssl.create_default_context(ssl.Purpose.SERVER_AUTH, **pem, **files)
 
 
-def _pairs(items: list[str]) -> dict[str, str]:
-    split = (item.partition("=") for item in items if item)
-    return {name: value for name, _, value in split}
+def _parse_pairs(items: list[str]) -> dict[str, str]:
+    pairs = (item.partition("=") for item in items if item)
+    return {name: value for name, _, value in pairs}
 
 
-def _part(claims: Mapping[str, object]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
+def _encode(part: Mapping[str, object]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()

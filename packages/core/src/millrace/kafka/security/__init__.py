@@ -1,1 +1,1 @@
-"""TLS and SASL: Java clients' settings translated to librdkafka's."""
+"""TLS and SASL: translate the properties of Java's clients into librdkafka's."""
