@@ -20,6 +20,9 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/millrace-partitioner-example"
 PACKAGES = [*(each.parent for each in sorted(ROOT.glob("packages/*/pyproject.toml"))), EXAMPLE]
 
+# Without paths to the source tree: the wheels are to be tried
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
 WRITE = """
     import sys
 
@@ -63,7 +66,7 @@ def python(tmp_path_factory, wheels) -> Path:
 
 
 def run(*command: object) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -110,7 +113,7 @@ def test_the_command_comes_with_its_wheel(python, tmp_path):
         assert re.search(rf"^  {command} ", listed, re.MULTILINE)
     status = subprocess.run(
         [python.with_name("millrace"), "broker", "status"],
-        env={**os.environ, "MILLRACE_STATE": str(tmp_path)},
+        env={**ENVIRONMENT, "MILLRACE_STATE": str(tmp_path)},
         capture_output=True,
         text=True,
     )

@@ -1,4 +1,4 @@
-"""Asks running brokers for their state: readiness, cluster members, topics; and creates topics."""
+"""Query running brokers for their readiness and topics, and create topics."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class BackgroundBroker:
 
     @property
     def is_running(self) -> bool:
-        """Whether its process runs."""
+        """True while its process runs."""
         return process_identity(self.pid) == self.identity
 
 

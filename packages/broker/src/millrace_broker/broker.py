@@ -103,7 +103,7 @@ class KafkaBroker:
 
     @property
     def is_running(self) -> bool:
-        """Whether the broker's process runs."""
+        """True while the broker's process runs."""
         return self._process is not None and self._process.pid is not None and self._process.exit_code() is None
 
     @property

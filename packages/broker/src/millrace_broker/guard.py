@@ -1,4 +1,4 @@
-"""Runs a broker's Java and ends it when its parent process has exited, even if that was killed.
+"""Run a broker's Java, and end it when the parent process has exited, even if that was killed.
 
 `millrace_broker.process` runs this file as a script; it imports the standard library alone. Requests arrive as lines of
 JSON on standard input, and each is answered by one line of JSON on standard output:

@@ -1,4 +1,4 @@
-"""Keeps a verified copy of Apache Kafka in the user's cache folder.
+"""Keep a verified copy of Apache Kafka in the user's cache folder.
 
 The jars come from Maven repositories, fetched by the Ivy that PySpark includes.
 """

@@ -1,4 +1,4 @@
-"""Finds a Java that can run Kafka, or says how to install one."""
+"""Find a Java that can run Kafka, or say how to install one."""
 
 from __future__ import annotations
 

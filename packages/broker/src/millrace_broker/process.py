@@ -16,7 +16,7 @@ from millrace_broker import guard
 
 
 class GuardedProcess:
-    """Runs one Java process at a time, which dies with this Python process.
+    """A Java process that dies with this Python process; one at a time.
 
     Args:
         temporary_folder: A folder to delete at `close`, or when this process dies.

@@ -1,4 +1,4 @@
-"""Shows how far a download is."""
+"""Show how far a download is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINE_INTERVAL_SECONDS = 5.0
 
 
 class LineProgress:
-    """Writes messages as lines; of counting ones (``..: 3 of 9 jars``) one every 5 seconds.
+    """Progress as lines; of counting messages (``..: 3 of 9 jars``) one every 5 seconds.
 
     Args:
         write: Writes a line.
@@ -34,7 +34,7 @@ class LineProgress:
 
 
 class StderrProgress:
-    """Writes messages to standard error: on a terminal one line that is overwritten, elsewhere lines.
+    """Progress on standard error: on a terminal one line that is overwritten, elsewhere lines.
 
     Args:
         clock: Monotonic clock, in seconds.

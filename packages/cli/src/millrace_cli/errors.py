@@ -12,7 +12,7 @@ from millrace.errors import MillraceError
 
 
 class CommandError(click.ClickException):
-    """Ends the command with exit code 1 and one message on standard error."""
+    """An error that ends the command with exit code 1 and one message on standard error."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the message."""

@@ -1,4 +1,4 @@
-"""Reads the newest messages of a table as rows, through the pipeline of a read."""
+"""Read the newest messages of a table as rows, through the pipeline of a read."""
 
 from __future__ import annotations
 

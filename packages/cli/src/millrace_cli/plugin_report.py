@@ -27,7 +27,7 @@ class PluginReport:
 
     @property
     def all_usable(self) -> bool:
-        """Whether nothing failed."""
+        """True when nothing failed."""
         return not self.failures and not any(problem for _, problem in self.plugins)
 
     def to_json(self) -> str:

@@ -42,7 +42,7 @@ class Snapshot:
 
 
 class Display(Protocol):
-    """Shows the demo; used as a context manager."""
+    """A display of the demo, used as a context manager."""
 
     def __enter__(self) -> Self: ...
 

@@ -13,7 +13,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """Records requests to stop this process, within a ``with`` block in the main thread."""
+    """A record of requests to stop this process, within a ``with`` block in the main thread."""
 
     def __init__(self) -> None:
         self._requested = threading.Event()
@@ -32,7 +32,7 @@ class Interrupts:
 
     @property
     def requested(self) -> bool:
-        """Whether a stop was requested."""
+        """True once a stop was requested."""
         return self._requested.is_set()
 
     def wait(self, seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""Ends the Java process of PySpark, which it has no public call for.
+"""End the Java process of PySpark, for which PySpark has no public call.
 
 It would outlive this process for a moment, and so would its files. `SparkContext._gateway` and `_jvm` are not public:
 they are py4j's connection to that process, kept for the next session of this process.

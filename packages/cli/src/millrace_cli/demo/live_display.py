@@ -17,7 +17,7 @@ _BAR_ROWS = 5_000
 
 
 class LiveDisplay:
-    """Redraws the figures in place, below the permanent lines.
+    """A display that redraws the figures in place, below the permanent lines.
 
     Args:
         stream: The terminal.

@@ -1,4 +1,4 @@
-"""Produces random orders of a fictional shop to a topic, at a varying rate."""
+"""Produce random orders of a fictional shop to a topic, at a varying rate."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def orders_due(seconds: float) -> int:
 
 
 class OrderProducer:
-    """Produces orders from a background thread, within a ``with`` block.
+    """A producer of orders in a background thread, within a ``with`` block.
 
     Args:
         bootstrap_servers: The brokers.

@@ -1,4 +1,4 @@
-"""Keeps the output of Java and of C libraries away from the display."""
+"""Keep the output of Java and of C libraries away from the display."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _RESULTS_PER_LINE = 3
 
 
 class PlainDisplay:
-    """Writes a line every two seconds.
+    """A display that writes a line every two seconds.
 
     Args:
         stream: Where to write.

@@ -1,4 +1,4 @@
-"""Consumes the pipeline's results from their topic."""
+"""Consume the pipeline's results from their topic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Result:
 
 
 class ResultReader:
-    """Consumes all results in a background thread, within a ``with`` block.
+    """A consumer of all results in a background thread, within a ``with`` block.
 
     Args:
         bootstrap_servers: The brokers.

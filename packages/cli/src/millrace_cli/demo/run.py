@@ -1,4 +1,4 @@
-"""Runs the demo: starts everything, shows it, and stops everything."""
+"""Run the demo: start everything, show it, and stop everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collects the demo's figures from its producer, query and reader, for the display and the summary."""
+"""Collect the demo's figures from its producer, query and reader, for the display and the summary."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunStatistics:
         self._output_rate = Rate()
 
     def update(self, progresses: Iterable[Mapping[str, Any]]) -> Snapshot:
-        """Take the figures of this moment.
+        """Collect the current figures.
 
         Args:
             progresses: The query's ``recentProgress``.

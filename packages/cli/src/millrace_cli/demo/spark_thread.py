@@ -36,7 +36,7 @@ _MAX_SOCKET_FOLDER_LENGTH = 55
 
 
 class SparkThread:
-    """Starts Spark in the background at once, and ends it and its Java process with the ``with`` block.
+    """A background thread with a Spark session, which ends with its Java process at the end of the ``with`` block.
 
     Spark finds a Python data source only in the thread that created the session, so all calls are made there.
 

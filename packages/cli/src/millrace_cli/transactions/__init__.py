@@ -1,1 +1,1 @@
-"""`millrace transactions`: list and abort transactions that a dead query left open."""
+"""Find open transactions with kafka-python, and end them."""

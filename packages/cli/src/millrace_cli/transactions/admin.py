@@ -1,4 +1,4 @@
-"""Lists transactions with kafka-python: librdkafka does not support these requests (KIP-664)."""
+"""List transactions with kafka-python: librdkafka does not support these requests (KIP-664)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TransactionDescription(NamedTuple):
 
 
 class TransactionsAdmin:
-    """Lists transactions.
+    """A client that lists transactions.
 
     Args:
         client: Properties for the Kafka client.

@@ -1,4 +1,4 @@
-"""All that millrace uses of the library kafka-python.
+"""Everything that millrace uses of the library kafka-python.
 
 Import this module where it is needed, since the library is an extra. `AbstractTokenProvider` is not public: the library
 requires token providers to inherit from it, and exports it nowhere else.
