@@ -9,7 +9,7 @@ import sys
 
 def test_nothing_heavy_is_imported():
     assert "millrace_broker.pytest_plugin" in sys.modules
-    heavy = {"confluent_kafka", "millrace", "pydantic", "pyspark", "filelock"}
+    heavy = {"confluent_kafka", "pyarrow", "pydantic", "pyspark", "filelock"}
     assert not heavy & set(sys.modules)
 """
 

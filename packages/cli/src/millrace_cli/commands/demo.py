@@ -17,10 +17,10 @@ import click
     "--plain", is_flag=True, help="Print plain lines instead of a live display; the default without a terminal."
 )
 def demo(seconds: float, plain: bool) -> None:
-    """Run a streaming query from one Kafka topic to another, and watch it.
+    """Run a streaming query on this machine and watch it.
 
-    Starts a real Kafka on this machine, produces orders to a topic, aggregates their revenue with Spark, writes the
-    results to a second topic, and consumes them. Ctrl-C ends it early. At the end it prints the Python source of the
+    Starts a real Kafka, produces orders to a topic, aggregates their revenue with Spark, writes the results to a second
+    topic, and consumes them. Ctrl-C ends it early. At the end it prints the Python source of the
     pipeline.
     """
     from millrace_cli.demo.interrupts import Interrupts

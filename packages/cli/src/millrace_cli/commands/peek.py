@@ -29,9 +29,10 @@ def peek(
     options: Mapping[str, str],
     count: int,
 ) -> None:
-    """Show the newest messages of a topic as rows, decoded as in a read, oldest first.
+    """Show the newest messages of a topic as rows.
 
-    Messages without a value give no rows. Malformed messages are reported on standard error, and the exit code is 1.
+    Messages are decoded as in a read, and shown oldest first. Those without a value give no rows.
+    Malformed messages are reported on standard error, and the exit code is 1.
     """
     from millrace_cli.newest_rows import newest_rows
     from millrace_cli.tables import printable, rows_table

@@ -33,9 +33,10 @@ def schema(
     options: Mapping[str, str],
     output_format: str | None,
 ) -> None:
-    """Show the columns of a topic, inferred from its newest messages.
+    """Show the columns of a topic.
 
-    By default it prints a table: the type of each column, where it comes from, and which messages decided it.
+    They are inferred from its newest messages. By default it prints a table: the type of each column, where it comes
+    from, and which messages decided it.
     """
     from millrace_cli.tables import printable
 
