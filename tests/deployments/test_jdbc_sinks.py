@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from millrace.errors import MachineError, OptionsError
-from millrace_catalog import JdbcTarget
+from millrace_catalog import JdbcSink
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
 from millrace_catalog.sinks.jdbc.sqlite import SQLite
 from millrace_catalog.types import parse_schema
@@ -76,17 +76,17 @@ def test_tables_follow_their_topic(broker, connection, make_topic, tmp_path):
         # The second query knows all columns, and finds all rows there
         assert found[name]["restarts"] == [2, 0]
     assert found["postgresql"]["types"]["id"] == "bigint"
-    assert found["sqlite"]["repr"] == f"JdbcTarget('jdbc:sqlite:{tmp_path}/orders.db', 'Orders now')"
-    assert found["sqlite"]["refused"].startswith("TargetError: jdbc:sqlite:")
+    assert found["sqlite"]["repr"] == f"JdbcSink('jdbc:sqlite:{tmp_path}/orders.db', 'Orders now')"
+    assert found["sqlite"]["refused"].startswith("TableSinkError: jdbc:sqlite:")
     assert "could not prepare table t: " in found["sqlite"]["refused"]
     assert 'could not prepare table t: FATAL: database "nothing" does not exist' in found["postgresql"]["refused"]
 
 
 def test_what_is_missing_is_named(spark):
-    with pytest.raises(OptionsError, match="jdbc:mysql is no database that is known here: expected an URL that begins"):
-        JdbcTarget("jdbc:mysql://localhost/orders?password=s3cr3t", "orders")
-    target = JdbcTarget("jdbc:postgresql://u:s3cr3t@localhost/orders?password=s3cr3t", "orders", {"password": "s3cr3t"})
-    assert repr(target) == "JdbcTarget('jdbc:postgresql://localhost/orders', 'orders')"
+    with pytest.raises(OptionsError, match="database jdbc:mysql is not supported: expected a URL that begins"):
+        JdbcSink("jdbc:mysql://localhost/orders?password=s3cr3t", "orders")
+    target = JdbcSink("jdbc:postgresql://u:s3cr3t@localhost/orders?password=s3cr3t", "orders", {"password": "s3cr3t"})
+    assert repr(target) == "JdbcSink('jdbc:postgresql://localhost/orders', 'orders')"
     with pytest.raises(
         MachineError, match=r"no JDBC driver for .*: start it with .config\('spark.jars.packages', 'org"
     ):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from millrace_catalog import KafkaJsonCatalog, ParquetTarget, sync
+from millrace_catalog import KafkaJsonCatalog, ParquetSink, replicate
 from support.families import Family
 from support.kafka import produce
 from support.waiting import wait_until
@@ -54,9 +54,9 @@ def test_nothing_is_lost_or_repeated_by_kills_amid_an_append_and_a_rewrite(
     killed(IN_REWRITE)
     assert (folder / "_millrace" / "swap.json").exists()
 
-    query = sync(
+    query = replicate(
         table,
-        ParquetTarget(str(folder)),
+        ParquetSink(str(folder)),
         spark=spark,
         checkpoint_location=f"{tmp_path}/checkpoint",
         trigger={"availableNow": True},

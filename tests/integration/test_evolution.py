@@ -207,7 +207,7 @@ def test_what_is_refused_ends_it(evolving, spark, make_topic, tmp_path):
 
     with pytest.raises(OptionsError, match=r"must give its query the option checkpointLocation = .*/empty'"):
         restart_on_schema_change(before, elsewhere, spark=spark, checkpoint_location=f"{tmp_path}/empty")
-    with pytest.raises(OptionsError, match="option 'Format': the table says that itself"):
+    with pytest.raises(OptionsError, match="option 'Format': the table sets it"):
         topic.run(wider, options={"Format": "csv"})
     with pytest.raises(OptionsError, match=r"option 'json.fail-on-missing-field': expected true or false; got 'maybe'"):
         topic.run(wider, options={"json.fail-on-missing-field": "maybe"})
@@ -227,6 +227,6 @@ def test_what_is_refused_ends_it(evolving, spark, make_topic, tmp_path):
         topic.table(), claims_a_change, spark=spark, checkpoint_location=f"{tmp_path}/claims"
     )
     with pytest.raises(
-        SchemaError, match=r"asked for other columns, but all messages of its micro-batch fit .*: made up"
+        SchemaError, match=r"failed because of its columns, but all messages of its micro-batch fit .*: made up"
     ):
         query.await_termination(120)

@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql import Row
 
 from millrace.errors import MachineError, SchemaError
-from millrace_catalog import ParquetTarget
-from millrace_catalog.jvm.folder import Folder
+from millrace_catalog import ParquetSink
+from millrace_catalog.jvm import HadoopFolder
 from millrace_catalog.types import parse_schema
 
 KEY = "`partition` INT NOT NULL, `offset` BIGINT NOT NULL"
@@ -49,7 +49,7 @@ def read(spark, path):
 
 
 def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, path):
-    target = ParquetTarget(path)
+    target = ParquetSink(path)
     target.prepare(spark, parse_schema(f"{KEY}, {TYPES}, last INT"))
     assert spark.read.parquet(path).columns[-1] == "last"
     first = (
@@ -72,7 +72,7 @@ def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, pa
 
     texts = "flag STRING, n STRING, d STRING, m STRING, day STRING, ts STRING, at STRING, b STRING"
     wide = f"{KEY}, {texts}, list STRING, deep STRING, wide ARRAY<DOUBLE>, last DECIMAL(20, 0)"
-    target = ParquetTarget(path)
+    target = ParquetSink(path)
     target.prepare(spark, parse_schema(wide))
     # Among rows that are there, with other columns and narrower types
     target.append(rows(spark, "new STRING, n BIGINT", *((0, offset, "x", offset) for offset in range(5))))
@@ -118,7 +118,7 @@ def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, pa
 
 def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatch):
     columns = "n BIGINT"
-    target = ParquetTarget(path)
+    target = ParquetSink(path)
     target.prepare(spark, parse_schema(f"{KEY}, {columns}"))
     target.append(rows(spark, columns, (0, 0, 0), (1, 0, 0)))
     # Of two files
@@ -136,12 +136,12 @@ def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatc
         return count
 
     for name in ("move", "delete", "write", "make"):
-        monkeypatch.setattr(Folder, name, counted(getattr(Folder, name)))
+        monkeypatch.setattr(HadoopFolder, name, counted(getattr(HadoopFolder, name)))
 
     def is_killed(point):
         nonlocal left
         left = point
-        target = ParquetTarget(path)
+        target = ParquetSink(path)
         try:
             target.prepare(spark, parse_schema(f"{KEY}, n STRING, new STRING"))
             target.append(batch)
@@ -158,23 +158,23 @@ def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatc
 
 
 def test_what_cannot_be_a_target_is_refused(spark, path):
-    with pytest.raises(SchemaError, match=r"ParquetTarget\('.*table'\) must be prepared before rows are appended"):
-        ParquetTarget(path).append(rows(spark, "n INT"))
+    with pytest.raises(SchemaError, match=r"ParquetSink\('.*table'\) must be prepared before rows are appended"):
+        ParquetSink(path).append(rows(spark, "n INT"))
 
     rows(spark, "N INT", (0, 0, 1)).write.parquet(path)
     with pytest.raises(SchemaError, match="would have the columns N and n, which differ only in case"):
-        ParquetTarget(path).prepare(spark, parse_schema(f"{KEY}, n INT"))
+        ParquetSink(path).prepare(spark, parse_schema(f"{KEY}, n INT"))
     # Files that were there already belong to the table
-    ParquetTarget(path).prepare(spark, parse_schema(f"{KEY}, N BIGINT, m INT"))
+    ParquetSink(path).prepare(spark, parse_schema(f"{KEY}, N BIGINT, m INT"))
     assert read(spark, path) == [{"partition": 0, "offset": 0, "N": 1, "m": None}]
 
-    target = ParquetTarget(path)
+    target = ParquetSink(path)
     target.prepare(spark, parse_schema(f"{KEY}, N INT"))
-    with pytest.raises(SchemaError, match="the target has no column x: prepare it for the columns of the rows first"):
+    with pytest.raises(SchemaError, match="the sink has no column x: call prepare with the columns of the rows first"):
         target.append(rows(spark, "N INT, x INT"))
 
     (Path(path) / "day=1").mkdir()
-    with pytest.raises(SchemaError, match="has a folder 'day=1' in it"):
-        ParquetTarget(path).prepare(spark, parse_schema(KEY))
-    with pytest.raises(MachineError, match=r"Spark Connect shows none: run it where the driver is"):
-        ParquetTarget(path).prepare(object(), parse_schema(KEY))
+    with pytest.raises(SchemaError, match="contains a folder 'day=1'"):
+        ParquetSink(path).prepare(spark, parse_schema(KEY))
+    with pytest.raises(MachineError, match=r"Spark Connect has none: run it where the driver is"):
+        ParquetSink(path).prepare(object(), parse_schema(KEY))

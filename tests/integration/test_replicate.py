@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from millrace.errors import SchemaError
-from millrace_catalog import KafkaJsonCatalog, ParquetTarget, sync
+from millrace_catalog import KafkaJsonCatalog, ParquetSink, replicate
 from support.kafka import produce
 from support.waiting import wait_until
 
@@ -40,7 +40,9 @@ def test_a_folder_follows_its_topic(spark, connection, write, tmp_path):
     def start(table, checkpoint, **more):
         added = {"order_id": ORDER_ID, "twice": "id * 2"}
         place = f"{tmp_path}/{checkpoint}"
-        return sync(table, ParquetTarget(path), spark=spark, checkpoint_location=place, add_columns=added, **more)
+        return replicate(
+            table, ParquetSink(path), spark=spark, checkpoint_location=place, computed_columns=added, **more
+        )
 
     table = catalog.table(topic)
     with start(table, "first") as query:
@@ -78,28 +80,28 @@ def test_a_folder_follows_its_topic(spark, connection, write, tmp_path):
     # The table gets a column with the name of an added one
     write({"id": 6, "Twice": 12})
     query = start(table, "first", trigger={"availableNow": True})
-    with pytest.raises(SchemaError, match="has a column Twice, so that none of that name can be added: give the added"):
+    with pytest.raises(SchemaError, match="has a column Twice: give the computed column another name"):
         query.await_termination(120)
 
 
 def test_columns_that_cannot_be_added_are_refused_before_anything_is_made(spark, connection, write, tmp_path):
     table = KafkaJsonCatalog(connection).table(write({"id": 1}))
     wrong = {
-        "ID": ("1", "has a column id, so that none of that name can be added"),
+        "ID": ("1", "has a column id: give the computed column another name"),
         "x": (
             "ids + 1",
-            r"added column x .* 'ids \+ 1' is no expression of Spark's SQL that gives a value for each row",
+            r"computed column x .*: expected a Spark SQL expression with one value per row, got 'ids \+ 1'",
         ),
-        "y": ("count(*)", r"added column y .* 'count\(\*\)' is no expression of Spark's SQL that gives a value"),
-        "z": ("explode(array(1, 2))", r"added column z .* is no expression of Spark's SQL that gives a value"),
+        "y": ("count(*)", r"computed column y .*: expected a Spark SQL expression .*, got 'count\(\*\)'"),
+        "z": ("explode(array(1, 2))", r"computed column z .*: expected a Spark SQL expression with one value per row"),
     }
     for name, (expression, problem) in wrong.items():
         with pytest.raises(SchemaError, match=problem):
-            sync(
+            replicate(
                 table,
-                ParquetTarget(f"{tmp_path}/table"),
+                ParquetSink(f"{tmp_path}/table"),
                 spark=spark,
                 checkpoint_location=f"{tmp_path}/{name}",
-                add_columns={name: expression},
+                computed_columns={name: expression},
             )
     assert not (tmp_path / "table").exists()

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 import millrace
-from millrace_catalog import KafkaJsonCatalog, ParquetTarget, sync
-from millrace_catalog.jvm.folder import Folder
+from millrace_catalog import KafkaJsonCatalog, ParquetSink, replicate
+from millrace_catalog.jvm import HadoopFolder
 
 given = json.loads(sys.argv[1])
 
@@ -23,7 +23,7 @@ given = json.loads(sys.argv[1])
 def deadly(operation: Callable[..., None], start: str, left: int) -> Callable[..., None]:
     """The operation, which ends this process when its first path begins so, after some times."""
 
-    def operate(self: Folder, name: str, *more: Any) -> None:
+    def operate(self: HadoopFolder, name: str, *more: Any) -> None:
         nonlocal left
         if name.startswith(start):
             if left == 0:
@@ -35,13 +35,13 @@ def deadly(operation: Callable[..., None], start: str, left: int) -> Callable[..
 
 
 for name, (start, left) in given["kill"].items():
-    setattr(Folder, name, deadly(getattr(Folder, name), start, left))
+    setattr(HadoopFolder, name, deadly(getattr(HadoopFolder, name), start, left))
 
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 session = millrace.local_session("sync", cores=2, config=quick)
-query = sync(
+query = replicate(
     KafkaJsonCatalog(given["options"]).table(given["topic"]),
-    ParquetTarget(given["folder"]),
+    ParquetSink(given["folder"]),
     spark=session,
     checkpoint_location=given["checkpoint"],
     # More files than one

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import millrace
 from millrace.errors import MillraceError
-from millrace_catalog import JdbcTarget, KafkaJsonCatalog, sync
+from millrace_catalog import JdbcSink, KafkaJsonCatalog, replicate
 
 
 def main() -> None:
@@ -41,16 +41,16 @@ def database(
     """Keep a table in step, with two checkpoints, and say what it holds."""
     # The newest message alone says the columns at first
     catalogs = {"first": {**given["options"], "scan.max.pre.fetch.records": "1"}, "second": given["options"]}
-    target = JdbcTarget(url, table, properties)
+    target = JdbcSink(url, table, properties)
     restarts = []
     for checkpoint, options in catalogs.items():
         source = KafkaJsonCatalog(options).table(given["topic"])
-        query = sync(
+        query = replicate(
             source,
             target,
             spark=session,
             checkpoint_location=str(Path(given["folder"]) / name / checkpoint),
-            add_columns={"twice": "id * 2"},
+            computed_columns={"twice": "id * 2"},
             options={"scan.max-records-per-batch": "2"} if checkpoint == "first" else None,
             trigger={"availableNow": True},
         )
@@ -72,7 +72,7 @@ def refused(session: SparkSession, url: str, properties: dict[str, str], source:
     """What a database says that does not let anybody in."""
     wrong = url.replace("/postgres", "/nothing").replace(".db", "/no/such/folder.db")
     try:
-        JdbcTarget(wrong, "t", properties).prepare(session, source.columns_schema)
+        JdbcSink(wrong, "t", properties).prepare(session, source.columns_schema)
     except MillraceError as error:
         return f"{type(error).__name__}: {error}"
     return ""

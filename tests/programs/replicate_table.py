@@ -6,15 +6,15 @@ import json
 import sys
 
 import millrace
-from millrace_catalog import KafkaJsonCatalog, ParquetTarget, sync
+from millrace_catalog import KafkaJsonCatalog, ParquetSink, replicate
 
 given = json.loads(sys.argv[1])
 # The JVM is started several times, and works for seconds only
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 spark = millrace.local_session("sync table", cores=2, config=quick)
-query = sync(
+query = replicate(
     KafkaJsonCatalog(given["connection"]).table(given["topic"]),
-    ParquetTarget(given["path"]),
+    ParquetSink(given["path"]),
     spark=spark,
     checkpoint_location=given["checkpoint"],
     options=given["options"],

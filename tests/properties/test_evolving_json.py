@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError, SchemaMismatchError
 from millrace_catalog.evolution import SchemaTracker
-from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
-from millrace_catalog.evolution.evolving_json.schema_guard import Watch
-from millrace_catalog.evolution.evolving_table import EvolvingTable
-from millrace_catalog.evolution.layout import Layout
+from millrace_catalog.evolution.evolving_json.fit_prefilter import FitPrefilter
+from millrace_catalog.evolution.evolving_json.schema_guard import SchemaGuard
+from millrace_catalog.evolution.evolving_table import EvolvingTable, TableLayout
 from millrace_catalog.inference import JsonInferenceOptions, JsonReader
 from millrace_catalog.types import parse_schema
 from unit.catalog.any_json import OBJECTS
@@ -47,11 +46,11 @@ def test_what_does_not_fit_is_what_a_tracker_changes_its_columns_for(
         return
     changes = [bool(SchemaTracker.restore(tracker.state()).observe(_said(options, text))) for text in after]
     assert not any(changes[place] for place in _surely_fitting(tracker, options, after))
-    assert _first_unfit(Watch(tracker.schema, options), after) == (changes.index(True) if any(changes) else None)
-    Watch(tracker.schema, options).check(before)
+    assert _first_unfit(SchemaGuard(tracker.schema, options), after) == (changes.index(True) if any(changes) else None)
+    SchemaGuard(tracker.schema, options).check(before)
 
 
-def _first_unfit(watch: Watch, messages: list[bytes]) -> int | None:
+def _first_unfit(watch: SchemaGuard, messages: list[bytes]) -> int | None:
     try:
         watch.check(messages)
     except SchemaMismatchError as error:
@@ -66,8 +65,8 @@ def _said(options: JsonInferenceOptions, text: bytes) -> Any:
 
 
 def _surely_fitting(tracker: SchemaTracker, options: JsonInferenceOptions, messages: list[bytes]) -> set[int]:
-    fast = FastFit(tracker.schema.types, options)
-    return {place for place, text in enumerate(messages) if not fast.doubtful([text])}
+    fast = FitPrefilter(tracker.schema.types, options)
+    return {place for place, text in enumerate(messages) if not fast.uncertain([text])}
 
 
 @given(
@@ -78,7 +77,7 @@ def _surely_fitting(tracker: SchemaTracker, options: JsonInferenceOptions, messa
 def test_what_executors_leave_out_makes_no_difference(
     options: JsonInferenceOptions, found: list[tuple[int, bytes | None, str]], data: Any
 ) -> None:
-    layout = Layout("t", replace(options, fixed_types=()), "k_", "v_", "col", (), False, 8)
+    layout = TableLayout("t", replace(options, fixed_types=()), "k_", "v_", "col", (), False, 8)
     table = EvolvingTable.create(layout, parse_schema("v_id BIGINT"), (), (), key_is_json=True)
     messages = sorted(
         (
@@ -94,13 +93,13 @@ def test_what_executors_leave_out_makes_no_difference(
         tables: dict[int, EvolvingTable] = {}
         for message in messages[low:high]:
             mine = tables.setdefault(message.partition, table.copy())
-            kept += [message] if mine.matters(message) else []
+            kept += [message] if mine.is_relevant(message) else []
     assert _outcome(table.copy(), kept) == _outcome(table.copy(), messages)
 
 
 def _outcome(table: EvolvingTable, messages: list[SampledMessage]) -> Any:
     try:
-        table.take(messages)
+        table.observe_all(messages)
     except SchemaError as error:
         return str(error)
     return table.state()

@@ -15,12 +15,12 @@ from millrace_catalog.inference import (
     CanalInferenceOptions,
     CanalReader,
     DebeziumReader,
-    Inference,
     InferredTable,
     JsonInferenceOptions,
     JsonReader,
-    PayloadReader,
+    MessageReader,
     Position,
+    TopicInference,
 )
 from millrace_catalog.types.arrow import to_arrow_schema
 from millrace_formats.json import JsonFormat, JsonOptions
@@ -48,7 +48,7 @@ CHANGES = st.fixed_dictionaries(
 
 
 def infer(options: JsonInferenceOptions, messages: list[str]) -> InferredTable:
-    inference = Inference("t", JsonReader("t", options))
+    inference = TopicInference("t", JsonReader("t", options))
     for offset, text in enumerate(messages):
         inference.add(Position(0, offset), text.encode())
     return inference.result().tables["t"]
@@ -130,7 +130,7 @@ def test_the_last_evidence_is_the_type(options: JsonInferenceOptions, messages: 
         )
 
 
-READERS: list[PayloadReader] = [
+READERS: list[MessageReader] = [
     JsonReader("t", JsonInferenceOptions(nested="struct")),
     JsonReader("t", JsonInferenceOptions(nested="flatten", table_fields=("a", "b"))),
     DebeziumReader("t"),
@@ -140,7 +140,7 @@ READERS: list[PayloadReader] = [
 
 @given(st.sampled_from(READERS), CHANGES.map(str.encode) | OBJECTS.map(str.encode) | st.binary(), st.data())
 def test_any_bytes_are_a_message_or_said_to_be_malformed(
-    reader: PayloadReader, payload: bytes, data: st.DataObject
+    reader: MessageReader, payload: bytes, data: st.DataObject
 ) -> None:
     if payload and data.draw(st.booleans()):
         place = data.draw(st.integers(0, len(payload) - 1))
@@ -158,7 +158,7 @@ def test_what_is_malformed_for_the_json_format_is_so_here(payload: bytes, data: 
     place = data.draw(st.integers(0, len(payload)))
     payload = payload[:place] + data.draw(st.binary(max_size=3)) + payload[place + 1 :]
     reader = JsonReader("t", JsonInferenceOptions(ignore_parse_errors=True))
-    inference = Inference("t", reader)
+    inference = TopicInference("t", reader)
     inference.add(Position(0, 0), payload)
     inferred = inference.result()
 

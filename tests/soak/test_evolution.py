@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from millrace_catalog.inference import Inference, JsonReader, KeyInference, Position
+from millrace_catalog.inference import JsonReader, KeyInference, Position, TopicInference
 from millrace_catalog.types import parse_schema
 from support.families import Family
 from support.kafka import consume
@@ -99,7 +99,7 @@ def write(servers: str, topic: str, messages: Iterator[dict[str, Any]], count: i
 
 def inferred(topic: str, messages: list[Any]) -> dict[str, str]:
     """The types of all columns, from all messages at once."""
-    values, keys = Inference(topic, JsonReader(topic)), KeyInference(topic)
+    values, keys = TopicInference(topic, JsonReader(topic)), KeyInference(topic)
     for each in messages:
         position = Position(each.partition(), each.offset())
         values.add(position, each.value())

@@ -1,4 +1,4 @@
-"""The hooks of this package: what it offers, and where the classes are."""
+"""Hooks of this package: the names of its plugins and their import strings."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from millrace.plugins import hookimpl
 
 @hookimpl
 def millrace_catalogs() -> Mapping[str, str]:
-    """The catalogs of this package."""
+    """Return the catalogs of this package."""
     return {"kafka": "millrace_catalog.tables.catalog:KafkaJsonCatalog"}
 
 
 @hookimpl
 def millrace_formats() -> Mapping[str, str]:
-    """The formats of this package."""
+    """Return the formats of this package."""
     return {"json-evolving": "millrace_catalog.evolution.evolving_json.format:EvolvingJsonFormat"}
 
 
 @hookimpl
 def millrace_schema_inferences() -> Mapping[str, str]:
-    """The formats for which this package tells the columns of a read."""
+    """Return the schema inferences of this package, by format."""
     return {"json": "millrace_catalog.inference.schema_inference:JsonSchemaInference"}

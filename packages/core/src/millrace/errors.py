@@ -46,7 +46,7 @@ click:
 
     millrace_catalog
         MillraceError
-        └── TargetError             a table elsewhere cannot take the rows of a topic
+        └── TableSinkError          a sink of `replicate` could not be reached, or refused an operation
 
     millrace_cli
         ClickException

@@ -18,15 +18,13 @@ from unit.catalog.tables.test_table import table
 def evolving(options: dict[str, str], key: bytes | None) -> tuple[EvolvingTable, Schema, dict[str, str]]:
     """A table, the columns of its read and the options of that."""
     found = table(options, key)
-    keys = found.shape.names_of("key")
+    keys = found.table_schema.names_of("key")
     made = EvolvingTable.create(
-        layout_of(found), found.columns_schema, found.primary_key, keys, key_is_json=found.shape.key_is_json
+        layout_of(found), found.columns_schema, found.primary_key, keys, key_is_json=found.table_schema.key_is_json
     )
-    read = evolving_read(
-        "orders", found.configured, made, {"JSON.Fail-On-Missing-Field": "true", "scan.parallelism": "3"}
-    )
-    watched = () if read.watched is None else (Column(read.watched, STRING),)
-    return made, Schema((*made.schema.columns, *watched)), read.options
+    read = evolving_read("orders", found.config, made, {"JSON.Fail-On-Missing-Field": "true", "scan.parallelism": "3"})
+    key_probe = () if read.key_probe is None else (Column(read.key_probe, STRING),)
+    return made, Schema((*made.schema.columns, *key_probe)), read.options
 
 
 @pytest.mark.parametrize("key", [None, b'{"id": 1, "s": {"a": 2}}', b"no json"], ids=["none", "json", "bytes"])
@@ -62,8 +60,8 @@ def test_the_data_source_reads_it_by_its_options(options: dict[str, str], key: b
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"Format": "csv"}, "option 'Format': the table says that itself; leave it out"),
-        ({"key.fields": "id"}, "option 'key.fields': the table says that itself"),
+        ({"Format": "csv"}, "option 'Format': the table sets it; leave it out"),
+        ({"key.fields": "id"}, "option 'key.fields': the table sets it"),
         ({"json.fail-on-missing-field": "maybe"}, "option 'json.fail-on-missing-field': expected true or false"),
         ({"key.json.no-such": "1"}, "unknown option 'key.json.no-such'"),
         ({"value.json.rescued-data-column": "rest"}, "option 'json.rescued-data-column': new fields become columns"),
@@ -74,4 +72,4 @@ def test_what_is_refused(given: dict[str, str], problem: str) -> None:
     found = table()
     made = EvolvingTable.create(layout_of(found), found.columns_schema, found.primary_key, (), key_is_json=True)
     with pytest.raises(OptionsError, match=problem):
-        evolving_read("orders", found.configured, made, given)
+        evolving_read("orders", found.config, made, given)

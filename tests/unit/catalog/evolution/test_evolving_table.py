@@ -9,15 +9,14 @@ import pytest
 
 from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError
-from millrace_catalog.evolution.evolving_table import EvolvingTable
-from millrace_catalog.evolution.layout import Layout
+from millrace_catalog.evolution.evolving_table import EvolvingTable, TableLayout
 from millrace_catalog.inference import JsonInferenceOptions
 from millrace_catalog.types import parse_schema
 
 METADATA = "partition INT NOT NULL, `offset` BIGINT NOT NULL, timestamp TIMESTAMP_LTZ(3)"
 
 
-def layout(**changes: Any) -> Layout:
+def layout(**changes: Any) -> TableLayout:
     given: dict[str, Any] = {
         "topic": "orders",
         "json": JsonInferenceOptions(),
@@ -28,7 +27,7 @@ def layout(**changes: Any) -> Layout:
         "is_upsert": False,
         "max_columns": 10,
     }
-    return Layout(**{**given, **changes})
+    return TableLayout(**{**given, **changes})
 
 
 def table(columns: str = "id BIGINT", keys: tuple[str, ...] = (), **changes: Any) -> EvolvingTable:
@@ -53,8 +52,8 @@ def new_columns(made: EvolvingTable) -> str:
 
 def test_columns_of_keys_and_of_values_come_behind_all_others() -> None:
     made = table()
-    assert made.take(messages({"id": 1})) == ()
-    changes = made.take(messages(({"k": 1}, {"id": 1.5, "n": None}), ({"l": None}, {"n": True}), (b"", None)))
+    assert made.observe_all(messages({"id": 1})) == ()
+    changes = made.observe_all(messages(({"k": 1}, {"id": 1.5, "n": None}), ({"l": None}, {"n": True}), (b"", None)))
 
     assert [change.version for change in changes] == [2, 3, 4]
     assert new_columns(made) == "key_k BIGINT, n BOOLEAN"
@@ -67,21 +66,21 @@ def test_columns_of_keys_and_of_values_come_behind_all_others() -> None:
 @pytest.mark.parametrize("key", [b"\xff", b"[1]", b" ", b"null", b"7"])
 def test_first_keys_that_are_not_all_objects_are_one_column_of_bytes(key: bytes) -> None:
     made = table()
-    made.take(messages(({"k": 1}, {}), (key, {})))
+    made.observe_all(messages(({"k": 1}, {}), (key, {})))
     assert new_columns(made) == "key_col BYTES"
     assert not made.key_is_json
-    assert made.take(messages(({"k": 1}, {}))) == ()
+    assert made.observe_all(messages(({"k": 1}, {}))) == ()
 
 
 def test_a_key_that_is_no_object_among_those_that_are_changes_nothing() -> None:
     made = table("key_k BIGINT, id BIGINT", ("key_k",))
-    assert made.take(messages((b"\xff", {}), (b"null", None), (b"{", b"{"))) == ()
+    assert made.observe_all(messages((b"\xff", {}), (b"null", None), (b"{", b"{"))) == ()
     assert made.key_is_json
 
 
 def test_both_parts_may_have_prefixes() -> None:
     made = table("id BIGINT, v_id BIGINT", ("id",), key_prefix="", value_prefix="v_")
-    made.take(messages(({"partitions": 1}, {"offset": 1})))
+    made.observe_all(messages(({"partitions": 1}, {"offset": 1})))
     assert new_columns(made) == "timestamp TIMESTAMP_LTZ(3), partitions BIGINT, v_offset BIGINT"
     assert str(made.value_fields()) == "id BIGINT, offset BIGINT"
     assert str(made.key_fields()) == "id BIGINT, partitions BIGINT"
@@ -90,11 +89,11 @@ def test_both_parts_may_have_prefixes() -> None:
 @pytest.mark.parametrize(
     ("message", "problem"),
     [
-        ({"partition": 1}, "orders', partition 1, offset 1: the new column partition would have the name of one that"),
-        ({"Timestamp": "x"}, "the new column Timestamp would have the name of one that is not of the same part"),
+        ({"partition": 1}, "orders', partition 1, offset 1: the new column partition would have the name of a column"),
+        ({"Timestamp": "x"}, "the new column Timestamp would have the name of a column of another part of"),
         ({"key_k": 1}, "the new column key_k would have the name"),
         (({"new": 1}, {"KEY_new": 1}), "the new column KEY_new would have the name"),
-        (({"a;b": 1}, {}), "no option can name the key column 'key_a;b'; read it with a schema"),
+        (({"a;b": 1}, {}), "option 'key.fields' cannot express the key column 'key_a;b'; read the topic with a schema"),
         ({f"n{number}": 1 for number in range(6)}, "at partition 1, offset 1 would have 11 columns"),
     ],
     ids=lambda each: str(each)[:30],
@@ -102,21 +101,21 @@ def test_both_parts_may_have_prefixes() -> None:
 def test_what_is_refused(message: Any, problem: str) -> None:
     made = table("key_k BIGINT, id BIGINT", ("key_k",))
     with pytest.raises(SchemaError) as caught:
-        made.take(messages({"partition": None, "key_k": None}, message))
+        made.observe_all(messages({"partition": None, "key_k": None}, message))
     assert problem in str(caught.value)
     assert made.version == 1
 
 
 def test_the_key_of_an_upsert_table_cannot_change() -> None:
     made = table("key_k BIGINT, id BIGINT", ("key_k",), is_upsert=True)
-    assert len(made.take(messages(({"k": 1.5}, {"n": 1})))) == 2
+    assert len(made.observe_all(messages(({"k": 1.5}, {"n": 1})))) == 2
     with pytest.raises(SchemaError, match=r"has another primary key: \(key_k, key_l\) instead of \(key_k\)"):
-        made.take(messages(({"l": 1}, {})))
+        made.observe_all(messages(({"l": 1}, {})))
 
 
 def test_it_goes_on_from_what_is_kept() -> None:
     made = table()
-    made.take(messages((b"\xff", {"n": 1})))
+    made.observe_all(messages((b"\xff", {"n": 1})))
     again = EvolvingTable.restore(layout(), made.state())
     assert (again.state(), again.schema, again.keys, again.key_is_json) == (
         made.state(),
@@ -125,12 +124,12 @@ def test_it_goes_on_from_what_is_kept() -> None:
         False,
     )
     assert again.changes() == made.changes()
-    assert again.take(messages((b"x", {"n": 1}))) == ()
-    assert again.copy().take(messages({"n": "x"})) != ()
+    assert again.observe_all(messages((b"x", {"n": 1}))) == ()
+    assert again.copy().observe_all(messages({"n": "x"})) != ()
     assert again.version == made.version
 
     kept = EvolvingTable.restore(layout(is_static=True), made.state())
-    assert kept.take(messages({"more": 1, "n": "x"})) == ()
+    assert kept.observe_all(messages({"more": 1, "n": "x"})) == ()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_it_goes_on_from_what_is_kept() -> None:
         ("{", "the state of a table cannot be read: JSONDecodeError"),
         ("[]", "the state of a table cannot be read: TypeError"),
         ('{"v":1}', "the state of a table cannot be read: KeyError: 'keys'"),
-        ('{"v":2,"keys":[],"key_is_json":true,"changes":{}}', "has version 2, this millrace knows 1"),
+        ('{"v":2,"keys":[],"key_is_json":true,"changes":{}}', "has version 2, and this millrace reads version 1"),
     ],
 )
 def test_a_state_that_cannot_be_read(state: str, problem: str) -> None:
@@ -157,9 +156,9 @@ def test_what_decides_how_keys_are_read_matters() -> None:
     shown = messages(
         ({}, {}), ({"k": 1}, {}), ({"k": 2}, {}), (b"x", {}), (b"y", {}), (None, {"n": 1}), ({}, {"n": "x"})
     )
-    assert [made.matters(each) for each in shown] == [True, True, False, True, False, True, True]
+    assert [made.is_relevant(each) for each in shown] == [True, True, False, True, False, True, True]
     known = table("key_k BIGINT, id BIGINT", ("key_k",))
-    assert [known.matters(each) for each in messages((b"x", {}), ({}, {}), ({}, {"partition": 1}))] == [
+    assert [known.is_relevant(each) for each in messages((b"x", {}), ({}, {}), ({}, {"partition": 1}))] == [
         False,
         False,
         True,

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from millrace_catalog.inference import (
-    Inference,
     InferenceOptions,
-    Inferred,
+    InferenceResult,
     InferredTable,
     JsonInferenceOptions,
     JsonReader,
-    PayloadReader,
+    MessageReader,
     Position,
+    TopicInference,
 )
 from millrace_catalog.inference.options import parse_fixed_types
 
 
 def infer_with(
-    reader: PayloadReader, payloads: Iterable[bytes | None], options: InferenceOptions | None = None
-) -> Inferred:
+    reader: MessageReader, payloads: Iterable[bytes | None], options: InferenceOptions | None = None
+) -> InferenceResult:
     """What a reader's messages say."""
-    inference = Inference("orders", reader, options)
+    inference = TopicInference("orders", reader, options)
     for offset, payload in enumerate(payloads):
         inference.add(Position(0, offset), payload)
     return inference.result()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from millrace.errors import MessageError, SchemaError
-from millrace_catalog.inference import CanalInferenceOptions, CanalReader, Inferred
-from millrace_catalog.inference.mysql_types import mysql_type_reader
+from millrace_catalog.inference import CanalInferenceOptions, CanalReader, InferenceResult
+from millrace_catalog.inference.canal_types import mysql_type_reader
 from unit.catalog.inference.inferring import infer_with
 
 CASES = Path(__file__).parents[5] / "shared" / "cases" / "canal-json"
@@ -21,12 +21,12 @@ CODES = {
 }  # fmt: skip
 
 
-def infer(*messages: object, **options: object) -> Inferred:
+def infer(*messages: object, **options: object) -> InferenceResult:
     reader = CanalReader("orders", CanalInferenceOptions(**options))  # type: ignore[arg-type]
     return infer_with(reader, [json.dumps(message).encode() for message in messages])
 
 
-def schemas(inferred: Inferred) -> dict[str, str]:
+def schemas(inferred: InferenceResult) -> dict[str, str]:
     return {name: str(table.schema) for name, table in inferred.tables.items()}
 
 
@@ -150,7 +150,7 @@ def test_values_tell_types_by_default() -> None:
 def test_statements_and_messages_without_rows_say_nothing() -> None:
     inferred = infer({"isDdl": True, "data": [{"a": 1}], "type": "ALTER"}, {"data": None}, {"data": []}, {})
     assert not inferred.tables
-    assert inferred.silent == 4
+    assert inferred.empty_messages == 4
 
 
 def test_only_the_chosen_databases_and_tables_count() -> None:
@@ -160,7 +160,7 @@ def test_only_the_chosen_databases_and_tables_count() -> None:
     ]
     inferred = infer(*messages, database_include="shop", table_include="it.*")
     assert list(inferred.tables) == ["shop.items"]
-    assert inferred.silent == 3
+    assert inferred.empty_messages == 3
 
 
 def test_a_changed_primary_key_is_refused() -> None:
@@ -172,7 +172,7 @@ def test_a_changed_primary_key_is_refused() -> None:
         )
     assert str(failure.value) == (
         "topic 'orders': table 'orders' has the primary key (a) at partition 0, offset 0, and (a, b) at partition 0, "
-        "offset 2; a change of constraints cannot be followed: read the topic from behind it"
+        "offset 2; primary keys cannot change: read the topic from after that change"
     )
 
 
@@ -186,14 +186,14 @@ def test_a_changed_primary_key_is_refused() -> None:
         (
             {"data": [{"a": "1"}]},
             {"strategy": "SQL_TYPE"},
-            "field sqlType is missing, which tells the types: set canal-json.infer-schema.strategy to AUTO",
+            "field sqlType is missing, which declares the types: set canal-json.infer-schema.strategy to AUTO",
         ),
         (
             {"data": [{"a": "1"}], "mysqlType": []},
             {"strategy": "MYSQL_TYPE"},
             "field mysqlType: expected an object, found an array",
         ),
-        ({"data": [{"a": "1"}]}, {"table_include": "x"}, "field table is missing, by which messages are chosen"),
+        ({"data": [{"a": "1"}]}, {"table_include": "x"}, "field table is missing, by which messages are filtered"),
     ],
 )
 def test_what_is_no_change_is_malformed(message: object, options: dict[str, object], problem: str) -> None:

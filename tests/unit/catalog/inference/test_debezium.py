@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from millrace.errors import MessageError
-from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader, Inferred
+from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader, InferenceResult
 from unit.catalog.inference.inferring import infer_with
 
 CASES = Path(__file__).parents[5] / "shared" / "cases" / "debezium-json"
 
 
-def infer(*messages: object, **options: object) -> Inferred:
+def infer(*messages: object, **options: object) -> InferenceResult:
     reader = DebeziumReader("orders", DebeziumInferenceOptions(**options))  # type: ignore[arg-type]
     return infer_with(reader, [json.dumps(message).encode() for message in messages])
 
 
-def schemas(inferred: Inferred) -> dict[str, str]:
+def schemas(inferred: InferenceResult) -> dict[str, str]:
     return {name: str(table.schema) for name, table in inferred.tables.items()}
 
 
@@ -44,7 +44,7 @@ def test_rows_before_and_after_count() -> None:
         {"op": "d"},
     )
     assert schemas(inferred) == {"orders": "id DOUBLE, a STRING, b BOOLEAN, c ARRAY<BIGINT>"}
-    assert inferred.silent == 1
+    assert inferred.empty_messages == 1
 
 
 def test_tables_have_the_names_of_their_source() -> None:
@@ -75,7 +75,7 @@ def test_primitives_as_strings() -> None:
             False,
             "the change is in the field payload: set debezium-json.schema-include to true",
         ),
-        ({"op": "c"}, True, "there is no field payload: set debezium-json.schema-include to false"),
+        ({"op": "c"}, True, "field payload is missing: set debezium-json.schema-include to false"),
     ],
 )
 def test_what_is_no_change_is_malformed(message: object, schema_include: bool, problem: str) -> None:

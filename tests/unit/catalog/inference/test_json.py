@@ -170,7 +170,7 @@ def test_evidence_is_the_messages_that_made_a_column_what_it_is() -> None:
 
 def test_messages_that_say_nothing_are_counted() -> None:
     inferred = infer_with(JsonReader("orders"), [None, b"", b" \n", b"null", b'{"a": 1}', b"{}"])
-    assert inferred.silent == 4
+    assert inferred.empty_messages == 4
     assert inferred.tables["orders"].messages == 2
     assert str(inferred.tables["orders"].schema) == "a BIGINT"
 

@@ -7,10 +7,10 @@ import pytest
 from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
-from millrace_catalog.evolution import EvolutionOptions
 from millrace_catalog.inference import (
     CanalInferenceOptions,
     DebeziumInferenceOptions,
+    EvolutionOptions,
     FormatOptions,
     InferenceOptions,
     JsonInferenceOptions,
@@ -101,7 +101,7 @@ def test_what_nested_objects_become(flatten: bool, nested: str | None, nesting: 
             JsonInferenceOptions,
             "infer-schema.fixed-types",
             "id NULL",
-            "expected types of columns; NULL is none; got 'id NULL'",
+            "expected column types, of which NULL is none; got 'id NULL'",
         ),
         (
             JsonInferenceOptions,

@@ -50,9 +50,8 @@ def test_what_is_malformed_is_told_with_its_number() -> None:
     with pytest.raises(MessageError) as error:
         JsonSchemaInference().infer({"orders": bad}, 10)
     assert str(error.value) == (
-        "malformed message in topic 'orders', partition 3, offset 0: expected a JSON object, found 7 (2 of 3 messages "
-        "that were looked at are malformed). Set json.ignore-parse-errors to true to infer the schema without such "
-        "messages"
+        "malformed message in topic 'orders', partition 3, offset 0: expected a JSON object, found 7 (2 of 3 sampled "
+        "messages are malformed). Set json.ignore-parse-errors to true to infer the schema without such messages"
     )
-    with pytest.raises(SchemaError, match="holds no JSON objects: none of the 2 messages that were looked at is one"):
+    with pytest.raises(SchemaError, match="holds no JSON objects: none of the 2 sampled messages is one"):
         JsonSchemaInference(JsonSchemaOptions(ignore_parse_errors=True)).infer({"orders": [bad[0], bad[2]]}, 10)

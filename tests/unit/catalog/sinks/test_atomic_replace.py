@@ -1,4 +1,4 @@
-"""A swap is finished wherever the process was killed, however often; on a folder of this machine."""
+"""A replacement is finished wherever the process was killed, however often; on a folder of this machine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from millrace_catalog.sinks import atomic_replace as swap
-from millrace_catalog.sinks.table_sink import TargetError
+from millrace_catalog.sinks.atomic_replace import finish_replacement, replace_files
+from millrace_catalog.sinks.table_sink import TableSinkError
 
 BEFORE = {"0-columns-1": "old", "part-1": "old", "part-2": "old", "kept": "kept"}
 AFTER = {"0-columns-2": "new", "part-3": "new", "kept": "kept"}
@@ -20,7 +20,7 @@ class Killed(BaseException):
 
 
 class LocalFolder:
-    """What `Folder` does, on this machine, up to a number of operations.
+    """What `HadoopFolder` does, on this machine, up to a number of operations.
 
     Args:
         root: The folder.
@@ -96,12 +96,12 @@ def test_it_is_finished_or_never_began(tmp_path):
             root.mkdir()
             made(root)
             killed = is_killed(
-                lambda root=root, first=first: swap.swap(
+                lambda root=root, first=first: replace_files(
                     LocalFolder(root, first), ["0-columns-1", "part-1", "part-2"], ["0-columns-2", "part-3"]
                 )
             )
-            again = is_killed(lambda root=root, second=second: swap.finish(LocalFolder(root, second)))
-            swap.finish(LocalFolder(root))
+            again = is_killed(lambda root=root, second=second: finish_replacement(LocalFolder(root, second)))
+            finish_replacement(LocalFolder(root))
 
             done.append((killed, again, content(root) == AFTER))
             assert content(root) in (BEFORE, AFTER)
@@ -113,6 +113,6 @@ def test_it_is_finished_or_never_began(tmp_path):
 def test_one_of_a_newer_millrace_is_left_alone(tmp_path):
     (tmp_path / "_millrace").mkdir()
     (tmp_path / "_millrace" / "swap.json").write_text(json.dumps({"v": 2}))
-    with pytest.raises(TargetError, match="has version 2, this millrace knows 1: use the one that wrote it"):
-        swap.finish(LocalFolder(tmp_path))
+    with pytest.raises(TableSinkError, match="has version 2, and this millrace reads version 1: use the millrace that"):
+        finish_replacement(LocalFolder(tmp_path))
     assert (tmp_path / "_millrace" / "swap.json").exists()

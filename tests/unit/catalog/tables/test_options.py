@@ -55,8 +55,8 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
         "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'",
         "option 'format': expected one of json (did you mean 'json'?); got 'jsn'",
         "option 'scan.max.pre.fetch.records': expected greater than 0; got '0'",
-        "options 'key.fields-prefix' and 'value.fields-prefix': 'key_' and 'key' are not told apart, since one begins "
-        "with the other",
+        "options 'key.fields-prefix' and 'value.fields-prefix': 'key_' and 'key' cannot be told apart, since one "
+        "begins with the other",
         "unknown option 'json.infer-schema.nestd'; did you mean 'json.infer-schema.nested'?",
         "unknown option 'scan.startup.mode'; it is for reads: catalog.table(...).read(spark, {'scan.startup.mode': "
         "...})",

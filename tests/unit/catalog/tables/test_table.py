@@ -9,10 +9,10 @@ from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError
 from millrace.source.reader.builder_factory import record_batch_builder_for
 from millrace_catalog.inference import KeyInference, Position
-from millrace_catalog.inference.sampled import all_options, infer_table
-from millrace_catalog.tables.options import configure
+from millrace_catalog.inference.topic_inference import infer_table, to_inference_options
+from millrace_catalog.tables.options import parse_catalog_options
 from millrace_catalog.tables.table import KafkaJsonTable
-from millrace_catalog.tables.table_schema import shape
+from millrace_catalog.tables.table_schema import build_table_schema
 
 SERVERS = {"properties.bootstrap.servers": "localhost:9092", "properties.sasl.password": "s3cr3t"}
 VALUE = b'{"id": 1, "at": "2020-12-30T12:13:14", "s": {"a": [1.5]}, "partition ": true}'
@@ -21,13 +21,13 @@ VALUE = b'{"id": 1, "at": "2020-12-30T12:13:14", "s": {"a": [1.5]}, "partition "
 def table(
     options: dict[str, str] | None = None, key: bytes | None = None, *, is_upsert: bool = False
 ) -> KafkaJsonTable:
-    configured = configure(SERVERS | (options or {}))
-    keys = KeyInference("orders", all_options(configured.json), configured.options)
+    config = parse_catalog_options(SERVERS | (options or {}))
+    keys = KeyInference("orders", to_inference_options(config.json), config.options)
     keys.add(Position(0, 7), key)
-    value = infer_table("orders", [SampledMessage(0, 7, None, VALUE)], configured.json, configured.options)
+    value = infer_table("orders", [SampledMessage(0, 7, None, VALUE)], config.json, config.options)
     assert value.table is not None
-    made = shape("orders", keys.result(), value.table, configured.options, is_upsert=is_upsert)
-    return KafkaJsonTable("orders", configured, made, keys.result(), value)
+    made = build_table_schema("orders", keys.result(), value.table, config.options, is_upsert=is_upsert)
+    return KafkaJsonTable("orders", config, made, keys.result(), value)
 
 
 @pytest.mark.parametrize("key", [None, b'{"id": 1, "s": {"a": 2}}', b"no json"], ids=["none", "json", "bytes"])
@@ -79,8 +79,8 @@ def test_its_texts() -> None:
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        (b'{"a;b": 1}', "no option can name the key column 'key_a;b'"),
-        (b'{"a ": 1}', "no option can name the key column 'key_a '"),
+        (b'{"a;b": 1}', "option 'key.fields' cannot express the key column 'key_a;b'"),
+        (b'{"a ": 1}', "option 'key.fields' cannot express the key column 'key_a '"),
     ],
 )
 def test_keys_that_no_option_can_name_are_refused(key: bytes, message: str) -> None:
@@ -89,5 +89,5 @@ def test_keys_that_no_option_can_name_are_refused(key: bytes, message: str) -> N
 
 
 def test_an_upsert_table_needs_keys() -> None:
-    with pytest.raises(SchemaError, match="keyed by its key columns, and no message that was looked at has a key"):
+    with pytest.raises(SchemaError, match="keyed by its key columns, and no sampled message has a key"):
         table(is_upsert=True)

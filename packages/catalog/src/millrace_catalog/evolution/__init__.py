@@ -1,4 +1,4 @@
-"""Schemas that follow their messages: ordered changes of a table, which can be kept and gone on from."""
+"""Schema evolution: ordered changes of a table, and queries that follow them."""
 
 from millrace_catalog.evolution.changes import (
     AddColumns,
@@ -8,7 +8,6 @@ from millrace_catalog.evolution.changes import (
     SchemaChange,
     apply_change,
 )
-from millrace_catalog.evolution.options import EvolutionOptions
 from millrace_catalog.evolution.tracker import SchemaTracker
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "AlterColumnTypes",
     "AlteredColumn",
     "CreateTable",
-    "EvolutionOptions",
     "SchemaChange",
     "SchemaTracker",
     "apply_change",

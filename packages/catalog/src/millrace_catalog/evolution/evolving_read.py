@@ -1,29 +1,26 @@
-"""The options by which the data source reads a table whose columns follow its messages."""
+"""Data source options that read a table whose columns follow its messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from millrace.errors import OptionsError
 from millrace_catalog.evolution.evolving_json.options import parse_json_options
-from millrace_catalog.evolution.evolving_table import EvolvingTable
-from millrace_catalog.evolution.layout import Layout
+from millrace_catalog.evolution.evolving_table import EvolvingTable, TableLayout
 from millrace_catalog.inference import JsonSchemaOptions
-from millrace_catalog.inference.sampled import all_options
-from millrace_catalog.tables.options import Configured
+from millrace_catalog.inference.topic_inference import to_inference_options
+from millrace_catalog.tables.options import CatalogConfig
 from millrace_catalog.tables.read_options import read_options
+from millrace_catalog.tables.table import KafkaJsonTable
 from millrace_catalog.tables.table_schema import METADATA
 from millrace_catalog.types import Schema
 
-if TYPE_CHECKING:
-    from millrace_catalog.tables.table import KafkaJsonTable
+_FORMAT = "json-evolving"
+_KEY_PROBE = "millrace_first_key"
+_RESCUED = "rescued-data-column"
 
-FORMAT = "json-evolving"
-FIRST_KEY = "millrace_first_key"
-RESCUED = "rescued-data-column"
-
-_OF_THE_TABLE = {
+_SET_BY_THE_TABLE = {
     "format",
     "key.fields",
     "key.fields-prefix",
@@ -39,23 +36,24 @@ _OF_THE_TABLE = {
 
 
 class EvolvingRead(NamedTuple):
-    """How a table is read.
+    """A read of a table.
 
     Attributes:
-        options: Options of the data source.
-        watched: A further STRING column of the read that holds nothing; None if there is none.
+        options: Data source options.
+        key_probe: Name of an additional STRING column that is always NULL. It makes the data source read keys, of which
+            the table has no columns yet. None when it is not needed.
     """
 
     options: dict[str, str]
-    watched: str | None
+    key_probe: str | None
 
 
-def layout_of(table: KafkaJsonTable) -> Layout:
-    """What of a table does not change."""
-    options, json_options = table.configured.options, table.configured.json
-    return Layout(
+def layout_of(table: KafkaJsonTable) -> TableLayout:
+    """Return the unchanging parts of a table's definition."""
+    options = table.config.options
+    return TableLayout(
         topic=table.name,
-        json=all_options(json_options),
+        json=to_inference_options(table.config.json),
         key_prefix=options.key_prefix,
         value_prefix=options.value_prefix,
         key_field=options.key_field,
@@ -66,72 +64,75 @@ def layout_of(table: KafkaJsonTable) -> Layout:
     )
 
 
-def evolving_read(topic: str, configured: Configured, table: EvolvingTable, given: Mapping[str, str]) -> EvolvingRead:
-    """How a table is read with the columns of now.
+def evolving_read(
+    topic: str, config: CatalogConfig, table: EvolvingTable, user_options: Mapping[str, str]
+) -> EvolvingRead:
+    """Return a read of a table with its current columns.
 
     Args:
-        topic: Its topic.
-        configured: The options of its catalog.
+        topic: Topic of the table.
+        config: Options of its catalog.
         table: The table.
-        given: The user's options of the data source.
+        user_options: Data source options of the user.
 
     Raises:
-        OptionsError: They speak of what the table says itself.
+        OptionsError: The user gave an option that the table sets.
     """
-    for name in given:
-        if name.lower() in _OF_THE_TABLE:
-            raise OptionsError("read", (f"option {name!r}: the table says that itself; leave it out",))
-    own = {name.lower() for name in given}
-    read = read_options(topic, configured, table.keys, key_is_json=table.key_is_json)
-    options = {name: value for name, value in read.items() if name.lower() not in own} | dict(given)
-    if configured.options.strategy == "static":
-        return EvolvingRead(options, None)
-    return _watching(options, configured, table)
+    for name in user_options:
+        if name.lower() in _SET_BY_THE_TABLE:
+            raise OptionsError("read", (f"option {name!r}: the table sets it; leave it out",))
+    overridden = {name.lower() for name in user_options}
+    table_options = read_options(topic, config, table.keys, key_is_json=table.key_is_json)
+    options = {name: value for name, value in table_options.items() if name.lower() not in overridden}
+    options |= dict(user_options)
+    return EvolvingRead(options, None) if config.options.strategy == "static" else _guarded(options, config, table)
 
 
-def _watching(options: dict[str, str], configured: Configured, table: EvolvingTable) -> EvolvingRead:
-    inferred = _inference(configured.json)
-    of_value = inferred | _take(options, "json.") | _take(options, "value.json.")
-    of_key = inferred | _take(options, "key.json.")
-    if RESCUED in of_value:
+def _guarded(options: dict[str, str], config: CatalogConfig, table: EvolvingTable) -> EvolvingRead:
+    """Replace format json by json-evolving, which fails on a message that does not fit the columns."""
+    inference = _inference_options(config.json)
+    value_json = inference | _take(options, "json.") | _take(options, "value.json.")
+    key_json = inference | _take(options, "key.json.")
+    if _RESCUED in value_json:
         raise OptionsError(
             "read",
             (
-                f"option 'json.{RESCUED}': new fields become columns, so that there is nothing to rescue; leave it "
-                f"out, or let the columns stay as they are by the catalog's option 'schema.inference.strategy' = "
+                f"option 'json.{_RESCUED}': new fields become columns, so that there is nothing to rescue; leave it "
+                f"out, or keep the columns as they are with the catalog's option 'schema.inference.strategy' = "
                 f"'static'",
             ),
         )
-    parse_json_options(of_value)
-    parse_json_options(of_key, "key.json.")
-    options |= {"format": FORMAT, **_format_options("", table.value_fields(), of_value)}
+    parse_json_options(value_json)
+    parse_json_options(key_json, "key.json.")
+    options |= {"format": _FORMAT, **_format_options("", table.value_fields(), value_json)}
     if table.keys and not table.key_is_json:
         return EvolvingRead(options, None)
-    options |= {"key.format": FORMAT, **_format_options("key.", table.key_fields(), of_key)}
-    if table.keys:
-        return EvolvingRead(options, None)
-    # Keys are read only where they have columns
-    watched = f"{configured.options.key_prefix}{FIRST_KEY}"
-    options |= {"key.fields": watched, "value.fields-include": "EXCEPT_KEY"}
-    if configured.options.key_prefix:
-        options["key.fields-prefix"] = configured.options.key_prefix
-    return EvolvingRead(options, watched)
+    options |= {"key.format": _FORMAT, **_format_options("key.", table.key_fields(), key_json)}
+    return EvolvingRead(options, None) if table.keys else _with_key_probe(options, config.options.key_prefix)
+
+
+def _with_key_probe(options: dict[str, str], prefix: str) -> EvolvingRead:
+    """Add a column for keys: the data source reads keys only if they have columns."""
+    key_probe = f"{prefix}{_KEY_PROBE}"
+    options |= {"key.fields": key_probe, "value.fields-include": "EXCEPT_KEY"}
+    if prefix:
+        options["key.fields-prefix"] = prefix
+    return EvolvingRead(options, key_probe)
 
 
 def _format_options(side: str, columns: Schema, json: Mapping[str, str]) -> dict[str, str]:
-    prefix = f"{side}{FORMAT}."
-    known = {f"{prefix}columns": str(columns)} if columns else {}
-    return known | {f"{prefix}json.{name}": value for name, value in json.items()}
+    prefix = f"{side}{_FORMAT}."
+    column_option = {f"{prefix}columns": str(columns)} if columns else {}
+    return column_option | {f"{prefix}json.{name}": value for name, value in json.items()}
 
 
 def _take(options: dict[str, str], prefix: str) -> dict[str, str]:
-    """Take the options behind a prefix out, by the rests of their names."""
+    """Remove the options with a prefix, and return them without it."""
     names = [name for name in options if name.lower().startswith(prefix)]
     return {name[len(prefix) :].lower(): options.pop(name) for name in names}
 
 
-def _inference(json: JsonSchemaOptions) -> dict[str, str]:
-    """The options by which a schema is inferred."""
+def _inference_options(json: JsonSchemaOptions) -> dict[str, str]:
     fixed = str(Schema(json.fixed_types))
     return {
         "infer-schema.nested": json.nesting,

@@ -1,4 +1,4 @@
-"""A streaming query that is started anew, from the same checkpoint, whenever messages need other columns."""
+"""Restart a streaming query from its checkpoint whenever messages require other columns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from millrace.errors import OptionsError, SchemaChangedError, SchemaError
 from millrace_catalog.evolution.changes import SchemaChange
 from millrace_catalog.evolution.evolving_read import evolving_read, layout_of
 from millrace_catalog.evolution.evolving_table import EvolvingTable
-from millrace_catalog.evolution.schema_scan import find_messages
-from millrace_catalog.evolution.schema_store import KeptState
-from millrace_catalog.evolution.uncommitted_batch import pending_ranges
-from millrace_catalog.jvm.folder import Folder
-from millrace_catalog.jvm.session import jvm_of
+from millrace_catalog.evolution.schema_scan import find_relevant_messages
+from millrace_catalog.evolution.schema_store import SchemaStore
+from millrace_catalog.evolution.uncommitted_batch import uncommitted_ranges
+from millrace_catalog.jvm import HadoopFolder, session_jvm
 from millrace_catalog.types import Schema
 
 if TYPE_CHECKING:
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("millrace.catalog")
 
-Start = Callable[["DataFrame", Schema], "StreamingQuery"]
+StartQuery = Callable[["DataFrame", Schema], "StreamingQuery"]
 
 
 def restart_on_schema_change(
     table: KafkaJsonTable,
-    start: Start,
+    start: StartQuery,
     *,
     spark: SparkSession,
     checkpoint_location: str,
@@ -41,76 +40,78 @@ def restart_on_schema_change(
 ) -> EvolvingQuery:
     """Run a streaming query whose columns follow the messages of a table.
 
-    The columns of a query of Spark are fixed. A micro-batch with a message that does not fit them fails before it is
-    done; then the columns become what all its messages need, which is kept in the folder ``millrace-schema`` of the
-    checkpoint, and the query is started anew from there: Spark does the same micro-batch again. Nothing is lost, and
-    what the query writes exactly once stays so. Where the process is killed, the next call goes on from what is kept.
+    The columns of a Spark query are fixed. A micro-batch with a message that does not fit them fails before it is
+    committed. Then the columns are changed to hold all of its messages, written to folder ``millrace-schema`` of the
+    checkpoint, and the query is restarted: Spark runs the same micro-batch again. No rows are lost, and exactly-once
+    writes stay exactly-once. If the process is killed, the next call continues with the columns in the checkpoint.
 
-    With the catalog's option ``schema.inference.strategy`` = ``static`` the columns stay what they were at first.
+    With the catalog's option ``schema.inference.strategy`` = ``static`` the columns never change.
 
     Args:
-        table: The table; of a new checkpoint it tells the columns to begin with.
-        start: Gets the rows as a stream, and all columns; starts a query of these rows with exactly
+        table: The table. With a new checkpoint the query starts with its columns.
+        start: Function that gets the rows as a stream, and all columns; it starts a query of these rows with exactly
             ``checkpoint_location`` and returns it. It is called at once, and from another thread after each change.
         spark: A classic session.
-        checkpoint_location: The location of the query's checkpoint, in any file system that Spark knows.
-        options: Options of the data source, as for `KafkaJsonTable.read_stream`.
+        checkpoint_location: Location of the query's checkpoint, in any of Hadoop's file systems.
+        options: Data source options, as for `KafkaJsonTable.read_stream`.
 
     Raises:
-        MachineError: The session is one of Spark Connect.
-        OptionsError: An option says what the table says itself, or the query has another checkpoint location.
-        SchemaError: What is kept cannot be read, or is of another table.
+        MachineError: It is a session of Spark Connect.
+        OptionsError: An option is set by the table itself, or the query has another checkpoint location.
+        SchemaError: The state in the checkpoint is malformed, or of another table.
     """
-    jvm_of(spark, "a managed restart")
-    return EvolvingQuery(_Run(table, start, spark, checkpoint_location, options or {}))
+    session_jvm(spark, "a managed restart")
+    return EvolvingQuery(_QueryRunner(table, start, spark, checkpoint_location, options or {}))
 
 
 class EvolvingQuery:
-    """A query that `restart_on_schema_change` manages; in a ``with`` statement it is stopped at the end."""
+    """A query that `restart_on_schema_change` manages; a ``with`` statement stops it at the end."""
 
-    def __init__(self, run: _Run) -> None:
-        self._run = run
+    def __init__(self, runner: _QueryRunner) -> None:
+        self._runner = runner
         self._lock = threading.Lock()
         self._is_stopping = False
         self._restarts = 0
         self._error: BaseException | None = None
         self._ended = threading.Event()
-        self._query = run.first()
-        self._thread = threading.Thread(target=run.carried(self._follow), name="millrace-evolution", daemon=True)
+        self._query = runner.start_first()
+        self._thread = threading.Thread(
+            target=runner.inherit_thread_context(self._restart_until_ended), name="millrace-evolution", daemon=True
+        )
         self._thread.start()
 
     @property
     def query(self) -> StreamingQuery:
-        """The query that runs now, or has run last."""
+        """The running query, or the last one."""
         return self._query
 
     @property
     def schema(self) -> Schema:
-        """The columns of now."""
-        return self._run.table.schema
+        """Current columns."""
+        return self._runner.table.schema
 
     @property
     def changes(self) -> tuple[SchemaChange, ...]:
-        """The changes of the table, in order, its creation first; those of earlier runs included."""
-        return self._run.table.changes()
+        """Changes of the table in order, from its creation; those of earlier runs are included."""
+        return self._runner.table.changes()
 
     @property
     def restarts(self) -> int:
-        """How often it was started anew."""
+        """Number of restarts."""
         return self._restarts
 
     def await_termination(self, timeout: float | None = None) -> bool:
-        """Wait until it has ended, by `stop`, by an error, or because its trigger has nothing more to do.
+        """Wait until the query ends: by `stop`, by an error, or because its trigger has processed everything.
 
         Args:
-            timeout: How long to wait, in seconds; for ever by default.
+            timeout: Maximum time to wait, in seconds; unlimited by default.
 
         Returns:
-            Whether it has ended.
+            Whether the query has ended.
 
         Raises:
-            SchemaError: A message needs what is refused, or what no change of columns gives.
-            StreamingQueryException: The query has failed for another reason.
+            SchemaError: A message requires a change that is refused.
+            StreamingQueryException: The query failed for another reason.
         """
         ended = self._ended.wait(timeout)
         if ended and self._error is not None:
@@ -118,11 +119,11 @@ class EvolvingQuery:
         return ended
 
     def exception(self) -> BaseException | None:
-        """Why it has failed; None when it has not."""
+        """Return the error that ended the query; None when there is none."""
         return self._error
 
     def stop(self) -> None:
-        """Stop the query, and start none any more."""
+        """Stop the query, without further restarts."""
         with self._lock:
             self._is_stopping = True
             self._query.stop()
@@ -136,22 +137,22 @@ class EvolvingQuery:
     ) -> None:
         self.stop()
 
-    def _follow(self) -> None:
+    def _restart_until_ended(self) -> None:
         try:
-            while (failure := self._failure()) is not None and not self._is_stopping:
-                self._run.adapt(failure)
+            while (failure := self._await_failure()) is not None and not self._is_stopping:
+                self._runner.adapt(failure)
                 with self._lock:
                     if self._is_stopping:
                         return
-                    self._query = self._run.started()
+                    self._query = self._runner.start()
                     self._restarts += 1
         except BaseException as error:
             self._error = error
         finally:
             self._ended.set()
 
-    def _failure(self) -> Exception | None:
-        """How the query failed; None when it ended without."""
+    def _await_failure(self) -> Exception | None:
+        """Wait for the query; return its failure, or None when it ended without."""
         from pyspark.errors import StreamingQueryException
 
         try:
@@ -161,37 +162,37 @@ class EvolvingQuery:
         return None
 
 
-class _Run:
-    """What is done for a query: its table is kept and changed, and queries are started.
+class _QueryRunner:
+    """Start queries with the current columns, and change the columns when a query fails because of them.
 
     Args: as `restart_on_schema_change`.
     """
 
     def __init__(
-        self, table: KafkaJsonTable, start: Start, spark: SparkSession, checkpoint: str, options: Mapping[str, str]
+        self, table: KafkaJsonTable, start: StartQuery, spark: SparkSession, checkpoint: str, options: Mapping[str, str]
     ) -> None:
-        self._source = table
-        self._start = start
+        self._table_source = table
+        self._start_query = start
         self._spark = spark
-        self._checkpoint = Folder(spark, checkpoint)
-        self._kept = KeptState(spark, checkpoint)
-        self._given = dict(options)
+        self._checkpoint = HadoopFolder(spark, checkpoint)
+        self._store = SchemaStore(spark, checkpoint)
+        self._user_options = dict(options)
         self._layout = layout_of(table)
-        state = self._kept.load()
+        state = self._store.load()
         if state is None:
-            self.table = self._created()
+            self.table = self._create()
         else:
             self.table = EvolvingTable.restore(self._layout, state)
 
-    def carried(self, function: Callable[[], None]) -> Callable[[], None]:
-        """A function that runs in another thread as it would in this one."""
+    def inherit_thread_context(self, function: Callable[[], None]) -> Callable[[], None]:
+        """Let a function run in another thread with this thread's Spark properties and tags."""
         from pyspark import inheritable_thread_target
 
         return inheritable_thread_target(self._spark)(function)
 
-    def first(self) -> StreamingQuery:
-        """The query, for the first time; OptionsError if it has another checkpoint."""
-        query = self.started()
+    def start_first(self) -> StreamingQuery:
+        """Start the first query; OptionsError when it has another checkpoint."""
+        query = self.start()
         try:
             self._check_checkpoint(query)
         except BaseException:
@@ -199,64 +200,64 @@ class _Run:
             raise
         return query
 
-    def started(self) -> StreamingQuery:
-        """The query with the columns of now."""
+    def start(self) -> StreamingQuery:
+        """Start a query with the current columns."""
         from millrace_catalog.types.spark import to_spark_schema
 
-        read = evolving_read(self._source.name, self._source.configured, self.table, self._given)
+        read = evolving_read(self._table_source.name, self._table_source.config, self.table, self._user_options)
         columns = to_spark_schema(self.table.schema)
-        if read.watched is not None:
-            columns.add(read.watched, "string")
+        if read.key_probe is not None:
+            columns.add(read.key_probe, "string")
         rows = self._spark.readStream.format("millrace").options(**read.options).schema(columns).load()
-        return self._start(rows if read.watched is None else rows.drop(read.watched), self.table.schema)
+        return self._start_query(rows if read.key_probe is None else rows.drop(read.key_probe), self.table.schema)
 
     def adapt(self, failure: Exception) -> None:
-        """Make the table hold the micro-batch that failed, and keep that.
+        """Change the table so that it holds the micro-batch that failed, and store its state.
 
         Raises:
-            SchemaError: A message needs what is refused, or all messages fit already.
-            Exception: The failure itself, when it is another one.
+            SchemaError: A message requires a change that is refused, or all messages fit already.
+            Exception: The failure itself, when it has another cause.
         """
-        mismatch = SchemaChangedError.message_in(failure)
-        if mismatch is None:
+        reason = SchemaChangedError.message_in(failure)
+        if reason is None:
             raise failure
-        ranges = pending_ranges(self._checkpoint, self._source.name)
-        options = {**self._source.options, **self._given}
-        found = find_messages(self._spark, self._layout, self.table.state(), ranges, options) if ranges else []
-        grown = self.table.copy()
+        ranges = uncommitted_ranges(self._checkpoint, self._table_source.name)
+        options = {**self._table_source.options, **self._user_options}
+        state = self.table.state()
+        messages = find_relevant_messages(self._spark, self._layout, state, ranges, options) if ranges else []
+        changed = self.table.copy()
         try:
-            changes = grown.take(found)
+            changes = changed.observe_all(messages)
         except SchemaError as error:
             raise error from failure
         if not changes:
             raise SchemaError(
-                f"the query asked for other columns, but all messages of its micro-batch fit the ones that it has "
-                f"({', '.join(map(str, ranges)) or 'there is none in the checkpoint'}): "
-                f"{mismatch}"
+                f"the query failed because of its columns, but all messages of its micro-batch fit them "
+                f"({', '.join(map(str, ranges)) or 'the checkpoint has no uncommitted one'}): {reason}"
             ) from failure
-        self._kept.save(grown.version, grown.state())
-        self.table = grown
-        logger.info("table %r has changed, and its query is started anew: %s", self._source.name, changes)
+        self._store.save(changed.version, changed.state())
+        self.table = changed
+        logger.info("restarting the query of table %r with changed columns: %s", self._table_source.name, changes)
 
-    def _created(self) -> EvolvingTable:
-        shape = self._source.shape
-        made = EvolvingTable.create(
+    def _create(self) -> EvolvingTable:
+        schema = self._table_source.table_schema
+        table = EvolvingTable.create(
             self._layout,
-            self._source.columns_schema,
-            self._source.primary_key,
-            shape.names_of("key"),
-            key_is_json=shape.key_is_json,
+            self._table_source.columns_schema,
+            self._table_source.primary_key,
+            schema.names_of("key"),
+            key_is_json=schema.key_is_json,
         )
-        self._kept.save(made.version, made.state())
-        return made
+        self._store.save(table.version, table.state())
+        return table
 
     def _check_checkpoint(self, query: StreamingQuery) -> None:
-        found: Any = json.loads(self._checkpoint.read("metadata")) if self._checkpoint.exists("metadata") else {}
-        if found.get("id") != query.id:
+        metadata: Any = json.loads(self._checkpoint.read("metadata")) if self._checkpoint.exists("metadata") else {}
+        if metadata.get("id") != query.id:
             raise OptionsError(
                 "query",
                 (
                     f"start() must give its query the option checkpointLocation = "
-                    f"{self._checkpoint.path('')!r}, as restart_on_schema_change was told",
+                    f"{self._checkpoint.path('')!r}, the checkpoint_location of restart_on_schema_change",
                 ),
             )

@@ -1,4 +1,4 @@
-"""What a table's columns lack to hold a message."""
+"""Difference between the columns of a table and those that a message needs."""
 
 from __future__ import annotations
 
@@ -6,59 +6,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from millrace_catalog.evolution.changes import AlteredColumn
-from millrace_catalog.evolution.type_fit import fitting_type, loosens, new_type
+from millrace_catalog.evolution.type_fit import drops_not_null, fitting_type, new_type
 from millrace_catalog.types import Column, DataType
-from millrace_catalog.types.names import quoted
+from millrace_catalog.types.identifiers import quote_name
 
 
 @dataclass(frozen=True)
-class Needed:
-    """What a message needs.
+class RequiredChanges:
+    """Changes of a table's columns that a message requires.
 
     Attributes:
-        added: The columns that are missing.
-        altered: Those that are too narrow.
-        loosened: The columns among these that are NOT NULL, for which it has NULL.
+        added: Columns that the table lacks.
+        altered: Columns that are too narrow.
+        nulled: Columns among the altered ones that are NOT NULL and for which the message has NULL.
     """
 
     added: tuple[Column, ...]
     altered: tuple[AlteredColumn, ...]
-    loosened: tuple[AlteredColumn, ...]
+    nulled: tuple[AlteredColumn, ...]
 
     def __str__(self) -> str:
         parts = [f"{column} is new" for column in self.added]
-        parts += [f"{quoted(each.name)} is {each.before} and must be {each.after}" for each in self.altered]
+        parts += [f"{quote_name(each.name)} is {each.before} and must be {each.after}" for each in self.altered]
         return ", ".join(parts)
 
 
-class Needs:
-    """Tells what a table needs to hold messages, and remembers which types its columns hold.
+class SchemaDiff:
+    """Compare the columns of messages with those of a table, and remember which types the table's columns hold.
 
     Args:
-        types: The types of its columns by name.
+        types: Types of the table's columns by name.
     """
 
     def __init__(self, types: Mapping[str, DataType]) -> None:
         self._types = types
         self._fitting: dict[str, DataType] = {}
 
-    def grow(self, types: Mapping[str, DataType]) -> None:
-        """Take note that the table has further columns, or wider ones."""
+    def update(self, types: Mapping[str, DataType]) -> None:
+        """Replace the table's columns by more or wider ones."""
         self._types = types
 
-    def of(self, columns: Mapping[str, DataType]) -> Needed | None:
-        """What the table needs for a message with these columns; None when it holds it already."""
+    def required_by(self, columns: Mapping[str, DataType]) -> RequiredChanges | None:
+        """Return the changes that a message with these columns requires; None when the table holds it already."""
         fitting = self._fitting
         unseen = {name: type_ for name, type_ in columns.items() if fitting.get(name) is not type_}
         if not unseen:
             return None
-        needed = self._needed(unseen)
-        if needed.added or needed.altered:
-            return needed
+        required = self._compare(unseen)
+        if required.added or required.altered:
+            return required
         fitting.update(unseen)
         return None
 
-    def _needed(self, columns: Mapping[str, DataType]) -> Needed:
+    def _compare(self, columns: Mapping[str, DataType]) -> RequiredChanges:
         added: list[Column] = []
         altered: list[AlteredColumn] = []
         for name, type_ in columns.items():
@@ -68,4 +68,5 @@ class Needs:
                 added += [] if after is None else [Column(name, after)]
             elif (after := fitting_type(before, type_)) != before:
                 altered.append(AlteredColumn(name, before, after))
-        return Needed(tuple(added), tuple(altered), tuple(each for each in altered if loosens(each.before, each.after)))
+        nulled = tuple(each for each in altered if drops_not_null(each.before, each.after))
+        return RequiredChanges(tuple(added), tuple(altered), nulled)

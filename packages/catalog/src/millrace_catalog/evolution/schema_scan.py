@@ -1,4 +1,4 @@
-"""Finding, on the executors, the messages of a micro-batch that a table's columns must follow."""
+"""Scan a micro-batch, on the executors, for the messages that change a table's schema."""
 
 from __future__ import annotations
 
@@ -8,69 +8,71 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from millrace.contracts import SampledMessage
-from millrace_catalog.evolution.evolving_table import EvolvingTable
-from millrace_catalog.evolution.layout import Layout
-from millrace_catalog.evolution.uncommitted_batch import Range
+from millrace_catalog.evolution.evolving_table import EvolvingTable, TableLayout
+from millrace_catalog.evolution.uncommitted_batch import OffsetRange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _COLUMNS = "partition INT, offset BIGINT, key BINARY, value BINARY"
-_CONNECTION = ("properties.", "kafka.")
-_ALSO = {"scan.header-filter", "scan.filter.language", "scan.fail-on-data-loss", "failondataloss"}
+_CONNECTION_PREFIXES = ("properties.", "kafka.")
+_FORWARDED_OPTIONS = {"scan.header-filter", "scan.filter.language", "scan.fail-on-data-loss", "failondataloss"}
 
 
-def find_messages(
-    spark: SparkSession, layout: Layout, state: str, ranges: Sequence[Range], options: Mapping[str, str]
+def find_relevant_messages(
+    spark: SparkSession, layout: TableLayout, state: str, ranges: Sequence[OffsetRange], options: Mapping[str, str]
 ) -> list[SampledMessage]:
-    """The messages that matter to a table's columns, by partition and offset.
+    """Return the messages that are relevant to a table's schema, ordered by partition and offset.
 
-    A message is left out when the columns that the table needs for those before it in its partition hold it as well,
-    so that taking in what is found is the same as taking in all messages.
+    A message is left out if the columns required by earlier messages of its partition hold it, so that the returned
+    messages change the schema as all messages would.
 
     Args:
-        spark: The session.
-        layout: What of the table does not change.
-        state: What does.
-        ranges: Where to look, in the table's topic.
-        options: How the query reads the topic.
+        spark: Session that scans the messages.
+        layout: Unchanging parts of the table's definition.
+        state: State of the table: `EvolvingTable.state`.
+        ranges: Offsets to scan in the table's topic.
+        options: Data source options of the query.
     """
-    rows = spark.read.format("millrace").options(**_read_options(layout.topic, ranges, options)).schema(_COLUMNS).load()
+    rows = spark.read.format("millrace").options(**_scan_options(layout.topic, ranges, options)).schema(_COLUMNS).load()
 
-    def find(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def keep_relevant(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tables: dict[int, EvolvingTable] = {}
         for batch in batches:
-            kept = []
-            for place, message in enumerate(_messages(batch)):
+            relevant = []
+            for index, message in enumerate(_messages(batch)):
                 if message.partition not in tables:
                     tables[message.partition] = EvolvingTable.restore(layout, state)
-                if tables[message.partition].matters(message):
-                    kept.append(place)
-            if kept:
-                yield batch.take(pa.array(kept, pa.int64()))
+                if tables[message.partition].is_relevant(message):
+                    relevant.append(index)
+            if relevant:
+                yield batch.take(pa.array(relevant, pa.int64()))
 
-    found = rows.mapInArrow(find, _COLUMNS).toArrow().to_pylist()
-    return sorted((SampledMessage(**row) for row in found), key=lambda each: (each.partition, each.offset))
+    relevant_rows = rows.mapInArrow(keep_relevant, _COLUMNS).toArrow().to_pylist()
+    messages = (SampledMessage(**row) for row in relevant_rows)
+    return sorted(messages, key=lambda message: (message.partition, message.offset))
 
 
 def _messages(batch: pa.RecordBatch) -> Iterator[SampledMessage]:
     return map(SampledMessage, *(batch.column(name).to_pylist() for name in ("partition", "offset", "key", "value")))
 
 
-def _read_options(topic: str, ranges: Sequence[Range], options: Mapping[str, str]) -> dict[str, str]:
-    kept = {
-        name: value for name, value in options.items() if name.lower().startswith(_CONNECTION) or name.lower() in _ALSO
+def _scan_options(topic: str, ranges: Sequence[OffsetRange], options: Mapping[str, str]) -> dict[str, str]:
+    forwarded = {
+        name: value
+        for name, value in options.items()
+        if name.lower().startswith(_CONNECTION_PREFIXES) or name.lower() in _FORWARDED_OPTIONS
     }
     starts = [(each.partition, "earliest" if each.start is None else each.start) for each in ranges]
     return {
-        **kept,
+        **forwarded,
         "topic-partitions": f"{topic}:{','.join(str(each.partition) for each in ranges)}",
         "scan.startup.mode": "specific-offsets",
-        "scan.startup.specific-offsets": _offsets(starts),
+        "scan.startup.specific-offsets": _format_offsets(starts),
         "scan.bounded.mode": "specific-offsets",
-        "scan.bounded.specific-offsets": _offsets((each.partition, each.end) for each in ranges),
+        "scan.bounded.specific-offsets": _format_offsets((each.partition, each.end) for each in ranges),
     }
 
 
-def _offsets(places: Iterable[tuple[int, int | str]]) -> str:
-    return ";".join(f"partition:{partition},offset:{offset}" for partition, offset in places)
+def _format_offsets(offsets: Iterable[tuple[int, int | str]]) -> str:
+    return ";".join(f"partition:{partition},offset:{offset}" for partition, offset in offsets)

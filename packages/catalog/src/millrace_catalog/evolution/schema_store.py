@@ -1,4 +1,4 @@
-"""A table's state beside the checkpoint of its query: one file for each version, none of which is ever changed."""
+"""Storage of a table's state in the checkpoint of its query: one immutable file per version."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ import uuid
 from typing import TYPE_CHECKING
 
 from millrace.errors import SchemaError
-from millrace_catalog.jvm.folder import Folder
+from millrace_catalog.jvm import HadoopFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FOLDER = "millrace-schema"
+_FOLDER = "millrace-schema"
 
 
-class KeptState:
-    """Keeps a table's state.
+class SchemaStore:
+    """Store the state of a table.
 
     Args:
-        spark: The session whose file systems are used.
-        checkpoint: The checkpoint's location.
+        spark: Session whose file systems are used.
+        checkpoint: Location of the checkpoint.
     """
 
     def __init__(self, spark: SparkSession, checkpoint: str) -> None:
-        self._folder = Folder(spark, f"{checkpoint.rstrip('/')}/{FOLDER}")
+        self._folder = HadoopFolder(spark, f"{checkpoint.rstrip('/')}/{_FOLDER}")
 
     def load(self) -> str | None:
-        """The newest state; None when there is none."""
+        """Read the newest state; None when there is none."""
         versions = self._versions()
         return self._folder.read(str(versions[-1])) if versions else None
 
     def save(self, version: int, state: str) -> None:
-        """Keep a newer state; it is there as a whole or not at all, whatever happens.
+        """Write a newer state: either whole or not at all, even if the process is killed.
 
         Raises:
-            SchemaError: Another query has kept one of the same version.
+            SchemaError: Another query has written the same version.
         """
         name = str(version)
         self._folder.make("")
         if self._folder.exists(name):
             raise SchemaError(
-                f"{self._folder.path(name)} is there already: another query uses this checkpoint location; each needs "
-                f"one of its own"
+                f"{self._folder.path(name)} exists already: another query uses this checkpoint location; each query "
+                f"needs its own"
             )
         draft = f".{name}.{uuid.uuid4().hex}"
         self._folder.write(draft, state)

@@ -1,4 +1,8 @@
-"""The micro-batch that a streaming query has planned but not done, from its checkpoint."""
+"""The micro-batch that a streaming query has planned but not committed, read from its checkpoint.
+
+Spark writes the offsets of batch N to ``offsets/N`` before the batch (``OffsetSeqLog``: a version, the metadata, then a
+line of JSON for each source) and ``commits/N`` after it (``CommitLog``).
+"""
 
 from __future__ import annotations
 
@@ -8,51 +12,51 @@ from typing import NamedTuple, Protocol
 from millrace.checkpoint import StreamOffset, parse_offset_log
 
 
-class Files(Protocol):
-    """The files of a checkpoint."""
+class CheckpointFiles(Protocol):
+    """Files of a checkpoint."""
 
     def names(self, name: str = "") -> list[str]:
-        """What is in a folder."""
+        """List the names in a folder."""
 
     def read(self, name: str) -> str:
-        """The text of a file."""
+        """Read a text file."""
 
 
-class Range(NamedTuple):
-    """Offsets of a partition, from ``start`` up to, but not with, ``end``; a start of None is the log's beginning."""
+class OffsetRange(NamedTuple):
+    """Offsets of a partition from ``start`` to before ``end``; a start of None is the beginning of the log."""
 
     partition: int
     start: int | None
     end: int
 
 
-def pending_ranges(files: Files, topic: str) -> list[Range]:
-    """What is read of a topic by the micro-batch that is planned and not done; nothing if there is none.
+def uncommitted_ranges(checkpoint: CheckpointFiles, topic: str) -> list[OffsetRange]:
+    """Return the offsets that the uncommitted micro-batch reads of a topic; empty when there is no such batch.
 
     Args:
-        files: The checkpoint.
-        topic: The topic.
+        checkpoint: Files of the query's checkpoint.
+        topic: Name of the topic.
     """
-    planned, done = _numbers(files.names("offsets")), _numbers(files.names("commits"))
-    if not planned or max(planned) in done:
+    planned, committed = _batch_numbers(checkpoint.names("offsets")), _batch_numbers(checkpoint.names("commits"))
+    if not planned or max(planned) in committed:
         return []
-    number = max(planned)
-    ends = parse_offset_log(files.read(f"offsets/{number}"))
-    starts = parse_offset_log(files.read(f"offsets/{number - 1}")) if number - 1 in planned else {}
-    ranges: dict[int, Range] = {}
+    batch = max(planned)
+    ends = parse_offset_log(checkpoint.read(f"offsets/{batch}"))
+    starts = parse_offset_log(checkpoint.read(f"offsets/{batch - 1}")) if batch - 1 in planned else {}
+    ranges: dict[int, OffsetRange] = {}
     for source, end in ends.items():
-        begin = end.starting_offsets(starts.get(source, StreamOffset({})))
-        for partition, stop in end.positions.items():
-            if partition.topic == topic:
-                of_source = Range(partition.partition, begin.get(partition), stop)
-                ranges[of_source.partition] = _union(ranges.get(of_source.partition, of_source), of_source)
+        starting_offsets = end.starting_offsets(starts.get(source, StreamOffset({})))
+        for at, stop in end.positions.items():
+            if at.topic == topic:
+                added = OffsetRange(at.partition, starting_offsets.get(at), stop)
+                ranges[at.partition] = _union(ranges.get(at.partition, added), added)
     return [each for _, each in sorted(ranges.items()) if each.start != each.end]
 
 
-def _numbers(names: Iterable[str]) -> set[int]:
+def _batch_numbers(names: Iterable[str]) -> set[int]:
     return {int(name) for name in names if name.isdigit()}
 
 
-def _union(one: Range, other: Range) -> Range:
+def _union(one: OffsetRange, other: OffsetRange) -> OffsetRange:
     start = None if one.start is None or other.start is None else min(one.start, other.start)
-    return Range(one.partition, start, max(one.end, other.end))
+    return OffsetRange(one.partition, start, max(one.end, other.end))

@@ -1,21 +1,21 @@
-"""Schemas inferred from what messages hold: bytes in, tables with their evidence out. Nothing here knows of Kafka."""
+"""Schema inference: message bytes in, tables with their evidence out. Nothing here depends on Kafka."""
 
 from millrace_catalog.inference.canal_reader import CanalReader
 from millrace_catalog.inference.debezium_reader import DebeziumReader
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.key_inference import InferredKey, KeyInference
-from millrace_catalog.inference.observation import Observation, Position
+from millrace_catalog.inference.observation import MessageReader, Observation, Position
 from millrace_catalog.inference.options import (
     CanalInferenceOptions,
     DebeziumInferenceOptions,
+    EvolutionOptions,
     FormatOptions,
     InferenceOptions,
     JsonInferenceOptions,
     JsonSchemaOptions,
 )
-from millrace_catalog.inference.reader import PayloadReader
-from millrace_catalog.inference.result import Evidence, Inferred, InferredColumn, InferredTable, Skipped
-from millrace_catalog.inference.topic_inference import Inference
+from millrace_catalog.inference.result import Evidence, InferenceResult, InferredColumn, InferredTable, SkippedMessage
+from millrace_catalog.inference.topic_inference import TopicInference
 
 __all__ = [
     "CanalInferenceOptions",
@@ -23,10 +23,10 @@ __all__ = [
     "DebeziumInferenceOptions",
     "DebeziumReader",
     "Evidence",
+    "EvolutionOptions",
     "FormatOptions",
-    "Inference",
     "InferenceOptions",
-    "Inferred",
+    "InferenceResult",
     "InferredColumn",
     "InferredKey",
     "InferredTable",
@@ -34,8 +34,9 @@ __all__ = [
     "JsonReader",
     "JsonSchemaOptions",
     "KeyInference",
+    "MessageReader",
     "Observation",
-    "PayloadReader",
     "Position",
-    "Skipped",
+    "SkippedMessage",
+    "TopicInference",
 ]

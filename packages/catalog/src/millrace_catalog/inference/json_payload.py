@@ -1,4 +1,4 @@
-"""From a message's bytes to the JSON object that it holds."""
+"""Parse message bytes into JSON objects."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import msgspec
 from millrace.errors import MalformedMessageError
 
 _BLANKS = b" \t\r\n"
-_LONGEST_INTEGER = 40  # more digits than any type holds, and far fewer than int() takes long for
-_SHOWN = 60
+_MAX_INTEGER_DIGITS = 40  # more digits than any type holds, and far fewer than int() takes long for
+_MAX_SHOWN = 60
 
 _decode = msgspec.json.Decoder().decode
 
 
 def parse_object(payload: bytes | None) -> dict[str, Any] | None:
-    """The object that a message is, with plain Python values; None when it is null, empty, blank or JSON's null.
+    """Parse a message that is a JSON object; None when it is null, empty, blank or JSON's null.
 
-    As json reads messages, control characters may stand in strings, a byte order mark in front, and the last of
-    repeated fields counts. An integer with more digits than any type holds may come as another such.
+    As in format json, strings may contain control characters, a byte order mark may come first, and the last of
+    repeated fields counts. An integer with more digits than any type holds may become another such integer.
 
     Raises:
-        MalformedMessageError: It is no JSON, or no object.
+        MalformedMessageError: It is not JSON, or not an object.
     """
     if payload is None or not payload.strip(_BLANKS):
         return None
@@ -33,27 +33,27 @@ def parse_object(payload: bytes | None) -> dict[str, Any] | None:
         raise MalformedMessageError("nested too deeply") from None
     if tree is None or isinstance(tree, dict):
         return tree
-    raise MalformedMessageError(f"expected a JSON object, found {shown(tree)}")
+    raise MalformedMessageError(f"expected a JSON object, found {describe(tree)}")
 
 
 def object_field(message: dict[str, Any], field: str) -> dict[str, Any] | None:
-    """The object in a field; None when it is null or missing.
+    """Return the object in a field; None when it is null or missing.
 
     Raises:
-        MalformedMessageError: It is something else.
+        MalformedMessageError: The field holds something else.
     """
     value = message.get(field)
     if value is None or isinstance(value, dict):
         return value
-    raise MalformedMessageError(f"field {field}: expected an object, found {shown(value)}")
+    raise MalformedMessageError(f"field {field}: expected an object, found {describe(value)}")
 
 
-def shown(value: Any) -> str:
-    """A value as an error shows it, cut when it is long."""
+def describe(value: Any) -> str:
+    """Describe a value for an error; a long one is cut."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "an array"
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _parse(payload: bytes) -> Any:
@@ -73,7 +73,7 @@ def _parse_leniently(payload: bytes) -> Any:
 
 
 def _to_integer(text: str) -> int:
-    return int(text if len(text) <= _LONGEST_INTEGER else text[:_LONGEST_INTEGER])
+    return int(text if len(text) <= _MAX_INTEGER_DIGITS else text[:_MAX_INTEGER_DIGITS])
 
 
 def _refuse_constant(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Schemas of json messages."""
+"""Reader of json messages."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from millrace.errors import MalformedMessageError
-from millrace_catalog.inference.json_payload import parse_object, shown
+from millrace_catalog.inference.json_payload import describe, parse_object
+from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import Observation
 from millrace_catalog.inference.options import JsonInferenceOptions
-from millrace_catalog.inference.row_types import RowTypes
 from millrace_catalog.types import DataType
 
 
 class JsonReader:
-    """Reads messages that are one row each.
+    """Read messages that are one row each.
 
     Args:
-        topic: The topic, after which the table is named unless fields name it.
-        options: The options of json.
+        topic: Name of the topic, and of the table unless fields name it.
+        options: Options of json.
     """
 
     format = "json"
@@ -27,14 +27,14 @@ class JsonReader:
         self.options = options or JsonInferenceOptions()
         self.fixed: Mapping[str, DataType] = {column.name: column.type for column in self.options.fixed_types}
         self._topic = topic
-        self._rows = RowTypes(self.options, self.options.nesting, self.fixed)
+        self._objects = JsonObjectColumns(self.options, self.options.nesting, self.fixed)
 
     def read(self, payload: bytes | None) -> Observation | None:
-        """What a message says of its table; see `PayloadReader`."""
+        """Read the columns of a message: see `MessageReader.read`."""
         row = parse_object(payload)
         if row is None:
             return None
-        columns, paths = self._rows.of(row)
+        columns, paths = self._objects.columns_of(row)
         return Observation(self._table(row), columns, paths=paths)
 
     def _table(self, row: Mapping[str, Any]) -> str:
@@ -44,6 +44,6 @@ class JsonReader:
 def _name_part(row: Mapping[str, Any], field: str) -> str:
     value = row.get(field)
     if value is None or isinstance(value, dict | list) or value == "":
-        found = "is missing" if field not in row else f"is {shown(value)}"
+        found = "is missing" if field not in row else f"is {describe(value)}"
         raise MalformedMessageError(f"field {field}, which names the table, {found}")
-    return value if isinstance(value, str) else shown(value)
+    return value if isinstance(value, str) else describe(value)

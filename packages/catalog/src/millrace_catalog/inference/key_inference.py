@@ -1,4 +1,4 @@
-"""Inferring the columns of keys."""
+"""Inference of the columns of message keys."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from millrace_catalog.types import BYTES
 
 @dataclass(frozen=True)
 class InferredKey:
-    """What keys hold.
+    """The columns of keys.
 
     Attributes:
-        columns: Their columns, without ``key.fields-prefix``; none when no message has a key. Keys of which one is no
-            JSON object are one column of BYTES.
-        reason: Why they are one column, else empty.
+        columns: Columns without ``key.fields-prefix``; none when no message has a key. If any key is not a JSON object,
+            keys are a single column of BYTES.
+        reason: Why keys are a single column, else empty.
     """
 
     columns: tuple[InferredColumn, ...] = ()
@@ -28,17 +28,17 @@ class InferredKey:
 
     @property
     def is_json(self) -> bool:
-        """Whether all keys that there are are JSON objects."""
+        """Whether all keys are JSON objects."""
         return not self.reason
 
 
 class KeyInference:
-    """Takes in the keys of messages, and tells what columns they have.
+    """Infer the columns of keys, message by message.
 
     Args:
-        topic: The topic, for errors.
-        json: How keys that are JSON are read; they name no table.
-        options: What does not depend on the format.
+        topic: Name of the topic, for errors.
+        json: Options of keys that are JSON; keys name no table.
+        options: Options that do not depend on the format.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class KeyInference:
         self._bytes: InferredKey | None = None
 
     def add(self, position: Position, key: bytes | None) -> None:
-        """Take in the key of a message; None or no bytes when it has none.
+        """Add the key of a message; None or empty when it has none.
 
         Raises:
             SchemaError: Keys have too many columns.
@@ -66,7 +66,7 @@ class KeyInference:
             self._table.add(observation, position)
 
     def result(self) -> InferredKey:
-        """The columns as they are now."""
+        """Return the columns inferred so far."""
         return self._bytes or InferredKey(self._table.result().columns)
 
     def _read(self, key: bytes) -> Observation:

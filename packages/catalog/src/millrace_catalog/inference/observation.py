@@ -1,19 +1,21 @@
-"""What one message says of the table that it belongs to."""
+"""What a reader of messages reports: the columns that one message has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
+from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import DataType, least_common_type
 
 Path = tuple[str, ...]
-"""The names of the fields that lead to a value, from the outermost object on."""
+"""Names of the fields that lead to a value, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a message is."""
+    """Partition and offset of a message."""
 
     partition: int
     offset: int
@@ -27,11 +29,11 @@ class Observation:
     """The columns that a message has, exactly as its values are.
 
     Attributes:
-        table: The table's id.
-        columns: Their types by name, in the message's order: NOT NULL where there is a value, NULL where it is null. Of
-            what the message lacks nothing is said.
-        primary_key: The columns of the primary key, where the message tells them.
-        paths: Where columns stand in the message, if nested fields become columns; else empty.
+        table: Id of the table that the message belongs to.
+        columns: Types of the columns by name, in the message's order: NOT NULL for a value, NULL for a null. Columns
+            that the message lacks are left out.
+        primary_key: Columns of the primary key, if the message names them.
+        paths: Paths of the columns in the message, if nested fields become columns; else empty.
     """
 
     table: str
@@ -40,11 +42,37 @@ class Observation:
     paths: frozenset[Path] = frozenset()
 
 
-def join_rows(rows: Iterable[dict[str, DataType]]) -> dict[str, DataType]:
-    """The columns of several rows, each as wide as all of its values need it."""
-    joined: dict[str, DataType] = {}
+class MessageReader(Protocol):
+    """Reader of the messages of one format, for their columns.
+
+    Attributes:
+        format: Name of the format.
+        options: Options of the format.
+        fixed: Types of the columns that are not inferred, by name.
+    """
+
+    @property
+    def format(self) -> str: ...  # noqa: D102
+
+    @property
+    def options(self) -> FormatOptions: ...  # noqa: D102
+
+    @property
+    def fixed(self) -> Mapping[str, DataType]: ...  # noqa: D102
+
+    def read(self, payload: bytes | None) -> Observation | None:
+        """Read a message; None when it has no columns, such as a tombstone.
+
+        Raises:
+            MalformedMessageError: It is not a message of the format.
+        """
+
+
+def widen_rows(rows: Iterable[dict[str, DataType]]) -> dict[str, DataType]:
+    """Return the columns that hold the values of all rows."""
+    widened: dict[str, DataType] = {}
     for row in rows:
         for name, type_ in row.items():
-            known = joined.get(name)
-            joined[name] = type_ if known is None else least_common_type(known, type_)
-    return joined
+            current = widened.get(name)
+            widened[name] = type_ if current is None else least_common_type(current, type_)
+    return widened

@@ -1,4 +1,4 @@
-"""The options of inferring schemas, with the names and defaults of the reference; additions are marked as such."""
+"""Options of schema inference, with the names and defaults of the reference; additions are marked as such."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Nesting = Literal["string", "flatten", "struct"]
 
 
 def parse_table_fields(text: str) -> tuple[str, ...]:
-    """The fields of a list such as ``db,table``; ValueError when a name is empty or repeated."""
+    """Parse field names such as ``db,table``; ValueError when a name is empty or repeated."""
     return parse_names(text, "names of fields", "field", separator=",")
 
 
 def parse_fixed_types(text: str) -> tuple[Column, ...]:
-    """Names and types such as ``id BIGINT, name VARCHAR(10)``; ValueError when it is no such list."""
+    """Parse columns such as ``id BIGINT, name VARCHAR(10)``; ValueError when it is no such list."""
     schema = parse_schema(text)
     if any(column.type == NULL for column in schema):
-        raise ValueError("expected types of columns; NULL is none")
+        raise ValueError("expected column types, of which NULL is none")
     return schema.columns
 
 
 @dataclass(frozen=True)
 class InferenceOptions:
-    """What does not depend on the format."""
+    """Options that do not depend on the format."""
 
     max_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
@@ -45,8 +45,19 @@ class InferenceOptions:
 
 
 @dataclass(frozen=True)
+class EvolutionOptions:
+    """Options of following a schema as its messages change."""
+
+    strategy: Literal["continuous", "static"] = option(
+        "schema.inference.strategy",
+        default="continuous",
+        doc="Whether a table's schema follows its messages (continuous) or stays what it was at first (static).",
+    )
+
+
+@dataclass(frozen=True)
 class FormatOptions:
-    """What the formats share; each has it behind its own name."""
+    """Options that every format has, prefixed with the name of the format."""
 
     ignore_parse_errors: bool = option(
         "ignore-parse-errors", default=False, doc="Skip messages that cannot be parsed when a schema is inferred."
@@ -64,13 +75,13 @@ class FormatOptions:
 
     @property
     def iso(self) -> bool:
-        """Whether timestamps are written with a ``T``."""
+        """Whether timestamps are written with a ``T`` (ISO-8601)."""
         return self.timestamp_format == "ISO-8601"
 
 
 @dataclass(frozen=True)
 class JsonSchemaOptions(FormatOptions):
-    """The options of json where a topic is one table."""
+    """Options of json for a topic that is one table."""
 
     flatten: bool = option(
         "infer-schema.flatten-nested-columns.enable",
@@ -106,13 +117,13 @@ class JsonSchemaOptions(FormatOptions):
 
     @property
     def nesting(self) -> Nesting:
-        """What nested objects become."""
+        """Representation of nested objects."""
         return self.nested or ("flatten" if self.flatten else "string")
 
 
 @dataclass(frozen=True)
 class JsonInferenceOptions(JsonSchemaOptions):
-    """The options of json."""
+    """Options of json."""
 
     table_fields: tuple[str, ...] = option(
         "decode.parser-table-id.fields",
@@ -125,7 +136,7 @@ class JsonInferenceOptions(JsonSchemaOptions):
 
 @dataclass(frozen=True)
 class DebeziumInferenceOptions(FormatOptions):
-    """The options of debezium-json."""
+    """Options of debezium-json."""
 
     schema_include: bool = option(
         "schema-include", default=False, doc="Whether messages hold their schema beside the payload."
@@ -134,7 +145,7 @@ class DebeziumInferenceOptions(FormatOptions):
 
 @dataclass(frozen=True)
 class CanalInferenceOptions(FormatOptions):
-    """The options of canal-json."""
+    """Options of canal-json."""
 
     database_include: str | None = option(
         "database.include",

@@ -1,4 +1,4 @@
-"""What was inferred, and which messages say so."""
+"""Inferred tables, with the messages that are the evidence for their columns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from millrace_catalog.types import Column, DataType, Schema
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A message that made a column's type another one.
+    """A message that changed the type of a column.
 
     Attributes:
-        type: The type that it has from then on; NULL while all values are null.
-        position: Where the message is.
+        type: Type of the column from this message on; NULL while all values are null.
+        position: Partition and offset of the message.
     """
 
     type: DataType
@@ -27,16 +27,16 @@ class Evidence:
 
 @dataclass(frozen=True)
 class InferredColumn:
-    """A column.
+    """An inferred column.
 
     Attributes:
-        name: Its name.
-        type: Its type, nullable unless it is fixed; STRING when all values are null.
-        evidence: The messages that made it what it is, in the order in which they were looked at; the first is the
-            first one that has the column.
-        paths: Where it stands in messages: one path of names, or more when nested fields become columns and a field's
-            own name has a point, so that it is the same as a path's.
-        is_fixed: Whether the user has said its type.
+        name: Name of the column.
+        type: Type of the column, nullable unless it is fixed; STRING when all values are null.
+        evidence: Messages that changed the type, in the order in which they were read; the first is the first message
+            that has the column.
+        paths: Paths of the column in messages. There are several if nested fields become columns and the name of a
+            field contains a point, so that it equals a path.
+        is_fixed: Whether the user gave the type.
     """
 
     name: str
@@ -48,13 +48,13 @@ class InferredColumn:
 
 @dataclass(frozen=True)
 class InferredTable:
-    """A table.
+    """An inferred table.
 
     Attributes:
-        name: Its id: the topic's name, or what messages say.
-        columns: Its columns, in the order in which they were met.
-        primary_key: The columns of its primary key, where messages tell them.
-        messages: How many messages belong to it.
+        name: Id of the table: the topic, or the name that messages give.
+        columns: Columns in the order of their first message.
+        primary_key: Columns of the primary key, if messages name them.
+        messages: Number of messages that belong to the table.
     """
 
     name: str
@@ -64,28 +64,28 @@ class InferredTable:
 
     @property
     def schema(self) -> Schema:
-        """The columns with their types."""
+        """Columns with their types."""
         return Schema(tuple(Column(column.name, column.type) for column in self.columns))
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """A message that was left out, and why."""
+class SkippedMessage:
+    """A malformed message that was left out."""
 
     position: Position
     reason: str
 
 
 @dataclass(frozen=True)
-class Inferred:
-    """What the messages of a topic say.
+class InferenceResult:
+    """The tables of a topic.
 
     Attributes:
-        tables: The tables by name, in the order in which they were met.
-        silent: How many messages say nothing: tombstones, blank ones, and those that are not looked at.
-        skipped: The messages that were left out since they cannot be parsed.
+        tables: Tables by name, in the order of their first message.
+        empty_messages: Number of messages without columns: tombstones, blank ones, and those that are filtered out.
+        skipped: Malformed messages, which were left out.
     """
 
     tables: Mapping[str, InferredTable] = field(default_factory=dict)
-    silent: int = 0
-    skipped: tuple[Skipped, ...] = ()
+    empty_messages: int = 0
+    skipped: tuple[SkippedMessage, ...] = ()

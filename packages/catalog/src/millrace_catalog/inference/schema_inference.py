@@ -1,4 +1,4 @@
-"""The columns of a read of json for which the user gave none."""
+"""The plugin that infers the columns of a read of json without a schema."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from millrace.contracts import SampledMessage, SchemaInference
 from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions
-from millrace_catalog.inference.sampled import infer_table
+from millrace_catalog.inference.topic_inference import infer_table
 from millrace_catalog.types.arrow import to_arrow_schema
 
 
 class JsonSchemaInference(SchemaInference):
-    """Tells the columns of JSON objects."""
+    """Infer the columns of JSON objects."""
 
     Options = JsonSchemaOptions
     options: JsonSchemaOptions
@@ -22,13 +22,13 @@ class JsonSchemaInference(SchemaInference):
     def infer(
         self, topics: Mapping[str, Sequence[SampledMessage]], max_columns: int, *, skip_malformed: bool = False
     ) -> pa.Schema:
-        """The columns of JSON objects: see `SchemaInference.infer`."""
+        """Infer columns: see `SchemaInference.infer`."""
         options = replace(self.options, ignore_parse_errors=True) if skip_malformed else self.options
         limit = InferenceOptions(max_columns=max_columns)
         tables = [infer_table(topic, messages, options, limit).table for topic, messages in topics.items()]
         if len(tables) > 1:
-            # Not the tables are joined, which know no more what has been null or empty only
-            messages = [each for of_topic in topics.values() for each in of_topic]
+            # The tables cannot be joined: they do not know any more which columns had only nulls or empty arrays
+            messages = [message for sample in topics.values() for message in sample]
             lenient = replace(options, ignore_parse_errors=True)
             tables = [infer_table(";".join(topics), messages, lenient, limit).table]
         return to_arrow_schema(tables[0].schema) if tables and tables[0] is not None else pa.schema([])

@@ -1,4 +1,4 @@
-"""A table that is inferred message by message."""
+"""Inference of one table, message by message."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Mapping
 from millrace.errors import SchemaError
 from millrace_catalog.inference.observation import Observation, Path, Position
 from millrace_catalog.inference.result import Evidence, InferredColumn, InferredTable
-from millrace_catalog.types import NULL, DataType, least_common_type, settled
-from millrace_catalog.types.count import count_columns
-from millrace_catalog.types.unknown import nullable_throughout
+from millrace_catalog.types import NULL, DataType, least_common_type, resolve_unknown
+from millrace_catalog.types.model import count_columns
+from millrace_catalog.types.widen import deeply_nullable
 
 
 class TableInference:
-    """Collects what messages say of a table.
+    """Infer the columns and primary key of one table.
 
     Args:
-        name: The table's id.
-        fixed: Types of columns that are not inferred.
-        max_columns: How many columns it may have, fields within columns included.
+        name: Id of the table.
+        fixed: Types of the columns that are not inferred, by name.
+        max_columns: Maximum number of columns, fields within columns included.
     """
 
     def __init__(self, name: str, fixed: Mapping[str, DataType], max_columns: int) -> None:
         self._name = name
         self._fixed = fixed
-        self._most = max_columns
+        self._max_columns = max_columns
         self._columns: dict[str, _Column] = {}
         self._count = 0
         self._paths: set[Path] = set()
@@ -32,7 +32,7 @@ class TableInference:
         self._messages = 0
 
     def add(self, observation: Observation, position: Position) -> None:
-        """Take in what a message says.
+        """Add the columns of a message.
 
         Raises:
             SchemaError: The table has too many columns, or another primary key.
@@ -48,28 +48,30 @@ class TableInference:
                 self._count += columns[name].count
             elif type_ is not column.last:
                 self._count += column.widen(type_, position)
-        if self._count > self._most:
+        if self._count > self._max_columns:
             raise SchemaError(
                 f"table {self._name!r} has {self._count} columns, fields within columns included, at {position}, more "
-                f"than option 'infer-schema.max-columns' allows ({self._most}): raise it, or read nested objects and "
-                f"names that are data as STRING or MAP"
+                f"than option 'infer-schema.max-columns' allows ({self._max_columns}): raise it, or read nested "
+                f"objects and names that are data as STRING or MAP"
             )
 
     def result(self) -> InferredTable:
-        """The table as it is now."""
+        """Return the table inferred so far."""
         paths: dict[str, list[Path]] = {}
         for path in sorted(self._paths):
             paths.setdefault(".".join(path), []).append(path)
-        names = [name for name in self._columns if not self._is_only_the_null_of_an_object(name)]
+        names = [name for name in self._columns if not self._is_null_of_flattened_object(name)]
         columns = tuple(self._column(name, tuple(paths.get(name, [(name,)]))) for name in names)
         return InferredTable(self._name, columns, self._key[0] if self._key else (), self._messages)
 
     def _column(self, name: str, paths: tuple[Path, ...]) -> InferredColumn:
         column, fixed = self._columns[name], self._fixed.get(name)
-        return InferredColumn(name, fixed or settled(column.type), tuple(column.evidence), paths, fixed is not None)
+        return InferredColumn(
+            name, fixed or resolve_unknown(column.type), tuple(column.evidence), paths, fixed is not None
+        )
 
-    def _is_only_the_null_of_an_object(self, name: str) -> bool:
-        """Whether nested fields became columns of their own and this is what is left of their object."""
+    def _is_null_of_flattened_object(self, name: str) -> bool:
+        """Whether a column is only the null of an object whose fields have become columns of their own."""
         if not self._paths or self._columns[name].type != NULL:
             return False
         return any(other.startswith(f"{name}.") for other in self._columns)
@@ -80,30 +82,30 @@ class TableInference:
         if self._key is None:
             self._key = key, position
         elif self._key[0] != key:
-            known, where = self._key
+            first_key, first_position = self._key
             raise SchemaError(
-                f"table {self._name!r} has the primary key ({', '.join(known)}) at {where}, and ({', '.join(key)}) at "
-                f"{position}; a change of constraints cannot be followed: read the topic from behind it"
+                f"table {self._name!r} has the primary key ({', '.join(first_key)}) at {first_position}, and "
+                f"({', '.join(key)}) at {position}; primary keys cannot change: read the topic from after that change"
             )
 
 
 class _Column:
-    """A column's type so far."""
+    """The type of a column so far."""
 
     def __init__(self, type_: DataType, position: Position) -> None:
         self.type = self.last = type_
         self.count = count_columns(type_)
-        self.evidence = [Evidence(nullable_throughout(type_), position)]
+        self.evidence = [Evidence(deeply_nullable(type_), position)]
 
     def widen(self, type_: DataType, position: Position) -> int:
-        """Let the column hold values of another type too; how many columns more it is worth."""
+        """Widen the column to hold another type; return how many columns that adds."""
         self.last = type_
-        wide = least_common_type(self.type, type_)
-        if wide is self.type:
+        widened = least_common_type(self.type, type_)
+        if widened is self.type:
             return 0
-        self.type = wide
-        shown = nullable_throughout(wide)
+        self.type = widened
+        shown = deeply_nullable(widened)
         if shown != self.evidence[-1].type:
             self.evidence.append(Evidence(shown, position))
-        before, self.count = self.count, count_columns(wide)
+        before, self.count = self.count, count_columns(widened)
         return self.count - before

@@ -1,6 +1,6 @@
-"""Which texts are dates and timestamps: those that json reads as such, without its leniencies.
+"""Recognize texts that are dates and timestamps: those that format json reads as such, without its leniency.
 
-A text that json would read as another day, such as February 30th, stays text; so does a time beyond nanoseconds.
+A text that json would read as another day, such as February 30th, stays text; so does a time finer than nanoseconds.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ _ZONE = r"(Z|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)?"
 _SQL = re.compile(rf"{_DAY}(?:( ){_HOUR}{_SECOND}{_ZONE})?")
 _ISO = re.compile(rf"{_DAY}(?:(T){_HOUR}(?:{_SECOND})?{_ZONE})?")
 _MICROSECONDS, _NANOSECONDS = 6, 9
-_YEARS_AT_THE_EDGE = ("0001", "9999")
+_FIRST_AND_LAST_YEAR = ("0001", "9999")
 _DATE = with_nullability(DATE, False)
 _TIMESTAMPS = {
-    (zoned, finer): with_nullability(make(_NANOSECONDS if finer else _MICROSECONDS), False)
-    for zoned, make in ((False, timestamp), (True, timestamp_ltz))
-    for finer in (False, True)
+    (has_zone, is_finer): with_nullability(make(_NANOSECONDS if is_finer else _MICROSECONDS), False)
+    for has_zone, make in ((False, timestamp), (True, timestamp_ltz))
+    for is_finer in (False, True)
 }
-"""The types of timestamps, by whether they have a time zone, and whether they are finer than microseconds."""
+"""Types of timestamps, by whether they have a time zone and whether they are finer than microseconds."""
 
 
 def time_text_reader(iso: bool) -> Callable[[str], DataType | None]:
-    """What tells the type of a text that is a date or timestamp, NOT NULL, and None of any other.
+    """Return a function that maps a date or timestamp to its NOT NULL type, and any other text to None.
 
     Args:
-        iso: Whether ``T`` stands between date and time, else a space.
+        iso: Whether date and time are separated by ``T``, else by a space.
     """
     match = (_ISO if iso else _SQL).fullmatch
 
@@ -45,8 +45,8 @@ def time_text_reader(iso: bool) -> Callable[[str], DataType | None]:
         separator, fraction, zone = found.groups()[3:]
         if separator is None:
             return _DATE
-        if zone not in (None, "Z") and found[1] in _YEARS_AT_THE_EDGE:
-            return None  # the offset may lead out of the years that there are
+        if zone not in (None, "Z") and found[1] in _FIRST_AND_LAST_YEAR:
+            return None  # the offset may lead to a year that does not exist
         return _TIMESTAMPS[zone is not None, len(fraction or "") > _MICROSECONDS]
 
     return read

@@ -1,46 +1,54 @@
-"""Inferring the tables of a topic from some of its messages."""
+"""Inference of the tables of a topic from some of its messages."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
 from millrace.errors import MalformedMessageError, MessageError, SchemaError
-from millrace_catalog.inference.observation import Observation, Position
-from millrace_catalog.inference.options import InferenceOptions
-from millrace_catalog.inference.reader import PayloadReader
-from millrace_catalog.inference.result import Inferred, Skipped
+from millrace_catalog.inference.json_reader import JsonReader
+from millrace_catalog.inference.observation import MessageReader, Observation, Position
+from millrace_catalog.inference.options import InferenceOptions, JsonInferenceOptions, JsonSchemaOptions
+from millrace_catalog.inference.result import InferenceResult, InferredColumn, InferredTable, SkippedMessage
 from millrace_catalog.inference.table_inference import TableInference
+from millrace_catalog.types import STRING
+
+if TYPE_CHECKING:
+    from millrace.contracts import SampledMessage
 
 _SHOWN_BYTES = 60
 
 
-class Inference:
-    """Takes in messages, and tells what tables they make.
+class TopicInference:
+    """Infer the tables of a topic, message by message.
 
-    The types do not depend on the order of messages; the order of columns and the evidence do.
+    The types do not depend on the order of the messages; the order of columns and the evidence do.
 
     Args:
-        topic: The topic, for errors.
-        reader: What reads its messages.
-        options: What does not depend on their format.
+        topic: Name of the topic, for errors.
+        reader: Reader of its messages.
+        options: Options that do not depend on the format.
     """
 
-    def __init__(self, topic: str, reader: PayloadReader, options: InferenceOptions | None = None) -> None:
+    def __init__(self, topic: str, reader: MessageReader, options: InferenceOptions | None = None) -> None:
         self._topic = topic
         self._reader = reader
         self._options = options or InferenceOptions()
         self._tables: dict[str, TableInference] = {}
-        self._silent = 0
-        self._skipped: list[Skipped] = []
+        self._empty_messages = 0
+        self._skipped: list[SkippedMessage] = []
 
     def add(self, position: Position, payload: bytes | None) -> None:
-        """Take in a message.
+        """Add a message.
 
         Args:
-            position: Where it is.
-            payload: Its value; None for a tombstone.
+            position: Partition and offset of the message.
+            payload: Value of the message; None for a tombstone.
 
         Raises:
-            MessageError: It cannot be parsed, and such messages are not to be skipped.
-            SchemaError: It makes a table that is refused: too many columns, another primary key.
+            MessageError: It is malformed, and malformed messages are not skipped.
+            SchemaError: Its table would have too many columns, or another primary key.
         """
         try:
             observation = self._reader.read(payload)
@@ -48,14 +56,14 @@ class Inference:
             self._skip(position, str(error), payload or b"")
             return
         if observation is None:
-            self._silent += 1
+            self._empty_messages += 1
         else:
             self._observe(observation, position)
 
-    def result(self) -> Inferred:
-        """The tables as they are now."""
+    def result(self) -> InferenceResult:
+        """Return the tables inferred so far."""
         tables = {name: table.result() for name, table in self._tables.items()}
-        return Inferred(tables, self._silent, tuple(self._skipped))
+        return InferenceResult(tables, self._empty_messages, tuple(self._skipped))
 
     def _observe(self, observation: Observation, position: Position) -> None:
         table = self._tables.get(observation.table)
@@ -74,4 +82,73 @@ class Inference:
                 f"{payload[:_SHOWN_BYTES]!r}. Set {self._reader.format}.ignore-parse-errors to true to infer the "
                 f"schema without such messages"
             )
-        self._skipped.append(Skipped(position, reason))
+        self._skipped.append(SkippedMessage(position, reason))
+
+
+@dataclass(frozen=True)
+class SampledTable:
+    """The one table of a topic, inferred from a sample of its messages.
+
+    Attributes:
+        table: The table; None when no message has columns.
+        messages: Number of sampled messages.
+        skipped: Malformed messages among them.
+    """
+
+    table: InferredTable | None
+    messages: int
+    skipped: tuple[SkippedMessage, ...]
+
+
+def infer_table(
+    topic: str, messages: Iterable[SampledMessage], json: JsonSchemaOptions, options: InferenceOptions
+) -> SampledTable:
+    """Infer the one table of a topic from the values of its messages.
+
+    Raises:
+        MessageError: A message is malformed, and malformed messages are not skipped.
+        SchemaError: There are values, but none is a JSON object; or the table would have too many columns.
+    """
+    count = 0
+    reader = JsonReader(topic, replace(to_inference_options(json), ignore_parse_errors=True))
+    inference = TopicInference(topic, reader, options)
+    for message in messages:
+        count += 1
+        inference.add(Position(message.partition, message.offset), message.value)
+    result = inference.result()
+    if result.skipped:
+        _check_skipped(topic, result, count, ignore=json.ignore_parse_errors)
+    table = result.tables.get(topic)
+    if table is None or not table.columns:
+        return SampledTable(None, count, result.skipped)
+    return SampledTable(_with_rescued_column(topic, table, json.rescued), count, result.skipped)
+
+
+def to_inference_options(json: JsonSchemaOptions) -> JsonInferenceOptions:
+    """Convert the options of a topic with one table to those of `JsonReader`."""
+    return JsonInferenceOptions(**{each.name: getattr(json, each.name) for each in fields(JsonSchemaOptions)})
+
+
+def _with_rescued_column(topic: str, table: InferredTable, name: str | None) -> InferredTable:
+    if name is None:
+        return table
+    if name in table.schema.names:
+        raise SchemaError(
+            f"topic {topic!r}: messages have a field {name!r}; give option 'json.rescued-data-column' another name"
+        )
+    return replace(table, columns=(*table.columns, InferredColumn(name, STRING, (), ())))
+
+
+def _check_skipped(topic: str, result: InferenceResult, count: int, *, ignore: bool) -> None:
+    first = result.skipped[0]
+    if not result.tables:
+        raise SchemaError(
+            f"topic {topic!r} holds no JSON objects: none of the {count} sampled messages is one; {first.position}: "
+            f"{first.reason}. Read it with another format, or without one"
+        )
+    if not ignore:
+        raise MessageError(
+            f"malformed message in topic {topic!r}, {first.position}: {first.reason} ({len(result.skipped)} of {count} "
+            f"sampled messages are malformed). Set json.ignore-parse-errors to true to infer the schema without such "
+            f"messages"
+        )

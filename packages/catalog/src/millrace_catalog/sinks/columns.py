@@ -1,4 +1,4 @@
-"""The columns of a target beside those of the rows that come."""
+"""Fit the columns of a sink and those of its rows to each other."""
 
 from __future__ import annotations
 
@@ -9,63 +9,65 @@ from pyspark.sql import functions as fn
 from millrace.errors import SchemaError
 from millrace_catalog.sinks.casting import cast
 from millrace_catalog.types import Column, Schema, widen_schemas
-from millrace_catalog.types.names import quoted
+from millrace_catalog.types.identifiers import backquote, quote_name
 from millrace_catalog.types.spark import to_spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def widened(held: Schema, wanted: Schema, target: str) -> Schema:
-    """The columns of a target when it holds the wanted ones, too: its own as wide as needed, then those it lacks.
+def widen_sink(current: Schema, required: Schema, sink: str) -> Schema:
+    """Widen the columns of a sink to hold the required ones, and append those that it lacks.
 
     Args:
-        held: What it has.
-        wanted: What is to come.
-        target: What errors call it.
+        current: Columns of the sink.
+        required: Columns of the rows to append.
+        sink: Name of the sink, for errors.
 
     Raises:
-        SchemaError: Names differ only in case from each other.
+        SchemaError: Names differ only in case.
     """
-    after = widen_schemas(held, wanted)
-    check_case(after.names, target)
+    after = widen_schemas(current, required)
+    check_case(after.names, sink)
     return after
 
 
-def check_case(names: tuple[str, ...], what: str) -> None:
-    """Refuse names that neither Spark nor most databases tell apart.
+def check_case(names: tuple[str, ...], table: str) -> None:
+    """Refuse names that Spark and most databases take for the same.
 
     Raises:
-        SchemaError: Two of them differ only in case.
+        SchemaError: Two names differ only in case.
     """
-    known: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
-        other = known.setdefault(name.lower(), name)
+        other = spellings.setdefault(name.lower(), name)
         if other != name:
             raise SchemaError(
-                f"{what} would have the columns {quoted(other)} and {quoted(name)}, which differ only in case: choose "
-                f"other prefixes ('key.fields-prefix', 'value.fields-prefix') or names of added columns"
+                f"{table} would have the columns {quote_name(other)} and {quote_name(name)}, which differ only in "
+                f"case: choose other prefixes ('key.fields-prefix', 'value.fields-prefix') or names of computed columns"
             )
 
 
-def added(before: Schema, after: Schema) -> tuple[Column, ...]:
-    """The columns that are only in ``after``."""
-    known = before.types
-    return tuple(column for column in after if column.name not in known)
+def new_columns(before: Schema, after: Schema) -> tuple[Column, ...]:
+    """Return the columns that only ``after`` has."""
+    types = before.types
+    return tuple(column for column in after if column.name not in types)
 
 
-def fitted(rows: DataFrame, schema: Schema) -> DataFrame:
-    """Rows with exactly the columns of a schema, as wide; those that they lack are NULL.
+def cast_rows(rows: DataFrame, schema: Schema) -> DataFrame:
+    """Cast rows to exactly the columns of a schema; columns that they lack are NULL.
 
     Raises:
-        SchemaError: They have columns besides, which would be lost.
+        SchemaError: The rows have other columns, which would be lost.
     """
     types = {field.name: field.dataType for field in rows.schema.fields}
-    if more := sorted(types.keys() - schema.types.keys()):
-        raise SchemaError(f"the target has no column {quoted(more[0])}: prepare it for the columns of the rows first")
+    if unknown := sorted(types.keys() - schema.types.keys()):
+        raise SchemaError(
+            f"the sink has no column {quote_name(unknown[0])}: call prepare with the columns of the rows first"
+        )
     return rows.select(
         [
-            cast(rows[_name(field.name)], types[field.name], field.dataType).alias(field.name)
+            cast(rows[backquote(field.name)], types[field.name], field.dataType).alias(field.name)
             if field.name in types
             else fn.lit(None).cast(field.dataType).alias(field.name)
             for field in to_spark_schema(schema).fields
@@ -73,10 +75,6 @@ def fitted(rows: DataFrame, schema: Schema) -> DataFrame:
     )
 
 
-def no_rows(spark: SparkSession, schema: Schema) -> DataFrame:
-    """Columns without rows."""
+def empty_rows(spark: SparkSession, schema: Schema) -> DataFrame:
+    """Make a DataFrame with these columns and no rows."""
     return spark.createDataFrame([], to_spark_schema(schema))
-
-
-def _name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

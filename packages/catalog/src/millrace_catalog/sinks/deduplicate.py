@@ -1,7 +1,7 @@
-"""Adding what a target does not have, by the key alone.
+"""Append only rows whose key a sink does not have yet.
 
-The target's own rows say what it has, so that neither a batch that is replayed, one of which a part was written before
-the process was killed, nor a query with a new checkpoint adds a row twice.
+The keys are read from the sink itself, so that no row is written twice by a replayed batch, by a batch that was partly
+written when the process was killed, or by a query with a new checkpoint.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from millrace_catalog.sinks.table_sink import KEY
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_MOST_RANGES = 50
-"""More partitions than this are not told apart where keys are looked for; the join does so."""
+_MAX_RANGES = 50
+"""With more partitions, the keys to look up are limited by offset alone, since each partition adds a condition."""
 
 
 @dataclass(frozen=True)
-class Keys:
-    """How a target tells the keys of its rows.
+class SinkKeys:
+    """Access to the keys of a sink.
 
     Attributes:
-        rows: Its columns of `KEY`, read only where a condition on them says.
-        ends: The last offset of each partition that it has.
+        rows: Reads the columns of `KEY` lazily, so that a condition on them is pushed down.
+        ends: Reads the last offset of each partition.
     """
 
     rows: Callable[[SparkSession], DataFrame]
@@ -41,44 +41,43 @@ class _Range:
     last: int
 
 
-class MissingRows:
-    """Finds the rows of micro-batches that a target lacks.
+class Deduplicator:
+    """Find the rows of micro-batches that a sink does not have.
 
-    What is behind the last offset that the target has is missing for sure, since it has one writer; only for others
-    its keys are read.
+    A sink has one writer, so rows after the last offset of their partition are new; its keys are read only for others.
 
     Args:
-        keys: The target's.
+        keys: Keys of the sink.
     """
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: SinkKeys) -> None:
         self._keys = keys
         self._ends: dict[int, int] | None = None
 
     def forget(self) -> None:
-        """Look again what the target has; somebody else may have written since."""
+        """Forget the last offsets, since another query may have written to the sink."""
         self._ends = None
 
-    def add(self, rows: DataFrame, write: Callable[[DataFrame], None]) -> None:
-        """Have those rows of a micro-batch written that the target lacks, reading the batch once."""
-        # Neither the ranges nor the write are to read Kafka and decode again
+    def append(self, rows: DataFrame, write: Callable[[DataFrame], None]) -> None:
+        """Write the rows of a micro-batch that the sink does not have, reading the batch once."""
+        # So that ranges and write do not read and decode from Kafka twice
         rows = rows.persist()
         try:
             ranges = _ranges(rows)
             if ranges:
-                self._add(rows, ranges, write)
+                self._append(rows, ranges, write)
         finally:
             rows.unpersist()
 
-    def _add(self, rows: DataFrame, ranges: list[_Range], write: Callable[[DataFrame], None]) -> None:
+    def _append(self, rows: DataFrame, ranges: list[_Range], write: Callable[[DataFrame], None]) -> None:
         ends = self._keys.ends(rows.sparkSession) if self._ends is None else self._ends
-        # A write that fails may have added a part
+        # A failed write may have added some of the rows
         self._ends = None
         if all(each.first > ends.get(each.partition, -1) for each in ranges):
             write(rows)
         else:
-            known = self._keys.rows(rows.sparkSession).where(_within(ranges))
-            missing = rows.join(known, [rows[name] == known[name] for name in KEY], "left_anti")
+            existing = self._keys.rows(rows.sparkSession).where(_within(ranges))
+            missing = rows.join(existing, [rows[name] == existing[name] for name in KEY], "left_anti")
             if not missing.isEmpty():
                 write(missing)
         self._ends = ends | {each.partition: max(each.last, ends.get(each.partition, -1)) for each in ranges}
@@ -86,14 +85,14 @@ class MissingRows:
 
 def _ranges(rows: DataFrame) -> list[_Range]:
     partition, offset = KEY
-    found = rows.groupBy(partition).agg(fn.min(offset).alias("first"), fn.max(offset).alias("last")).collect()
-    return [_Range(row[partition], row["first"], row["last"]) for row in found]
+    ranges = rows.groupBy(partition).agg(fn.min(offset).alias("first"), fn.max(offset).alias("last")).collect()
+    return [_Range(row[partition], row["first"], row["last"]) for row in ranges]
 
 
 def _within(ranges: list[_Range]) -> Column:
-    """The keys that may be those of the ranges; the fewer, the fewer ranges there are."""
+    """Return a condition that includes all keys of the ranges, and few others."""
     partition, offset = map(fn.col, KEY)
-    if len(ranges) > _MOST_RANGES:
+    if len(ranges) > _MAX_RANGES:
         return offset.between(min(each.first for each in ranges), max(each.last for each in ranges))
     condition = fn.lit(False)
     for each in ranges:

@@ -1,4 +1,4 @@
-"""Keeping a target in step with a topic."""
+"""Replicate a topic into a table sink."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from millrace_catalog.evolution.restart import EvolvingQuery, restart_on_schema_change
-from millrace_catalog.sinks.computed_columns import AddedColumns
+from millrace_catalog.sinks.computed_columns import ComputedColumns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -19,47 +19,47 @@ if TYPE_CHECKING:
 _ALL_ROWS = {"scan.startup.mode": "earliest-offset"}
 
 
-def sync(
+def replicate(
     table: KafkaJsonTable,
-    target: TableSink,
+    sink: TableSink,
     *,
     spark: SparkSession,
     checkpoint_location: str,
-    add_columns: Mapping[str, str] | None = None,
+    computed_columns: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
     trigger: Mapping[str, Any] | None = None,
 ) -> EvolvingQuery:
-    """Start a query that puts a topic's rows into a target, and makes the target follow the topic's columns.
+    """Start a query that writes a topic's rows into a sink, whose columns follow those of the topic.
 
-    Each message gives one row, whose key is (partition, offset), also that of an upsert table: a row that the target
-    has is not added again, whatever is replayed, even by a query with another checkpoint. One query at a time writes
-    into a target.
+    Each message is one row with the key (partition, offset), in upsert tables too. A row that the sink has is not
+    written again, whatever is replayed, even by a query with a new checkpoint. One query at a time may write into a
+    sink.
 
     Args:
-        table: The table of a catalog.
-        target: Where its rows go; it is made if it is missing.
-        spark: The session.
-        checkpoint_location: The folder for the query's progress.
-        add_columns: Columns to add behind those of the table: expressions of Spark's SQL over the latter, one value a
-            row, by name. They keep their places; columns that the table gets later come behind them.
-        options: Further options of the data source. Without ``scan.startup.mode`` it is ``earliest-offset``, so that
-            the target gets what the topic holds already.
-        trigger: What `DataStreamWriter.trigger` takes, as ``{"processingTime": "10 seconds"}``.
+        table: A table of a catalog.
+        sink: Sink of its rows; it is created if it does not exist.
+        spark: A classic session.
+        checkpoint_location: Location of the query's checkpoint.
+        computed_columns: Columns to add behind those of the table: by name, Spark SQL expressions over the table's
+            columns with one value per row. They keep their places; later columns of the table come behind them.
+        options: Further data source options. The default of ``scan.startup.mode`` is ``earliest-offset``, so that the
+            sink gets all rows of the topic.
+        trigger: Arguments of `DataStreamWriter.trigger`, such as ``{"processingTime": "10 seconds"}``.
 
     Returns:
         The running query.
 
     Raises:
-        SchemaError: An added column has the name of one of the table, its expression is wrong, or the target cannot
-            hold the columns. When the table gets a column with the name of an added one later, the query ends with it.
-        MachineError: The session lacks what the target needs.
+        SchemaError: A computed column has the name of a column of the table, its expression is wrong, or the sink
+            cannot hold the columns. A later column of the table with the name of a computed one ends the query.
+        MachineError: The session lacks what the sink needs.
     """
-    added = AddedColumns(add_columns or {}, table.name)
+    computed = ComputedColumns(computed_columns or {}, table.name)
 
     def start(rows: DataFrame, schema: Schema) -> StreamingQuery:
-        wider, columns = added.to(rows, schema)
-        target.prepare(spark, columns)
-        writer = wider.writeStream.foreachBatch(lambda batch, _: target.append(batch))
+        with_computed, columns = computed.add_to(rows, schema)
+        sink.prepare(spark, columns)
+        writer = with_computed.writeStream.foreachBatch(lambda batch, _: sink.append(batch))
         writer = writer.option("checkpointLocation", checkpoint_location)
         return (writer.trigger(**trigger) if trigger else writer).start()
 

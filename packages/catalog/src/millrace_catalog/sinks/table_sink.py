@@ -1,4 +1,4 @@
-"""Tables that can be kept in step with a topic."""
+"""The interface of tables that `replicate` fills."""
 
 from __future__ import annotations
 
@@ -14,44 +14,43 @@ if TYPE_CHECKING:
     from millrace_catalog.types import Schema
 
 KEY = POSITION
-"""The columns by which a target knows a row; every table of a topic has them."""
+"""Columns that identify a row in a sink; every table of a topic has them."""
 
 
-class TargetError(MillraceError):
-    """A target could not be reached, or refused what was asked of it."""
+class TableSinkError(MillraceError):
+    """A sink could not be reached, or refused an operation."""
 
 
 class TableSink(ABC):
-    """Where `sync` puts a table's rows. One query at a time writes into it.
+    """A table that `replicate` writes into. One query at a time may write into a sink.
 
-    Both methods run on the driver, and are called again whenever a query starts anew: after a change of the table's
+    Both methods run on the driver, and are called again whenever a query restarts: after a change of the table's
     columns, and after a process was killed in the middle of either of them.
     """
 
     @abstractmethod
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
-        """Make the target if it is missing, or make it hold these columns; finish first what was left half done.
+        """Create the sink if it does not exist, or change it to hold these columns.
 
-        Columns that it lacks come at its end, nullable; a column that is narrower becomes as wide as needed, and its
-        rows keep their values. Columns that it has besides, and types that are wide enough, stay as they are.
+        A change that a killed process left half done is finished first. Missing columns are added at the end, nullable;
+        narrower columns become as wide as needed, and their rows keep their values. Other columns and wider types stay.
 
         Args:
             spark: The session.
-            schema: The columns of the rows that will come; those of `KEY` are among them.
+            schema: Columns of the rows to append, those of `KEY` included.
 
         Raises:
-            SchemaError: It cannot be made to hold them.
-            MachineError: The session lacks what the target needs.
+            SchemaError: The sink cannot hold the columns.
+            MachineError: The session lacks what the sink needs.
         """
 
     @abstractmethod
     def append(self, rows: DataFrame) -> None:
-        """Add the rows of a micro-batch that the target does not have, told by the columns of `KEY`.
+        """Append the rows of a micro-batch that the sink does not have yet, by the columns of `KEY`.
 
         Args:
-            rows: A batch with the columns of the last `prepare`. Its rows can be read more than once, but may then
-                be read from Kafka again.
+            rows: A batch with the columns of the last `prepare`. Reading it a second time may read Kafka again.
 
         Raises:
-            SchemaError: `prepare` was not called before.
+            SchemaError: `prepare` has not been called.
         """

@@ -1,4 +1,4 @@
-"""Kafka topics that hold JSON, as tables whose columns are inferred."""
+"""The catalog of Kafka topics that hold JSON."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from millrace.contracts import Catalog, SampledMessage
 from millrace.errors import MessageError, SchemaError
 from millrace.sampling import Topics
 from millrace_catalog.inference import InferredKey, KeyInference, Position
-from millrace_catalog.inference.sampled import all_options, infer_table
-from millrace_catalog.tables.options import CatalogOptions, configure
+from millrace_catalog.inference.topic_inference import infer_table, to_inference_options
+from millrace_catalog.tables.options import CatalogOptions, parse_catalog_options
 from millrace_catalog.tables.table import KafkaJsonTable
-from millrace_catalog.tables.table_schema import shape
-from millrace_catalog.types.names import quoted
+from millrace_catalog.tables.table_schema import build_table_schema
+from millrace_catalog.types.identifiers import backquote, quote_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 logger = logging.getLogger("millrace.catalog")
 
-GIVE_COLUMNS = "write some, or read it with a schema: .schema('id BIGINT, name STRING, ...')"
+_ADVICE = "write some, or read it with a schema: .schema('id BIGINT, name STRING, ...')"
 
 
 class KafkaJsonCatalog(Catalog):
-    """The topics of a Kafka cluster as tables of one database; no schema is given by hand.
+    """The topics of a Kafka cluster as tables of one database, with inferred schemas.
 
         catalog = KafkaJsonCatalog({"properties.bootstrap.servers": "localhost:9092"})
         catalog.table("orders").read(spark).show()
@@ -34,28 +34,28 @@ class KafkaJsonCatalog(Catalog):
     A table's columns are inferred from the newest messages of all partitions of its topic.
 
     Args:
-        options: Options by name; json's may stand behind ``json.``.
-        clock: Seconds that never go back.
+        options: Options by name; those of json may be prefixed with ``json.``.
+        clock: Monotonic clock, in seconds.
 
     Raises:
-        OptionsError: Something is wrong with them; every problem is in the one message.
+        OptionsError: Options are wrong; the message has every problem.
     """
 
     Options = CatalogOptions
 
     def __init__(self, options: Mapping[str, str], *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._configured = configure(options)
-        self._topics = Topics(self._configured.client)
+        self._config = parse_catalog_options(options)
+        self._topics = Topics(self._config.client)
         self._clock = clock
-        self._known: dict[str, tuple[float, KafkaJsonTable]] = {}
+        self._cache: dict[str, tuple[float, KafkaJsonTable]] = {}
 
     @property
     def database(self) -> str:
-        """The name of the one database."""
-        return self._configured.options.database
+        """Name of the one database."""
+        return self._config.options.database
 
     def list_tables(self) -> list[str]:
-        """The names of all topics but Kafka's own, sorted.
+        """List the topics, except Kafka's internal ones, sorted.
 
         Raises:
             UnreachableError: No broker answered.
@@ -63,90 +63,91 @@ class KafkaJsonCatalog(Catalog):
         return self._topics.names()
 
     def table(self, name: str) -> KafkaJsonTable:
-        """A topic as a table; what was inferred is kept for ``infer-schema.cache-ttl``.
+        """Return a topic as a table; its inferred columns are cached for ``infer-schema.cache-ttl``.
 
         Raises:
-            UnknownTopicError: There is no such topic.
-            SchemaError: It is empty, its messages tell no columns, or none that could be read.
+            UnknownTopicError: The topic does not exist.
+            SchemaError: The topic is empty, or its messages have no columns that could be read.
             MessageError: A message is malformed.
-            ClientError: The brokers refused, or did not answer.
+            ClientError: The brokers refused or did not answer.
         """
-        known = self._fresh(name)
-        if known is None:
-            samples = self._topics.newest([name], self._configured.options.sample)[name]
-            known = self._keep(name, samples)
-        return known
+        table = self._cached(name)
+        if table is None:
+            samples = self._topics.newest([name], self._config.options.sample)[name]
+            table = self._infer_and_cache(name, samples)
+        return table
 
     def describe(self, name: str) -> str:
-        """The columns of a table, and which messages made their types what they are; raises as `table`."""
+        """Describe the columns of a table, with the messages that their types were inferred from; raises as `table`."""
         return self.table(name).describe()
 
     def refresh(self, name: str | None = None) -> None:
-        """Forget what was inferred of a table, or of all, so that the next look infers it anew."""
+        """Drop a table, or all, from the cache, so that its columns are inferred again when it is next used."""
         if name is None:
-            self._known.clear()
+            self._cache.clear()
         else:
-            self._known.pop(name, None)
+            self._cache.pop(name, None)
 
     def create_views(self, spark: SparkSession) -> list[str]:
-        """Make a temporary view, named as its topic, of each table whose columns can be inferred.
+        """Create a temporary view of each topic whose columns can be inferred, with the topic's name.
 
-        A view has the columns of now, and goes on showing what its topic holds when it is first asked, as each batch
-        read of Spark does; views that are made again show what is there then. Topics without a schema are left out,
-        with a warning that says why. Names that are not of letters, digits and ``_`` stand between backticks in SQL.
+        A view keeps its columns and, as a batch read of Spark does, the rows that the topic had at the first query.
+        Create the views again to see later messages. Topics without columns are left out with a warning. In SQL, write
+        names with other characters than letters, digits and ``_`` between backticks.
 
         Returns:
-            The names of the views, sorted.
+            Names of the views, sorted.
 
         Raises:
-            ClientError: The brokers refused, or did not answer.
+            ClientError: The brokers refused or did not answer.
         """
         names = self.list_tables()
-        unknown = [name for name in names if self._fresh(name) is None]
-        newest = self._topics.newest(unknown, self._configured.options.sample, allow_missing=True)
-        made = []
+        uncached = [name for name in names if self._cached(name) is None]
+        newest = self._topics.newest(uncached, self._config.options.sample, allow_missing=True)
+        views = []
         for name in names:
             try:
-                table = self._fresh(name) or (self._keep(name, newest[name]) if name in newest else None)
+                table = self._cached(name) or (self._infer_and_cache(name, newest[name]) if name in newest else None)
             except (SchemaError, MessageError) as error:
-                logger.warning("no view of topic %r: %s", name, error)
+                logger.warning("skipping the view of topic %r: %s", name, error)
                 continue
             if table is not None:
-                table.read(spark).createOrReplaceTempView("`" + name + "`")
-                made.append(name)
-        return made
+                table.read(spark).createOrReplaceTempView(backquote(name))
+                views.append(name)
+        return views
 
     def __repr__(self) -> str:
-        return f"KafkaJsonCatalog({self._configured.client['bootstrap.servers']!r}, database {quoted(self.database)})"
+        servers = self._config.client["bootstrap.servers"]
+        return f"KafkaJsonCatalog({servers!r}, database {quote_name(self.database)})"
 
-    def _fresh(self, name: str) -> KafkaJsonTable | None:
-        at, table = self._known.get(name, (0.0, None))
-        is_fresh = table is not None and self._clock() - at < self._configured.options.cache_ttl_ms / 1000
+    def _cached(self, name: str) -> KafkaJsonTable | None:
+        at, table = self._cache.get(name, (0.0, None))
+        is_fresh = table is not None and self._clock() - at < self._config.options.cache_ttl_ms / 1000
         return table if is_fresh else None
 
-    def _keep(self, name: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
+    def _infer_and_cache(self, name: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
         table = self._infer(name, samples)
-        self._known[name] = (self._clock(), table)
+        self._cache[name] = (self._clock(), table)
         return table
 
     def _infer(self, topic: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
         if not samples:
-            raise SchemaError(f"topic {topic!r} is empty, and columns are inferred from messages: {GIVE_COLUMNS}")
-        options, json = self._configured.options, self._configured.json
+            raise SchemaError(f"topic {topic!r} has no messages to infer columns from: {_ADVICE}")
+        options, json = self._config.options, self._config.json
         value = infer_table(topic, samples, json, options)
         if value.table is None:
             raise SchemaError(
-                f"topic {topic!r} tells no columns: the {value.messages} messages that were looked at have no value, "
-                f"or no field in it: {GIVE_COLUMNS}"
+                f"topic {topic!r} tells no columns: the {value.messages} sampled messages have no value, or no field "
+                f"in it: {_ADVICE}"
             )
         key = self._infer_key(topic, samples)
         is_upsert = options.upsert and self._topics.is_compacted(topic)
-        made = shape(topic, key, value.table, options, is_upsert=is_upsert)
-        return KafkaJsonTable(topic, self._configured, made, key, value)
+        schema = build_table_schema(topic, key, value.table, options, is_upsert=is_upsert)
+        return KafkaJsonTable(topic, self._config, schema, key, value)
 
     def _infer_key(self, topic: str, samples: Sequence[SampledMessage]) -> InferredKey:
-        options = self._configured.options
-        inference = KeyInference(topic, all_options(self._configured.json), options)
+        options = self._config.options
+        inference = KeyInference(topic, to_inference_options(self._config.json), options)
         for each in samples:
             inference.add(Position(each.partition, each.offset), each.key)
         return inference.result()

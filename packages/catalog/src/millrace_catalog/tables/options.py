@@ -1,4 +1,4 @@
-"""The options of the catalog, with the names of the reference; additions are marked as such."""
+"""Options of the catalog, with the names of the reference; additions are marked as such."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties
 from millrace.options.values import parse_duration_ms
 from millrace.sampling import take_client_properties
-from millrace_catalog.evolution.options import EvolutionOptions
-from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions
+from millrace_catalog.inference import EvolutionOptions, InferenceOptions, JsonSchemaOptions
 
-_CLIENT = "properties."
+_CLIENT_PREFIX = "properties."
 
 
 @dataclass(frozen=True, kw_only=True)
 class CatalogOptions(EvolutionOptions, InferenceOptions):
-    """The options of the catalog that are not json's."""
+    """Options of the catalog that are not json's."""
 
     type: Literal["kafka"] = option("type", default="kafka", doc="The catalog's name, as SQL gives it.")
     format: Literal["json"] = option("format", default="json", doc="The format of values, and of keys where they are.")
@@ -56,19 +55,19 @@ class CatalogOptions(EvolutionOptions, InferenceOptions):
         key, value = self.key_prefix, self.value_prefix
         if key and value and (key.startswith(value) or value.startswith(key)):
             raise ValueError(
-                f"options 'key.fields-prefix' and 'value.fields-prefix': {key!r} and {value!r} are not told apart, "
-                f"since one begins with the other"
+                f"options 'key.fields-prefix' and 'value.fields-prefix': {key!r} and {value!r} cannot be told "
+                f"apart, since one begins with the other"
             )
 
 
-class Configured(NamedTuple):
-    """The options of a catalog, parsed.
+class CatalogConfig(NamedTuple):
+    """Parsed options of a catalog.
 
     Attributes:
-        options: Those that are not json's.
-        json: Those of json.
-        client: Properties for the Kafka client.
-        connection: The options ``properties.*`` as they were given, for reads.
+        options: Options of the catalog itself.
+        json: Options of json.
+        client: Properties of the Kafka client.
+        connection: Options ``properties.*`` as the user gave them, for reads.
     """
 
     options: CatalogOptions
@@ -77,24 +76,25 @@ class Configured(NamedTuple):
     connection: Properties
 
 
-def configure(raw: Mapping[str, str]) -> Configured:
-    """Parse and check a catalog's options.
+def parse_catalog_options(raw: Mapping[str, str]) -> CatalogConfig:
+    """Parse and check the options of a catalog.
 
     Raises:
-        OptionsError: Something is wrong; every problem is in the one message.
+        OptionsError: Options are wrong; the message has every problem.
     """
     parser = OptionParser("catalog", raw)
     client = take_client_properties(parser)
     options = parser.take(CatalogOptions) or CatalogOptions()
-    # The reference gives a catalog json's options by their own names
+    # The reference has json's options without prefix in a catalog
     json = parser.take(JsonSchemaOptions, "", "json.") or JsonSchemaOptions()
-    parser.finish(_hint)
-    connection = {name: str(value) for name, value in raw.items() if name.lower().startswith(_CLIENT)}
-    return Configured(options, json, client, Properties(connection))
+    parser.finish(_unknown_option_hint)
+    connection = {name: str(value) for name, value in raw.items() if name.lower().startswith(_CLIENT_PREFIX)}
+    return CatalogConfig(options, json, client, Properties(connection))
 
 
-def _hint(name: str) -> str | None:
-    reads = {each for info in options_of(SourceOptions).values() for each in (info.name, *info.aliases)}
-    if name.lower() in {each.lower() for each in reads} or name.lower().startswith(("scan.startup.", "scan.bounded.")):
+def _unknown_option_hint(name: str) -> str | None:
+    declared = options_of(SourceOptions).values()
+    read_options = {each.lower() for info in declared for each in (info.name, *info.aliases)}
+    if name.lower() in read_options or name.lower().startswith(("scan.startup.", "scan.bounded.")):
         return f"it is for reads: catalog.table(...).read(spark, {{{name!r}: ...}})"
     return None

@@ -1,53 +1,53 @@
-"""The options by which the data source reads a topic as its table."""
+"""Data source options that read a topic as its table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from millrace_catalog.inference import JsonSchemaOptions
-from millrace_catalog.tables.options import Configured
+from millrace_catalog.tables.options import CatalogConfig
 from millrace_catalog.tables.table_schema import METADATA
 
 
-def read_options(topic: str, configured: Configured, key: Sequence[str], *, key_is_json: bool) -> dict[str, str]:
-    """The options of the data source for a table.
+def read_options(topic: str, config: CatalogConfig, key: Sequence[str], *, key_is_json: bool) -> dict[str, str]:
+    """Return the data source options that read a table.
 
     Args:
-        topic: Its topic.
-        configured: The options of its catalog.
-        key: The columns of keys.
+        topic: Topic of the table.
+        config: Options of its catalog.
+        key: Names of the key columns.
         key_is_json: Whether keys are read as JSON, else as bytes.
     """
-    options = configured.options
-    json = _json_options(configured.json)
-    found = {
-        **configured.connection,
+    options = config.options
+    json = _decoding_options(config.json)
+    read = {
+        **config.connection,
         "topic": topic,
         "format": "json",
         **{f"json.{name}": value for name, value in json.items()},
         "metadata.columns": ", ".join(column.name for column in METADATA),
     }
-    if configured.json.rescued is not None:
-        found["json.rescued-data-column"] = configured.json.rescued
+    if config.json.rescued is not None:
+        read["json.rescued-data-column"] = config.json.rescued
     if options.value_prefix:
-        found["value.fields-prefix"] = options.value_prefix
+        read["value.fields-prefix"] = options.value_prefix
     if key:
-        found |= {"key.fields": ";".join(key), "value.fields-include": "EXCEPT_KEY"}
-        found["key.format"] = "json" if key_is_json else "raw"
+        read |= {"key.fields": ";".join(key), "value.fields-include": "EXCEPT_KEY"}
+        read["key.format"] = "json" if key_is_json else "raw"
         if options.key_prefix:
-            found["key.fields-prefix"] = options.key_prefix
+            read["key.fields-prefix"] = options.key_prefix
         if key_is_json:
-            found |= {f"key.json.{name}": value for name, value in json.items()}
-    return found
+            read |= {f"key.json.{name}": value for name, value in json.items()}
+    return read
 
 
-def _json_options(json: JsonSchemaOptions) -> dict[str, str]:
-    """Those of json's options that matter to who reads messages."""
-    found = {}
+def _decoding_options(json: JsonSchemaOptions) -> dict[str, str]:
+    """Return the options of json that change how messages are decoded, not how columns are inferred."""
+    options = {}
     if json.ignore_parse_errors:
-        found["ignore-parse-errors"] = "true"
+        options["ignore-parse-errors"] = "true"
     if json.iso:
-        found["timestamp-format.standard"] = json.timestamp_format
+        options["timestamp-format.standard"] = json.timestamp_format
     if json.nesting == "flatten":
-        found["infer-schema.flatten-nested-columns.enable"] = "true"
-    return found
+        options["infer-schema.flatten-nested-columns.enable"] = "true"
+    return options

@@ -1,4 +1,4 @@
-"""A topic as a table."""
+"""A Kafka topic as a table."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pyarrow as pa
 from millrace.contracts import CatalogColumn, CatalogTable
 from millrace.options.secrets import Properties
 from millrace_catalog.inference import InferredColumn, InferredKey
-from millrace_catalog.inference.sampled import SampledTable
+from millrace_catalog.inference.topic_inference import SampledTable
 from millrace_catalog.tables.read_options import read_options
-from millrace_catalog.tables.table_schema import Shape, ShapedColumn
-from millrace_catalog.tables.table_text import create_table, described
+from millrace_catalog.tables.table_schema import TableColumn, TableSchema
+from millrace_catalog.tables.table_text import create_table_statement, describe_table
 from millrace_catalog.types import Schema
 from millrace_catalog.types.arrow import to_arrow_schema
 from millrace_catalog.types.json_schema import to_json_schema
@@ -24,70 +24,72 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from millrace_catalog.tables.options import Configured
+    from millrace_catalog.tables.options import CatalogConfig
 
 
 class KafkaJsonTable(CatalogTable):
-    """A topic as its newest messages say; made by `KafkaJsonCatalog.table`.
+    """A topic with the columns of its newest messages; made by `KafkaJsonCatalog.table`.
 
     Attributes:
-        columns_schema: Its columns with the types of the reference's SQL.
-        shape: How they are put together.
-        configured: The options of its catalog.
+        columns_schema: Columns with the types of the reference's SQL.
+        table_schema: Columns with their parts, and the primary key.
+        config: Options of the catalog.
     """
 
-    def __init__(self, topic: str, configured: Configured, shape: Shape, key: InferredKey, value: SampledTable) -> None:
+    def __init__(
+        self, topic: str, config: CatalogConfig, table_schema: TableSchema, key: InferredKey, value: SampledTable
+    ) -> None:
         self._topic = topic
-        self._database = configured.options.database
-        self.shape = shape
-        self.configured = configured
+        self._database = config.options.database
+        self.table_schema = table_schema
+        self.config = config
         self._key = key
         self._value = value
-        self.columns_schema = Schema(tuple(each.column for each in shape.columns))
+        self.columns_schema = Schema(tuple(each.column for each in table_schema.columns))
         fields = to_arrow_schema(self.columns_schema)
-        self._columns = tuple(_column(each, fields.field(place)) for place, each in enumerate(shape.columns))
-        keys = shape.names_of("key")
-        self._options = Properties(read_options(topic, configured, keys, key_is_json=shape.key_is_json))
+        self._columns = tuple(_column(each, fields.field(place)) for place, each in enumerate(table_schema.columns))
+        keys = table_schema.names_of("key")
+        self._options = Properties(read_options(topic, config, keys, key_is_json=table_schema.key_is_json))
 
     @property
     def name(self) -> str:
-        """The topic."""
+        """Name of the topic."""
         return self._topic
 
     @property
     def columns(self) -> Sequence[CatalogColumn]:
-        """Its columns: those of the key, of the value, then partition, offset and timestamp."""
+        """Columns of the key, of the value, then partition, offset and timestamp."""
         return self._columns
 
     @property
     def inferred(self) -> Mapping[str, InferredColumn]:
-        """What the columns of key and value were inferred as, by their names in the table."""
-        return {each.column.name: each.inferred for each in self.shape.columns if each.inferred is not None}
+        """Inferred columns of key and value, by their names in the table."""
+        return {each.column.name: each.inferred for each in self.table_schema.columns if each.inferred is not None}
 
     @property
     def primary_key(self) -> tuple[str, ...]:
-        """Partition and offset; of an upsert table the columns of the key."""
-        return self.shape.primary_key
+        """Columns of the primary key: partition and offset, or the key columns of an upsert table."""
+        return self.table_schema.primary_key
 
     @property
     def is_upsert(self) -> bool:
-        """Whether a row replaces the earlier ones with the same primary key."""
-        return self.shape.is_upsert
+        """Whether a row replaces earlier rows with the same primary key."""
+        return self.table_schema.is_upsert
 
     @property
     def options(self) -> Properties:
-        """The options by which the data source reads it."""
+        """Data source options that read the table."""
         return self._options
 
     @property
     def spark_schema(self) -> StructType:
-        """Its columns as Spark has them."""
+        """Columns as a Spark schema."""
         from millrace_catalog.types.spark import to_spark_schema
 
         return to_spark_schema(self.columns_schema)
 
     def describe(self) -> str:
-        """Its columns, and which messages made their types what they are."""
+        """Describe the columns, with the messages that their types were inferred from."""
         skipped = self._value.skipped
         count = self._value.messages
         notes = [f"inferred from {count} message{'' if count == 1 else 's'}"]
@@ -97,34 +99,39 @@ class KafkaJsonTable(CatalogTable):
             notes.append(
                 f"{len(skipped)} malformed messages were left out, first {skipped[0].position}: {skipped[0].reason}"
             )
-        return described(self._topic, self._columns, self.shape, notes)
+        return describe_table(self._topic, self._columns, self.table_schema, notes)
 
     def ddl(self) -> str:
-        """Its CREATE TABLE statement in the reference's SQL; what is secret is left out."""
-        return create_table(self._database, self._topic, self._columns, self.shape, self._options)
+        """Write the table as a CREATE TABLE statement of the reference's SQL, without secrets."""
+        return create_table_statement(self._database, self._topic, self._columns, self.table_schema, self._options)
 
     def spark_ddl(self) -> str:
-        """Its columns, as ``.schema(...)`` takes them."""
+        """Write the columns as ``.schema(...)`` takes them."""
         return spark_ddl(self.columns_schema)
 
     def json_schema(self) -> str:
-        """The JSON Schema of the values of its messages."""
+        """Write the JSON Schema of the values of its messages."""
         columns = () if self._value.table is None else self._value.table.columns
-        found = ((path, column.type) for column in columns for path in column.paths)
-        return json.dumps(to_json_schema(self._topic, found), indent=2, ensure_ascii=False)
+        paths = ((path, column.type) for column in columns for path in column.paths)
+        return json.dumps(to_json_schema(self._topic, paths), indent=2, ensure_ascii=False)
 
     def read(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
-        """Its rows: see `CatalogTable.read`."""
-        return spark.read.format("millrace").options(**self._with(options)).schema(self.spark_schema).load()
+        """Read its rows: see `CatalogTable.read`."""
+        return spark.read.format("millrace").options(**self._merged_options(options)).schema(self.spark_schema).load()
 
     def read_stream(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
-        """Its rows as a stream: see `CatalogTable.read_stream`."""
-        return spark.readStream.format("millrace").options(**self._with(options)).schema(self.spark_schema).load()
+        """Read its rows as a stream: see `CatalogTable.read_stream`."""
+        return (
+            spark.readStream.format("millrace")
+            .options(**self._merged_options(options))
+            .schema(self.spark_schema)
+            .load()
+        )
 
     def __repr__(self) -> str:
         return f"KafkaJsonTable({self._topic!r}, {self.columns_schema})"
 
-    def _with(self, options: Mapping[str, str] | None) -> dict[str, str]:
+    def _merged_options(self, options: Mapping[str, str] | None) -> dict[str, str]:
         given = {name.lower() for name in options or {}}
         return {
             **{name: value for name, value in self._options.items() if name.lower() not in given},
@@ -132,8 +139,8 @@ class KafkaJsonTable(CatalogTable):
         }
 
 
-def _column(shaped: ShapedColumn, field: pa.Field) -> CatalogColumn:
-    return CatalogColumn(field, str(shaped.column.type), shaped.part, _evidence(shaped.inferred))
+def _column(source: TableColumn, field: pa.Field) -> CatalogColumn:
+    return CatalogColumn(field, str(source.column.type), source.part, _evidence(source.inferred))
 
 
 def _evidence(inferred: InferredColumn | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The columns of a topic's table: those of keys, those of values, and what each message has beside them."""
+"""Schema of a topic's table: the columns of keys, of values, and of metadata."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ METADATA = (
     Column("timestamp", timestamp_ltz(3)),
 )
 POSITION = ("partition", "offset")
+"""Columns that identify a row: the place of its message in the topic."""
+
+_PART_NAMES: dict[Part, str] = {"key": "the key", "value": "the value", "metadata": "the metadata"}
 
 
 @dataclass(frozen=True)
-class ShapedColumn:
+class TableColumn:
     """A column of the table.
 
     Attributes:
-        column: Its name and type.
-        part: Where it comes from.
-        inferred: What it was inferred as, by its own name; None for metadata.
+        column: Name and type.
+        part: Part of the message that it comes from.
+        inferred: The inferred column, named without prefix; None for metadata.
     """
 
     column: Column
@@ -35,76 +38,79 @@ class ShapedColumn:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What a topic looks like as a table.
+class TableSchema:
+    """The schema of a topic's table.
 
     Attributes:
-        columns: Its columns: key, value, metadata.
-        primary_key: The columns of its primary key.
-        is_upsert: Whether a row replaces the earlier ones of the same key.
+        columns: Columns of the key, of the value and of metadata, in this order.
+        primary_key: Names of the columns of the primary key.
+        is_upsert: Whether a row replaces earlier rows with the same key.
         key_is_json: Whether keys are read as JSON, else as bytes.
     """
 
-    columns: tuple[ShapedColumn, ...]
+    columns: tuple[TableColumn, ...]
     primary_key: tuple[str, ...]
     is_upsert: bool
     key_is_json: bool
 
     def names_of(self, part: Part) -> tuple[str, ...]:
-        """The names of the columns of a part."""
+        """Return the names of the columns of a part."""
         return tuple(each.column.name for each in self.columns if each.part == part)
 
 
-def shape(topic: str, key: InferredKey, value: InferredTable, options: CatalogOptions, *, is_upsert: bool) -> Shape:
-    """Put the columns of a table together.
+def build_table_schema(
+    topic: str, key: InferredKey, value: InferredTable, options: CatalogOptions, *, is_upsert: bool
+) -> TableSchema:
+    """Combine the inferred columns of keys and values with those of metadata.
 
     Raises:
-        SchemaError: Two of them would have the same name, or a key column one that cannot be written in options.
+        SchemaError: Two columns of different parts would have the same name, options cannot express the name of a key
+            column, or an upsert table has no key.
     """
     columns = (
         *_prefixed(key.columns, options.key_prefix, "key"),
         *_prefixed(value.columns, options.value_prefix, "value"),
-        *(ShapedColumn(column, "metadata") for column in METADATA),
+        *(TableColumn(column, "metadata") for column in METADATA),
     )
     _check_names(topic, columns)
     keys = tuple(each.column.name for each in columns if each.part == "key")
     _check_key(topic, keys, is_upsert=is_upsert)
-    return Shape(columns, keys if is_upsert else POSITION, is_upsert, key.is_json)
+    return TableSchema(columns, keys if is_upsert else POSITION, is_upsert, key.is_json)
 
 
 def check_key_names(topic: str, names: Iterable[str]) -> None:
-    """Raise SchemaError for the name of a key column that cannot be written in options."""
+    """Raise SchemaError for the name of a key column that option ``key.fields`` cannot express."""
     for name in names:
         if ";" in name or name != name.strip():
-            raise SchemaError(f"topic {topic!r}: no option can name the key column {name!r}; read it with a schema")
-
-
-def _prefixed(columns: tuple[InferredColumn, ...], prefix: str, part: Part) -> Iterator[ShapedColumn]:
-    for each in columns:
-        yield ShapedColumn(Column(prefix + each.name, each.type), part, each)
-
-
-def _check_names(topic: str, columns: tuple[ShapedColumn, ...]) -> None:
-    known: dict[str, Part] = {}
-    for each in columns:
-        # Spark tells no names apart that differ by case only, unless it is told to
-        name = each.column.name.lower()
-        other = known.setdefault(name, each.part)
-        if other != each.part:
             raise SchemaError(
-                f"topic {topic!r}: column {each.column.name!r} would be of {_named(other)} and of {_named(each.part)}; "
-                f"give option 'value.fields-prefix', such as 'value_', or another 'key.fields-prefix'"
+                f"topic {topic!r}: option 'key.fields' cannot express the key column {name!r}; read the topic with a "
+                f"schema"
             )
 
 
-def _named(part: Part) -> str:
-    return {"key": "the key", "value": "the value", "metadata": "the metadata"}[part]
+def _prefixed(columns: tuple[InferredColumn, ...], prefix: str, part: Part) -> Iterator[TableColumn]:
+    for each in columns:
+        yield TableColumn(Column(prefix + each.name, each.type), part, each)
+
+
+def _check_names(topic: str, columns: tuple[TableColumn, ...]) -> None:
+    parts: dict[str, Part] = {}
+    for each in columns:
+        # By default Spark ignores case in column names
+        name = each.column.name.lower()
+        other = parts.setdefault(name, each.part)
+        if other != each.part:
+            raise SchemaError(
+                f"topic {topic!r}: column {each.column.name!r} would be of {_PART_NAMES[other]} and of "
+                f"{_PART_NAMES[each.part]}; give option 'value.fields-prefix', such as 'value_', or another "
+                f"'key.fields-prefix'"
+            )
 
 
 def _check_key(topic: str, names: tuple[str, ...], *, is_upsert: bool) -> None:
     check_key_names(topic, names)
     if is_upsert and not names:
         raise SchemaError(
-            f"topic {topic!r}: an upsert table is keyed by its key columns, and no message that was looked at has a "
-            f"key; leave out option 'infer-schema.compacted-topic-as-upsert-table'"
+            f"topic {topic!r}: an upsert table is keyed by its key columns, and no sampled message has a key; "
+            f"leave out option 'infer-schema.compacted-topic-as-upsert-table'"
         )

@@ -1,6 +1,6 @@
-"""The types of columns: their SQL text, and the least type that holds what two of them hold.
+"""Column types: their SQL text, and the least common type of two.
 
-Nothing here knows of Kafka, JSON, Spark or Arrow; `millrace_catalog.types.spark` and `millrace_catalog.types.arrow`
+Nothing here depends on Kafka, JSON, Spark or Arrow; `millrace_catalog.types.spark` and `millrace_catalog.types.arrow`
 convert.
 """
 
@@ -23,6 +23,7 @@ from millrace_catalog.types.model import (
     Map,
     Row,
     Scalar,
+    Schema,
     binary,
     char,
     decimal,
@@ -32,11 +33,10 @@ from millrace_catalog.types.model import (
     timestamp_tz,
     varbinary,
     varchar,
+    with_nullability,
 )
 from millrace_catalog.types.parse import parse_schema, parse_type
-from millrace_catalog.types.schema import Schema
-from millrace_catalog.types.unknown import settled
-from millrace_catalog.types.widen import least_common_type, widen_schemas, with_nullability
+from millrace_catalog.types.widen import least_common_type, resolve_unknown, widen_schemas
 
 __all__ = [
     "BIGINT",
@@ -64,7 +64,7 @@ __all__ = [
     "least_common_type",
     "parse_schema",
     "parse_type",
-    "settled",
+    "resolve_unknown",
     "time",
     "timestamp",
     "timestamp_ltz",

@@ -1,7 +1,7 @@
-"""Types as Arrow's, those that Spark gives its own, and back.
+"""Conversion from and to Arrow types: the ones that Spark uses for its own types.
 
-Arrow's text and bytes have no length, its timestamps microseconds. Of a TIMESTAMP_TZ the point in time is kept, not its
-zone.
+Arrow knows no lengths of text and bytes, and its timestamps have microseconds. A TIMESTAMP_TZ keeps its point in time,
+not its zone.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ import pyarrow.types as pt
 
 from millrace.errors import SchemaError
 from millrace_catalog.types import model
-from millrace_catalog.types.error_context import in_column
-from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar
-from millrace_catalog.types.schema import Schema
-from millrace_catalog.types.widen import with_nullability
+from millrace_catalog.types.identifiers import column_context
+from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar, Schema, with_nullability
 
 _TO_ARROW: dict[Kind, pa.DataType] = {
     "BOOLEAN": pa.bool_(),
@@ -55,10 +53,10 @@ _PRECISIONS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 
 def to_arrow(type_: DataType) -> pa.DataType:
-    """The Arrow type of a type.
+    """Convert a type to Arrow's.
 
     Raises:
-        SchemaError: Arrow has none, for VARIANT, or it is not known what the type is.
+        SchemaError: Arrow has no such type (VARIANT), or it is NULL, an unknown type.
     """
     if isinstance(type_, Array):
         return pa.list_(_field("element", type_.element))
@@ -74,12 +72,12 @@ def to_arrow(type_: DataType) -> pa.DataType:
 
 
 def to_arrow_schema(schema: Schema) -> pa.Schema:
-    """The Arrow schema of columns; SchemaError naming the column that has no type in Arrow."""
-    return pa.schema([_located(column) for column in schema])
+    """Convert a schema to Arrow's; SchemaError names a column whose type Arrow lacks."""
+    return pa.schema([_arrow_column(column) for column in schema])
 
 
 def from_arrow(type_: pa.DataType) -> DataType:
-    """The type of an Arrow type; SchemaError when there is none."""
+    """Convert an Arrow type; SchemaError when it is not supported."""
     if type_ in _FROM_ARROW:
         return _FROM_ARROW[type_]
     if pt.is_decimal128(type_) and 0 <= type_.scale <= type_.precision:
@@ -98,12 +96,12 @@ def from_arrow(type_: pa.DataType) -> DataType:
 
 
 def from_arrow_schema(schema: pa.Schema) -> Schema:
-    """The columns of an Arrow schema; SchemaError naming the one whose type is not supported."""
+    """Convert an Arrow schema; SchemaError names a column whose type is not supported."""
     return Schema(tuple(_column(field) for field in schema))
 
 
-def _located(column: Column) -> pa.Field:
-    with in_column(column.name):
+def _arrow_column(column: Column) -> pa.Field:
+    with column_context(column.name):
         return _field(column.name, column.type)
 
 
@@ -112,7 +110,7 @@ def _field(name: str, type_: DataType) -> pa.Field:
 
 
 def _column(field: pa.Field) -> Column:
-    with in_column(field.name):
+    with column_context(field.name):
         return Column(field.name, _type(field))
 
 

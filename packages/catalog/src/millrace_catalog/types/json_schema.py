@@ -1,4 +1,4 @@
-"""Types as JSON Schema, draft 2020-12: what the JSON values are that are read as these types."""
+"""JSON Schema (draft 2020-12) of the JSON values that are read as given types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBERS: dict[Kind, str] = {
 _TEXTS: dict[Kind, dict[str, Any]] = {
     "DATE": {"format": "date"},
     "TIME": {"format": "time"},
-    # Only with ISO-8601 what JSON Schema calls a date-time
+    # JSON Schema's date-time is ISO-8601, which is only one of the two timestamp formats
     "TIMESTAMP": {},
     "TIMESTAMP_LTZ": {},
     "TIMESTAMP_TZ": {},
@@ -34,11 +34,11 @@ _TEXTS: dict[Kind, dict[str, Any]] = {
 
 
 def to_json_schema(title: str, columns: Iterable[tuple[Path, DataType]]) -> dict[str, Any]:
-    """The JSON Schema of objects that have columns' values at paths of names; other fields may be there.
+    """Describe objects that hold columns at given paths; other fields are allowed.
 
     Args:
-        title: What the objects are.
-        columns: Paths and types. What is both a value and an object with fields of its own may be anything.
+        title: Title of the JSON Schema.
+        columns: Paths and types of the columns. A path that is a column and the parent of others may hold anything.
     """
     tree: dict[str, Any] = {}
     for path, type_ in columns:
@@ -73,7 +73,7 @@ def _schema(type_: DataType) -> dict[str, Any]:
         return {"type": _or_null(_NUMBERS[type_.kind], type_.nullable)}
     if type_.kind in _TEXTS:
         return {"type": _or_null("string", type_.nullable), **_TEXTS[type_.kind]}
-    return {}  # STRING, which keeps whatever there is
+    return {}  # STRING keeps any value, as its JSON text
 
 
 def _object(types: dict[str, DataType], *, is_nullable: bool) -> dict[str, Any]:

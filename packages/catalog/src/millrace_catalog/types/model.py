@@ -1,14 +1,15 @@
-"""The types of columns, as the reference's SQL names them; the text of a type is its SQL.
+"""Column types and schemas, named as in the reference's SQL; ``str`` of a type is its SQL text.
 
-A TIMESTAMP has no time zone here, as in the reference; Spark's own TIMESTAMP is a TIMESTAMP_LTZ.
+A TIMESTAMP has no time zone, as in the reference: Spark's TIMESTAMP is a TIMESTAMP_LTZ.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, TypeVar
 
-from millrace_catalog.types.names import quoted, repeated
+from millrace_catalog.types.identifiers import find_duplicates, quote_name
 
 Kind = Literal[
     "BOOLEAN",
@@ -34,23 +35,23 @@ Kind = Literal[
 ]
 
 MAX_LENGTH = 2**31 - 1
-"""The length of a BYTES, which is the longest VARBINARY; the longest VARCHAR is a STRING."""
+"""Length of BYTES, the longest VARBINARY; the longest VARCHAR is STRING."""
 
 MAX_DIGITS = 38
-"""The digits of the largest DECIMAL."""
+"""Digits of the largest DECIMAL."""
 
 MAX_PRECISION = 9
-"""The most digits of a second's fraction."""
+"""Maximum digits of a second's fraction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A type that holds no other. Those with a size are made by the functions of this module, which check it.
+    """A type without parts. Sized ones are made by the functions of this module, which check their sizes.
 
     Attributes:
-        kind: The type's name. NULL is the type of a value that has been null only.
-        size: The length of text or bytes, the digits of a decimal or of a second's fraction.
-        scale: Of a decimal, how many of its digits stand behind the point.
+        kind: The type's name. NULL is the type of a column that has held only nulls so far.
+        size: Length of text or bytes, digits of a decimal, or digits of a second's fraction.
+        scale: Digits of a decimal behind the point.
         nullable: Whether a value may be NULL.
     """
 
@@ -72,7 +73,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A list of values of one type."""
+    """A list whose elements have one type."""
 
     element: DataType
     nullable: bool = True
@@ -83,7 +84,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Values by keys."""
+    """A map of keys to values."""
 
     key: DataType
     value: DataType
@@ -101,12 +102,12 @@ class Column:
     type: DataType
 
     def __str__(self) -> str:
-        return f"{quoted(self.name)} {self.type}"
+        return f"{quote_name(self.name)} {self.type}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """Fields by names. Rows are equal that have the same fields, in whichever order, since JSON's have none.
+    """Named fields. Two rows are equal if they have the same fields in any order, since JSON objects have no order.
 
     Raises:
         ValueError: Two fields have the same name.
@@ -116,8 +117,10 @@ class Row:
     nullable: bool = True
 
     def __post_init__(self) -> None:
-        if twice := repeated(field.name for field in self.fields):
-            raise ValueError(f"expected each field of a ROW once, but {', '.join(map(quoted, twice))} is repeated")
+        if duplicates := find_duplicates(field.name for field in self.fields):
+            raise ValueError(
+                f"expected each field of a ROW once, but {', '.join(map(quote_name, duplicates))} is repeated"
+            )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
@@ -132,11 +135,47 @@ class Row:
 
     @property
     def types(self) -> dict[str, DataType]:
-        """The fields' types by name."""
+        """Types of the fields by name."""
         return {field.name: field.type for field in self.fields}
 
 
 DataType: TypeAlias = Scalar | Array | Map | Row
+AnyType = TypeVar("AnyType", Scalar, DataType)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Columns in order, with unique names; ``str`` of a schema is the column list of a CREATE TABLE.
+
+    Raises:
+        ValueError: Two columns have the same name.
+    """
+
+    columns: tuple[Column, ...] = ()
+
+    def __post_init__(self) -> None:
+        if duplicates := find_duplicates(self.names):
+            raise ValueError(f"expected each column once, but {', '.join(map(quote_name, duplicates))} is repeated")
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.columns))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def types(self) -> dict[str, DataType]:
+        """Types of the columns by name, in order."""
+        return {column.name: column.type for column in self.columns}
+
 
 BOOLEAN = Scalar("BOOLEAN")
 TINYINT = Scalar("TINYINT")
@@ -152,50 +191,66 @@ VARIANT = Scalar("VARIANT")
 NULL = Scalar("NULL")
 
 
+def with_nullability(type_: AnyType, nullable: bool) -> AnyType:
+    """Return the same type, nullable or not."""
+    return type_ if type_.nullable == nullable else replace(type_, nullable=nullable)
+
+
+def count_columns(type_: DataType) -> int:
+    """Count the columns that a type stands for: one for a value, one for each field of a row, however deep it is."""
+    if isinstance(type_, Array):
+        return count_columns(type_.element)
+    if isinstance(type_, Map):
+        return count_columns(type_.key) + count_columns(type_.value) - 1
+    if isinstance(type_, Row):
+        return max(1, sum(count_columns(field.type) for field in type_.fields))
+    return 1
+
+
 def decimal(digits: int, scale: int = 0) -> Scalar:
-    """A DECIMAL of 1 to 38 digits, ``scale`` of them behind the point; ValueError for other numbers."""
+    """Make a DECIMAL of 1 to 38 digits, ``scale`` of them behind the point; ValueError for other numbers."""
     _check("digits of a DECIMAL", digits, 1, MAX_DIGITS)
     _check(f"scale of a DECIMAL of {digits} digits", scale, 0, digits)
     return Scalar("DECIMAL", digits, scale)
 
 
 def char(length: int) -> Scalar:
-    """Text of a length in characters; ValueError for a length below 1 or beyond 31 bits."""
+    """Make a CHAR of a length in characters; ValueError for a length below 1 or beyond 31 bits."""
     return _of_length("CHAR", length)
 
 
 def varchar(length: int) -> Scalar:
-    """Text of up to a length in characters, of the largest length a STRING; ValueError as `char`."""
+    """Make a VARCHAR of a maximum length in characters, or STRING for the largest; ValueError as `char`."""
     return STRING if length == MAX_LENGTH else _of_length("VARCHAR", length)
 
 
 def binary(length: int) -> Scalar:
-    """Bytes of a length; ValueError as `char`."""
+    """Make a BINARY of a length in bytes; ValueError as `char`."""
     return _of_length("BINARY", length)
 
 
 def varbinary(length: int) -> Scalar:
-    """Bytes of up to a length; ValueError as `char`."""
+    """Make a VARBINARY of a maximum length in bytes; ValueError as `char`."""
     return _of_length("VARBINARY", length)
 
 
 def time(precision: int = 0) -> Scalar:
-    """A time of day with up to 9 digits of a second's fraction; ValueError for other numbers of them."""
+    """Make a TIME with 0 to 9 digits of a second's fraction; ValueError for other precisions."""
     return _of_precision("TIME", precision)
 
 
 def timestamp(precision: int = 6) -> Scalar:
-    """A date and time without a time zone; digits as of `time`."""
+    """Make a TIMESTAMP, a date and time without a time zone; precision as of `time`."""
     return _of_precision("TIMESTAMP", precision)
 
 
 def timestamp_ltz(precision: int = 6) -> Scalar:
-    """A point in time, shown in the session's time zone; digits as of `time`."""
+    """Make a TIMESTAMP_LTZ, a point in time shown in the session's time zone; precision as of `time`."""
     return _of_precision("TIMESTAMP_LTZ", precision)
 
 
 def timestamp_tz(precision: int = 6) -> Scalar:
-    """A point in time with a time zone of its own; digits as of `time`."""
+    """Make a TIMESTAMP_TZ, a point in time with a time zone of its own; precision as of `time`."""
     return _of_precision("TIMESTAMP_TZ", precision)
 
 

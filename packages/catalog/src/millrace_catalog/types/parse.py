@@ -1,4 +1,4 @@
-"""From the text of SQL types to the types.
+"""Parse the SQL text of types and columns; the grammar is ``types.lark``.
 
 Names are those of the reference's SQL, in any case: ``DECIMAL(10, 2)``, ``TIMESTAMP(3) WITH LOCAL TIME ZONE``,
 ``ROW<a INT NOT NULL, `b.c` ARRAY<STRING>>``. STRUCT means the same as ROW, with or without colons behind the names.
@@ -9,17 +9,25 @@ scale, TIME a precision of 0 and timestamps one of 6.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from millrace.options.suggestions import closest
 from millrace_catalog.types import model
-from millrace_catalog.types.model import Array, Column, DataType, Map, Row, Scalar
-from millrace_catalog.types.schema import Schema
-from millrace_catalog.types.widen import with_nullability
+from millrace_catalog.types.model import Array, Column, DataType, Map, Row, Scalar, Schema, with_nullability
 
-_TOKEN = re.compile(r"\s*(?:`((?:[^`]|``)*)`|'((?:[^']|'')*)'|([\w.$@-]+)|([<>(),:]))")
-_DEEPEST = 100
+if TYPE_CHECKING:
+    from lark import Lark, Token, UnexpectedInput
+
+_MAX_DEPTH = 100
+_MAX_SIZE_DIGITS = 20
+"""More digits than any size has; int() takes long for very many."""
+
+_CACHED_TEXTS = 256
+"""A schema of 1,000 columns takes 33 ms to parse, and a table's state is parsed for each partition that is scanned."""
 
 _PLAIN: dict[str, Scalar] = {
     "BOOLEAN": model.BOOLEAN,
@@ -34,9 +42,7 @@ _PLAIN: dict[str, Scalar] = {
     "BYTES": model.BYTES,
     "DATE": model.DATE,
     "VARIANT": model.VARIANT,
-    "NULL": model.NULL,
 }
-
 _SIZED: dict[str, tuple[Callable[..., Scalar], tuple[int, ...]]] = {
     "DECIMAL": (model.decimal, (10, 0)),
     "DEC": (model.decimal, (10, 0)),
@@ -51,191 +57,160 @@ _SIZED: dict[str, tuple[Callable[..., Scalar], tuple[int, ...]]] = {
     "TIMESTAMP_LTZ": (model.timestamp_ltz, (6,)),
     "TIMESTAMP_TZ": (model.timestamp_tz, (6,)),
 }
-"""What makes a type of its sizes, and those that it has when they are not written."""
+"""Constructors of sized types, and the sizes of a type that is written without any."""
 
-_ZONES = {
-    ("WITHOUT", "TIME", "ZONE"): "TIMESTAMP",
-    ("WITH", "LOCAL", "TIME", "ZONE"): "TIMESTAMP_LTZ",
-    ("WITH", "TIME", "ZONE"): "TIMESTAMP_TZ",
-}
-_KNOWN = (*_PLAIN, *_SIZED, "ARRAY", "MAP", "ROW", "STRUCT")
+_TYPE_NAMES = (*_PLAIN, *_SIZED, "NULL", "ARRAY", "MAP", "ROW", "STRUCT")
+_SYMBOLS = {"LESSTHAN": "'<'", "LPAR": "'('", "COMMA": "','", "MORETHAN": "'>'", "RPAR": "')'", "$END": "the end"}
+"""lark's names of the symbols, in the order in which an error lists them."""
+
+_ANY_TOKEN = re.compile(r"\s*(?:`((?:[^`]|``)*)`|'((?:[^']|'')*)'|([\w.$@-]+)|(\S))")
+_BRACKETS = re.compile(r"`(?:[^`]|``)*`|'(?:[^']|'')*'|\b(?:row|struct)\s*\(|[<>()]", re.IGNORECASE)
 
 
+@lru_cache(_CACHED_TEXTS)
 def parse_type(text: str) -> DataType:
-    """The type that a text such as ``ARRAY<INT NOT NULL>`` means.
+    """Parse a type such as ``ARRAY<INT NOT NULL>``.
 
     Raises:
-        ValueError: It is no type; says where, and what was expected there.
+        ValueError: It is no type. The message says at which character, and what was expected there.
     """
-    parser = _Parser(text)
-    type_ = parser.type(0)
-    parser.end()
-    return type_
+    return _parse(text, "type")
 
 
+@lru_cache(_CACHED_TEXTS)
 def parse_schema(text: str) -> Schema:
-    """The columns of a text such as ``id BIGINT NOT NULL, name VARCHAR(10)``.
+    """Parse a list of columns such as ``id BIGINT NOT NULL, name VARCHAR(10)``.
 
     Raises:
-        ValueError: It is no list of columns, or a name is repeated; says where, and what was expected there.
+        ValueError: It is no list of columns, or a name is repeated. The message says at which character, and what was
+            expected there.
     """
-    parser = _Parser(text)
-    columns = parser.columns("", 0)
-    parser.end()
-    return Schema(columns)
+    return _parse(text, "schema")
 
 
-class _Token(NamedTuple):
-    """A part of the text: ``kind`` is name, comment, word, symbol or end."""
+def _parse(text: str, start: str) -> Any:
+    from lark import UnexpectedInput
 
-    kind: str
-    text: str
-    position: int
-
-    @property
-    def upper(self) -> str:
-        return self.text.upper() if self.kind in ("word", "symbol") else ""
-
-    def __str__(self) -> str:
-        return "the end" if self.kind == "end" else repr(self.text)
+    if text.count("<") + text.count("(") > _MAX_DEPTH:
+        _check_depth(text)
+    try:
+        return _parser().parse(text, start)
+    except UnexpectedInput as error:
+        raise _syntax_error(text, start, error) from None
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._tokens = _tokens(text)
-        self._next = 0
+@cache
+def _parser() -> Lark:
+    from lark import Lark
 
-    def end(self) -> None:
-        if self._peek.kind != "end":
-            raise _error(self._peek, "the end or ','")
-
-    def columns(self, closing: str, depth: int) -> tuple[Column, ...]:
-        columns: list[Column] = []
-        if closing and self._takes(closing):
-            return ()
-        while True:
-            columns.append(self._column(depth))
-            if not self._takes(","):
-                if closing:
-                    self._expect(closing)
-                return tuple(columns)
-
-    def type(self, depth: int) -> DataType:
-        if depth > _DEEPEST:
-            raise ValueError(f"types are nested in each other more than {_DEEPEST} deep")
-        type_ = self._base(depth)
-        if type_ == model.NULL:
-            return type_
-        if self._take_words("NOT", "NULL"):
-            return with_nullability(type_, False)
-        self._take_words("NULL")
-        return type_
-
-    @property
-    def _peek(self) -> _Token:
-        return self._tokens[self._next]
-
-    def _pop(self) -> _Token:
-        token = self._peek
-        self._next += token.kind != "end"
-        return token
-
-    def _takes(self, symbol: str) -> bool:
-        found = self._peek.kind == "symbol" and self._peek.text == symbol
-        self._next += found
-        return found
-
-    def _expect(self, symbol: str) -> None:
-        if not self._takes(symbol):
-            raise _error(self._peek, repr(symbol))
-
-    def _take_words(self, *words: str) -> bool:
-        there = tuple(token.upper for token in self._tokens[self._next : self._next + len(words)])
-        if there != words:
-            return False
-        self._next += len(words)
-        return True
-
-    def _column(self, depth: int) -> Column:
-        name = self._pop()
-        if name.kind not in ("name", "word"):
-            raise _error(name, "a name")
-        self._takes(":")
-        column = Column(name.text, self.type(depth))
-        self._take_words("COMMENT")
-        if self._peek.kind == "comment":
-            self._pop()
-        return column
-
-    def _base(self, depth: int) -> DataType:
-        token = self._pop()
-        name = token.upper
-        if name == "ARRAY":
-            return Array(self._inner("<", ">", depth))
-        if name == "MAP":
-            return Map(self._inner("<", ",", depth), self._inner("", ">", depth))
-        if name in ("ROW", "STRUCT"):
-            closing = ")" if self._takes("(") else ">"
-            if closing == ">":
-                self._expect("<")
-            return Row(self.columns(closing, depth + 1))
-        if name == "DOUBLE":
-            self._take_words("PRECISION")
-        if name in _PLAIN:
-            return _PLAIN[name]
-        if name in _SIZED:
-            return self._sized(token, name)
-        raise _error(token, "a type", closest(token.text, _KNOWN))
-
-    def _inner(self, opening: str, closing: str, depth: int) -> DataType:
-        if opening:
-            self._expect(opening)
-        type_ = self.type(depth + 1)
-        self._expect(closing)
-        return type_
-
-    def _sized(self, token: _Token, name: str) -> Scalar:
-        sizes = self._sizes(len(_SIZED[name][1]))
-        if name == "TIMESTAMP":
-            name = next((kind for words, kind in _ZONES.items() if self._take_words(*words)), name)
-        elif name == "TIME":
-            self._take_words("WITHOUT", "TIME", "ZONE")
-        make, default = _SIZED[name]
-        try:
-            return make(*(sizes or default))
-        except ValueError as error:
-            raise ValueError(f"at character {token.position + 1}: {error}") from None
-
-    def _sizes(self, most: int) -> tuple[int, ...]:
-        sizes: list[int] = []
-        if self._takes("("):
-            while not sizes or (len(sizes) < most and self._takes(",")):
-                number = self._pop()
-                if not (number.kind == "word" and number.text.isascii() and number.text.isdigit()):
-                    raise _error(number, "a whole number")
-                sizes.append(int(number.text[:20]))
-            self._expect(")")
-        return tuple(sizes)
+    grammar = files(__package__).joinpath("types.lark").read_text("utf-8")
+    return Lark(grammar, start=["type", "schema"], parser="lalr", transformer=_TypeBuilder())
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens: list[_Token] = []
-    position = 0
-    end = len(text.rstrip())
-    while position < end:
-        match = _TOKEN.match(text, position)
-        if match is None:
-            start = position + len(text[position:]) - len(text[position:].lstrip())
-            raise _error(_Token("symbol", text[start], start), "a name or a type")
-        kind = ("name", "comment", "word", "symbol")[(match.lastindex or 0) - 1]
-        found = match[match.lastindex or 0]
-        if kind == "name":
-            found = found.replace("``", "`")
-        tokens.append(_Token(kind, found, match.start(match.lastindex or 0)))
-        position = match.end()
-    return [*tokens, _Token("end", "", end)]
+class _TypeBuilder:
+    """Build types from the bottom up: lark calls the method of a rule with what the rule holds."""
+
+    def schema(self, columns: list[Column]) -> Schema:
+        return Schema(tuple(columns))
+
+    def column(self, children: list[Any]) -> Column:
+        return Column(children[0], children[1])
+
+    def name(self, children: list[Token]) -> str:
+        (token,) = children
+        return token[1:-1].replace("``", "`") if token.type == "QUOTED" else str(token)
+
+    def null(self, children: list[Token]) -> DataType:
+        return model.NULL
+
+    def nullable(self, children: list[Any]) -> DataType:
+        return children[0]
+
+    def not_null(self, children: list[Any]) -> DataType:
+        return with_nullability(children[0], False)
+
+    def plain(self, children: list[Token]) -> Scalar:
+        return _PLAIN[children[0].upper()]
+
+    def sized(self, children: list[Token]) -> Scalar:
+        return _sized(children[0].upper(), children)
+
+    decimal = length_limited = time = timestamp = sized
+
+    def timestamp_tz(self, children: list[Token]) -> Scalar:
+        return _sized("TIMESTAMP_TZ", children)
+
+    def timestamp_ltz(self, children: list[Token]) -> Scalar:
+        return _sized("TIMESTAMP_LTZ", children)
+
+    def array(self, children: list[Any]) -> Array:
+        return Array(children[1])
+
+    def map(self, children: list[Any]) -> Map:
+        return Map(children[1], children[2])
+
+    def row(self, children: list[Any]) -> Row:
+        return Row(tuple(children[1:]))
 
 
-def _error(found: _Token, expected: str, close: str | None = None) -> ValueError:
-    hint = f"; did you mean {close}?" if close else ""
-    return ValueError(f"expected {expected} at character {found.position + 1}, found {found}{hint}")
+def _sized(kind: str, tokens: list[Token]) -> Scalar:
+    make, default_sizes = _SIZED[kind]
+    sizes = [int(token[:_MAX_SIZE_DIGITS]) for token in tokens if token.type == "SIZE"]
+    try:
+        return make(*(sizes or default_sizes))
+    except ValueError as error:
+        raise ValueError(f"at character {(tokens[0].start_pos or 0) + 1}: {error}") from None
+
+
+def _check_depth(text: str) -> None:
+    """Raise ValueError for types nested too deeply, which would exhaust the stack of who walks through them."""
+    depth = 0
+    open_brackets: list[bool] = []
+    for match in _BRACKETS.finditer(text):
+        bracket = match[0]
+        if bracket[-1] in "<(":
+            holds_types = bracket != "("  # a plain parenthesis holds a size
+            open_brackets.append(holds_types)
+            depth += holds_types
+            if depth > _MAX_DEPTH:
+                raise ValueError(f"types are nested in each other more than {_MAX_DEPTH} deep")
+        elif bracket[-1] in ">)" and open_brackets:
+            depth -= open_brackets.pop()
+
+
+def _syntax_error(text: str, start: str, error: UnexpectedInput) -> ValueError:
+    """Word an error of lark's: what was expected where, and what stands there."""
+    is_end = getattr(error, "token", None) is not None and error.token.type == "$END"  # type: ignore[attr-defined]
+    position = len(text.rstrip()) if is_end else error.pos_in_stream or 0
+    match = _ANY_TOKEN.match(text, position)
+    if match is None:
+        found, quoted, hint = len(text.rstrip()), "the end", None
+    else:
+        found, quoted = match.start(match.lastindex or 0), repr(match[match.lastindex or 0])
+        hint = match[3]
+    expected = _expected(_accepted(text, start))
+    close = closest(hint, _TYPE_NAMES) if hint and expected == "a type" else None
+    suggestion = f"; did you mean {close}?" if close else ""
+    return ValueError(f"expected {expected} at character {found + 1}, found {quoted}{suggestion}")
+
+
+def _accepted(text: str, start: str) -> set[str]:
+    """The terminals that lark would take in the place where a text goes wrong."""
+    from lark import UnexpectedInput
+
+    parser = _parser().parse_interactive(text, start)
+    with suppress(UnexpectedInput):
+        parser.exhaust_lexer()
+    # Where all is reduced already, lark names nothing that could follow
+    return set(parser.accepts()) or {"$END"}
+
+
+def _expected(terminals: Collection[str]) -> str:
+    if "PLAIN" in terminals:
+        return "a type"
+    if "WORD" in terminals:
+        return "a name"
+    if "SIZE" in terminals:
+        return "a whole number"
+    symbols = [text for name, text in _SYMBOLS.items() if name in terminals]
+    return " or ".join(symbols or sorted(terminals))

@@ -1,7 +1,7 @@
-"""Types as Spark's, and back.
+"""Conversion from and to Spark types.
 
-Spark's text and bytes have no length, its times microseconds at most. Of a TIMESTAMP_TZ the point in time is kept, not
-its zone.
+Spark stores no lengths of text and bytes, and times to the microsecond. A TIMESTAMP_TZ keeps its point in time, not its
+zone.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from pyspark.sql import types as sql
 
 from millrace.errors import SchemaError
 from millrace_catalog.types import model
-from millrace_catalog.types.error_context import in_column
-from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar
-from millrace_catalog.types.schema import Schema
-from millrace_catalog.types.widen import with_nullability
+from millrace_catalog.types.identifiers import column_context
+from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar, Schema, with_nullability
 
-_MOST_DIGITS = 6
+_MAX_PRECISION = 6
 _TO_SPARK: dict[Kind, sql.DataType] = {
     "BOOLEAN": sql.BooleanType(),
     "TINYINT": sql.ByteType(),
@@ -55,7 +53,7 @@ _FROM_SPARK: dict[type[sql.DataType], Scalar] = {
 
 
 def to_spark(type_: DataType) -> sql.DataType:
-    """The Spark type of a type."""
+    """Convert a type to Spark's."""
     if isinstance(type_, Array):
         return sql.ArrayType(to_spark(type_.element), type_.element.nullable)
     if isinstance(type_, Map):
@@ -65,17 +63,17 @@ def to_spark(type_: DataType) -> sql.DataType:
     if type_.kind == "DECIMAL":
         return sql.DecimalType(type_.size or 0, type_.scale or 0)
     if type_.kind == "TIME":
-        return sql.TimeType(min(type_.size or 0, _MOST_DIGITS))
+        return sql.TimeType(min(type_.size or 0, _MAX_PRECISION))
     return _TO_SPARK[type_.kind]
 
 
 def to_spark_schema(schema: Schema) -> sql.StructType:
-    """The Spark schema of columns."""
+    """Convert a schema to Spark's."""
     return _struct(schema.columns)
 
 
 def from_spark(type_: sql.DataType) -> DataType:
-    """The type of a Spark type; SchemaError when there is none, as for intervals."""
+    """Convert a Spark type; SchemaError when it is not supported, such as an interval."""
     if isinstance(type_, sql.ArrayType):
         return Array(with_nullability(from_spark(type_.elementType), type_.containsNull))
     if isinstance(type_, sql.MapType):
@@ -87,7 +85,7 @@ def from_spark(type_: sql.DataType) -> DataType:
 
 
 def from_spark_schema(schema: sql.StructType) -> Schema:
-    """The columns of a Spark schema; SchemaError naming the one whose type is not supported."""
+    """Convert a Spark schema; SchemaError names a column whose type is not supported."""
     return Schema(tuple(_column(field) for field in schema.fields))
 
 
@@ -112,5 +110,5 @@ def _struct(columns: tuple[Column, ...]) -> sql.StructType:
 
 
 def _column(field: sql.StructField) -> Column:
-    with in_column(field.name):
+    with column_context(field.name):
         return Column(field.name, with_nullability(from_spark(field.dataType), field.nullable))

@@ -1,9 +1,9 @@
-"""Columns as Spark's SQL writes them, the types being those of `millrace_catalog.types.spark`; without Spark."""
+"""Schemas as Spark's DDL, with the types of `millrace_catalog.types.spark` but without importing Spark."""
 
 from __future__ import annotations
 
-from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar
-from millrace_catalog.types.schema import Schema
+from millrace_catalog.types.identifiers import backquote
+from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar, Schema
 
 _NAMES: dict[Kind, str] = {
     "CHAR": "STRING",
@@ -14,12 +14,12 @@ _NAMES: dict[Kind, str] = {
     "TIMESTAMP_TZ": "TIMESTAMP",
     "NULL": "VOID",
 }
-_MOST_DIGITS = 6
+_MAX_PRECISION = 6
 
 
 def spark_ddl(schema: Schema) -> str:
-    """Columns as ``.schema(...)`` takes them."""
-    return ", ".join(f"{_name(column.name)} {_type(column.type)}{_not_null(column.type)}" for column in schema)
+    """Write a schema as ``.schema(...)`` takes it."""
+    return ", ".join(f"{backquote(column.name)} {_type(column.type)}{_not_null(column.type)}" for column in schema)
 
 
 def _type(type_: DataType) -> str:
@@ -36,18 +36,13 @@ def _scalar(type_: Scalar) -> str:
     if type_.kind == "DECIMAL":
         return f"DECIMAL({type_.size}, {type_.scale})"
     if type_.kind == "TIME":
-        return f"TIME({min(type_.size or 0, _MOST_DIGITS)})"
+        return f"TIME({min(type_.size or 0, _MAX_PRECISION)})"
     return _NAMES.get(type_.kind, type_.kind)
 
 
 def _field(column: Column) -> str:
-    return f"{_name(column.name)}: {_type(column.type)}{_not_null(column.type)}"
+    return f"{backquote(column.name)}: {_type(column.type)}{_not_null(column.type)}"
 
 
 def _not_null(type_: DataType) -> str:
     return "" if type_.nullable else " NOT NULL"
-
-
-def _name(text: str) -> str:
-    # Some names are words of the language
-    return "`" + text.replace("`", "``") + "`"

@@ -1,29 +1,41 @@
-"""The least type that holds what two types hold.
+"""Least common type of two types.
 
-It is a join: commutative, associative, idempotent, and an upper bound of both. Every value of a type reads back under
-each wider one; the one loss is that of a BIGINT beyond 2^53 as a DOUBLE, which becomes the nearest one.
+It is a join: commutative, associative, idempotent, and an upper bound of both. Every value of a type can be read as
+each wider type; only a BIGINT beyond 2^53 loses digits as a DOUBLE.
 
-- Integers widen to larger ones; with a DECIMAL they are decimals of as many digits as they can have.
-- Decimals get the most digits before the point and the most behind it of both. With more than 38 in all: STRING.
-- FLOAT holds TINYINT and SMALLINT, DOUBLE all integers and FLOAT; neither goes with DECIMAL.
-- TIMESTAMP widens to TIMESTAMP_LTZ, and that to TIMESTAMP_TZ. Neither a DATE nor a TIME is one of them: their texts,
-  which is what messages hold, are no timestamps.
-- Of two lengths or precisions the larger one counts.
-- Elements, keys and values widen. Rows have the fields of both by name, those of the first in front; a field that one
-  of them lacks may be NULL.
-- NULL, the type of what has been null only, is below all others.
-- All else is a STRING. What is nullable in either is nullable.
+- Integers widen to larger ones; combined with a DECIMAL they count as decimals of their maximum digits.
+- A DECIMAL gets the larger number of digits before the point and behind it. More than 38 in all make a STRING.
+- FLOAT holds TINYINT and SMALLINT, DOUBLE all integers and FLOAT; neither combines with DECIMAL.
+- TIMESTAMP widens to TIMESTAMP_LTZ, and that to TIMESTAMP_TZ. DATE and TIME widen to neither: messages hold texts, and
+  the text of a date is not the text of a timestamp.
+- Of two lengths or precisions, the larger one counts.
+- Elements, keys and values widen. A row has the fields of both by name, those of the first in front; a field that one
+  of them lacks is nullable.
+- NULL, the type of a column that has held only nulls, is below all others.
+- Everything else is STRING. The result is nullable if either is.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
-from millrace_catalog.types.model import MAX_DIGITS, NULL, STRING, Array, Column, DataType, Kind, Map, Row, Scalar
-from millrace_catalog.types.schema import Schema
+from millrace_catalog.types.model import (
+    MAX_DIGITS,
+    NULL,
+    STRING,
+    Array,
+    Column,
+    DataType,
+    Kind,
+    Map,
+    Row,
+    Scalar,
+    Schema,
+    with_nullability,
+)
 
 _INTEGERS: dict[Kind, int] = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}
-"""How many digits the integers can have, from the narrowest to the widest."""
+"""Maximum digits of the integers, from the narrowest to the widest."""
 
 _EXACT = {*_INTEGERS, "DECIMAL"}
 _IN_FLOAT: set[Kind] = {"TINYINT", "SMALLINT", "FLOAT"}
@@ -32,7 +44,7 @@ _TIMESTAMPS: tuple[Kind, ...] = ("TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_TZ")
 
 
 def least_common_type(left: DataType, right: DataType) -> DataType:
-    """The narrowest type that holds the values of both; ``left`` itself when it does."""
+    """Return the narrowest type that holds the values of both; ``left`` itself when it does."""
     if left == right:
         return left
     joined = with_nullability(_join(left, right), left.nullable or right.nullable)
@@ -40,16 +52,23 @@ def least_common_type(left: DataType, right: DataType) -> DataType:
 
 
 def widen_schemas(current: Schema, other: Schema) -> Schema:
-    """The columns of ``current``, each as wide as the one of its name in ``other``, and then those that it lacks.
+    """Widen the columns of ``current`` to hold those of ``other`` by name, and append those that it lacks.
 
     A column that one of the two lacks is nullable.
     """
     return Schema(_join_columns(current.columns, other.columns))
 
 
-def with_nullability(type_: DataType, nullable: bool) -> DataType:
-    """The same type, nullable or not."""
-    return type_ if type_.nullable == nullable else replace(type_, nullable=nullable)
+def deeply_nullable(type_: DataType) -> DataType:
+    """Make all parts of a type nullable, as the next message may lack any of them."""
+    return _with_parts(type_, deeply_nullable)
+
+
+def resolve_unknown(type_: DataType) -> DataType:
+    """Replace NULL and ROWs without fields, of which nothing is known yet, with STRING."""
+    if type_ == NULL or (isinstance(type_, Row) and not type_.fields):
+        return STRING
+    return _with_parts(type_, resolve_unknown)
 
 
 def _join(left: DataType, right: DataType) -> DataType:
@@ -103,3 +122,14 @@ def _digits_before_point(type_: Scalar) -> int:
 
 def _sized(kind: Kind, left: Scalar, right: Scalar) -> Scalar:
     return Scalar(kind) if left.size is None or right.size is None else Scalar(kind, max(left.size, right.size))
+
+
+def _with_parts(type_: DataType, convert: Callable[[DataType], DataType]) -> DataType:
+    """Convert the parts of a type and make it nullable."""
+    if isinstance(type_, Array):
+        return Array(convert(type_.element))
+    if isinstance(type_, Map):
+        return Map(convert(type_.key), convert(type_.value))
+    if isinstance(type_, Row):
+        return Row(tuple(Column(field.name, convert(field.type)) for field in type_.fields))
+    return with_nullability(type_, True)

@@ -12,10 +12,10 @@ import pytest
 from millrace.contracts import Payloads
 from millrace.errors import OptionsError, SchemaError, SchemaMismatchError
 from millrace.options.parser import OptionParser
-from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
+from millrace_catalog.evolution.evolving_json.fit_prefilter import FitPrefilter
 from millrace_catalog.evolution.evolving_json.format import EvolvingJsonFormat
 from millrace_catalog.evolution.evolving_json.options import EvolvingJsonOptions
-from millrace_catalog.evolution.evolving_json.schema_guard import Watch
+from millrace_catalog.evolution.evolving_json.schema_guard import SchemaGuard
 from millrace_catalog.inference import JsonSchemaOptions
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.arrow import to_arrow_schema
@@ -96,7 +96,11 @@ def test_fixed_types_never_change() -> None:
 
 def test_a_first_key_is_waited_for() -> None:
     assert decode(options(""), None, b"", {}, {"a": None}).rows.column("k").null_count == 4
-    for key, reason in ({"a": 1}, "a BIGINT is new"), (b"null", "no message had a key"), (b"\xff", "is no JSON object"):
+    for key, reason in (
+        ({"a": 1}, "a BIGINT is new"),
+        (b"null", "no message had a key"),
+        (b"\xff", "is not a JSON object"),
+    ):
         with pytest.raises(SchemaMismatchError) as caught:
             decode(options(""), None, key)
         assert (caught.value.index, reason in caught.value.reason) == (1, True)
@@ -104,10 +108,10 @@ def test_a_first_key_is_waited_for() -> None:
 
 def test_fields_that_are_always_null_are_in_doubt_once() -> None:
     columns = parse_schema(COLUMNS)
-    watch = Watch(columns, JsonSchemaOptions())
+    watch = SchemaGuard(columns, JsonSchemaOptions())
     watch.check([b'{"new": null}'] * 3)
-    assert watch._fast.doubtful([b'{"new": null, "id": 1}', b'{"new": 1}']) == [1]
-    assert FastFit(columns.types, JsonSchemaOptions()).doubtful([b'{"new": null}']) == [0]
+    assert watch._prefilter.uncertain([b'{"new": null, "id": 1}', b'{"new": 1}']) == [1]
+    assert FitPrefilter(columns.types, JsonSchemaOptions()).uncertain([b'{"new": null}']) == [0]
 
 
 def test_wrong_options_are_named_as_users_write_them() -> None:
@@ -122,7 +126,7 @@ def test_it_does_not_write() -> None:
 
 def test_a_fixed_column_that_no_message_had_so_far_is_new_whatever_it_holds() -> None:
     fixed = options("`a.b` BIGINT", **{"infer-schema.nested": "flatten", "infer-schema.fixed-types": "a DECIMAL(5, 2)"})
-    watch = Watch(parse_schema("`a.b` BIGINT"), fixed.parsed.inference)
+    watch = SchemaGuard(parse_schema("`a.b` BIGINT"), fixed.parsed.inference)
     watch.check([b'{"a.b": 1}'])
     for message in (b'{"a": []}', b'{"a": null}', b'{"a": {"b": 1}}'):
         with pytest.raises(SchemaMismatchError, match=r"a DECIMAL\(5, 2\) is new"):

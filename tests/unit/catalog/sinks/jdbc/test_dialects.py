@@ -41,9 +41,9 @@ def test_every_type_is_held_as_one_that_the_database_gives_back(dialect, types):
 
     assert ", ".join(named) == types
     shown = {"timestamp": "timestamp without time zone"}
-    assert [dialect.type_named(shown.get(name, name)) for name in named] == [column.type for column in held]
+    assert [dialect.parse_sql_type(shown.get(name, name)) for name in named] == [column.type for column in held]
     assert dialect.stored_schema(held) == held
-    assert dialect.type_named("geometry(Point,4326)") is None
+    assert dialect.parse_sql_type("geometry(Point,4326)") is None
 
 
 def test_names_are_quoted_and_the_key_is_the_primary_key():
@@ -79,7 +79,7 @@ def test_columns_are_added_and_widened():
         'ALTER TABLE "t (wider)" RENAME TO "t"',
         'ALTER TABLE "t" ADD COLUMN "x" TEXT',
     ]
-    with pytest.raises(SchemaError, match="column b holds bytes and is to become STRING, which SQLite cannot do"):
+    with pytest.raises(SchemaError, match="SQLite cannot convert column b from bytes to STRING"):
         SQLite().change("t", parse_schema(f"{KEY}, b BYTES"), parse_schema(f"{KEY}, b STRING"), "UTC")
 
 

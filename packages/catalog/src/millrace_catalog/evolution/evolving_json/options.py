@@ -1,4 +1,4 @@
-"""The options of the format, which the managed restart gives; they are not for users."""
+"""Options of the format, set by `evolving_read`; they are not for users."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from millrace_catalog.types import Column
 
 
 class ParsedOptions(NamedTuple):
-    """The options of json.
+    """Options of json.
 
     Attributes:
-        format: Those of the format.
-        inference: Those by which columns are inferred.
+        format: Options of the format.
+        inference: Options by which columns are inferred.
     """
 
     format: Any
     inference: JsonSchemaOptions
 
 
-def parse_json_options(given: Mapping[str, str], prefix: str = "json.") -> ParsedOptions:
-    """Parse the options of json, those of the format and those of inference alike.
+def parse_json_options(raw: Mapping[str, str], prefix: str = "json.") -> ParsedOptions:
+    """Parse the options of json: those of the format and those of inference.
 
     Args:
-        given: Their values, by their names.
-        prefix: What users write before these names.
+        raw: Values by name, without prefix.
+        prefix: Prefix of the names in errors.
 
     Raises:
-        OptionsError: Something is wrong; every problem is in the one message.
+        OptionsError: Options are wrong; the message has every problem.
     """
     from millrace.options.parser import OptionParser
 
-    parser = OptionParser("read", {prefix + name: value for name, value in given.items()})
+    parser = OptionParser("read", {prefix + name: value for name, value in raw.items()})
     format_: Any = plugin_manager().load(FORMAT, "json")
     parsed = ParsedOptions(
         parser.take(format_.Options, prefix), parser.take(JsonSchemaOptions, prefix) or JsonSchemaOptions()
@@ -50,20 +50,20 @@ def parse_json_options(given: Mapping[str, str], prefix: str = "json.") -> Parse
 
 @dataclass(frozen=True)
 class EvolvingJsonOptions:
-    """The options of json-evolving."""
+    """Options of json-evolving."""
 
     columns: tuple[Column, ...] = option(
         "columns",
         default=(),
         parse=parse_fixed_types,
-        doc="The columns of now, as id BIGINT, name STRING; none to wait for the first key. It is for catalogs.",
+        doc="The current columns, as id BIGINT, name STRING; none to wait for the first key. Set by catalogs.",
     )
     given: tuple[tuple[str, str], ...] = option(
         "json.*", default=(), doc="The options of json, and those by which its columns are inferred."
     )
 
     def __post_init__(self) -> None:
-        # Executors get them parsed, since parsing needs more than they should load
+        # Parsed on the driver, since parsing needs more than executors should import
         try:
             _ = self.parsed
         except OptionsError as error:
@@ -71,5 +71,5 @@ class EvolvingJsonOptions:
 
     @cached_property
     def parsed(self) -> ParsedOptions:
-        """The options of json, parsed."""
+        """Parsed options of json."""
         return parse_json_options(dict(self.given))

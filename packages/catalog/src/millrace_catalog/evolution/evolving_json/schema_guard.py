@@ -1,47 +1,47 @@
-"""Telling which messages do not fit the columns: most at once, those in doubt by the rules that make the columns."""
+"""Check that messages fit the columns: most by a fast prefilter, the others by the rules of schema evolution."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from millrace.errors import MalformedMessageError, SchemaMismatchError
-from millrace_catalog.evolution.evolving_json.fit_prefilter import FastFit
-from millrace_catalog.evolution.schema_diff import Needs
+from millrace_catalog.evolution.evolving_json.fit_prefilter import FitPrefilter
+from millrace_catalog.evolution.schema_diff import SchemaDiff
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.options import JsonSchemaOptions
-from millrace_catalog.inference.sampled import all_options
+from millrace_catalog.inference.topic_inference import to_inference_options
 from millrace_catalog.types import NULL, Schema
 
-_MOST_NULLS = 1_000
+_MAX_NULL_FIELDS = 1_000
 
 
-class Watch:
-    """Watches the messages of a query.
+class SchemaGuard:
+    """Check the messages of a query against its columns.
 
     Args:
-        columns: The columns that it has, by the names of their fields.
-        options: How they are inferred.
+        columns: Columns of the query, named as the fields of messages.
+        options: Options by which columns are inferred.
     """
 
     def __init__(self, columns: Schema, options: JsonSchemaOptions) -> None:
         self._columns = columns.types
         self._options = options
-        self._reader = JsonReader("", all_options(options))
-        self._needs = Needs(self._columns)
-        self._nulls: set[str] = set()
-        self._fast = FastFit(self._columns, options)
+        self._reader = JsonReader("", to_inference_options(options))
+        self._diff = SchemaDiff(self._columns)
+        self._null_fields: set[str] = set()
+        self._prefilter = FitPrefilter(self._columns, options)
 
     def check(self, items: Sequence[bytes | None]) -> None:
-        """Return when all messages fit; malformed ones do, since there is nothing in them that columns could hold.
+        """Check a batch of messages. Malformed ones fit, since they hold nothing that columns could.
 
         Raises:
-            SchemaMismatchError: One does not.
+            SchemaMismatchError: A message does not fit.
         """
-        before = len(self._nulls)
-        for index in self._fast.doubtful(items):
+        before = len(self._null_fields)
+        for index in self._prefilter.uncertain(items):
             self._check_one(index, items[index])
-        if len(self._nulls) > before:
-            self._fast = FastFit(self._columns, self._options, self._nulls)
+        if len(self._null_fields) > before:
+            self._prefilter = FitPrefilter(self._columns, self._options, self._null_fields)
 
     def is_object(self, payload: bytes) -> bool:
         """Whether a payload is a JSON object."""
@@ -52,14 +52,15 @@ class Watch:
 
     def _check_one(self, index: int, item: bytes | None) -> None:
         try:
-            said = self._reader.read(item)
+            observation = self._reader.read(item)
         except MalformedMessageError:
             return
-        if said is None:
+        if observation is None:
             return
-        needed = self._needs.of(said.columns)
-        if needed is not None:
-            raise SchemaMismatchError(index, str(needed))
-        if len(self._nulls) < _MOST_NULLS:
-            # A field that is always null must not put all messages in doubt
-            self._nulls |= {name for name, type_ in said.columns.items() if type_ == NULL} - self._columns.keys()
+        required = self._diff.required_by(observation.columns)
+        if required is not None:
+            raise SchemaMismatchError(index, str(required))
+        if len(self._null_fields) < _MAX_NULL_FIELDS:
+            # A field that is always null must not make every message uncertain
+            nulls = {name for name, type_ in observation.columns.items() if type_ == NULL}
+            self._null_fields |= nulls - self._columns.keys()

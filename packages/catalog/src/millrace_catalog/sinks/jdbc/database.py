@@ -1,4 +1,4 @@
-"""Connections of a JDBC driver in the JVM of a session."""
+"""JDBC connections in the JVM of a session."""
 
 from __future__ import annotations
 
@@ -11,61 +11,61 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from millrace.errors import MachineError
 from millrace.options.secrets import is_secret
-from millrace_catalog.jvm.session import jvm_of
-from millrace_catalog.sinks.table_sink import TargetError
+from millrace_catalog.jvm import session_jvm
+from millrace_catalog.sinks.table_sink import TableSinkError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from millrace_catalog.sinks.jdbc.dialect import Dialect
 
-_LOGIN = re.compile(r"//[^/@]*@")
+_LOGIN_IN_URL = re.compile(r"//[^/@]*@")
 _SECRET_PARAMETER = re.compile(r"[?&;]([^=?&;]+)=([^&;]*)")
 
 
 class Connection:
-    """An open connection; what is executed counts when `commit` is called."""
+    """An open connection with a transaction that ends with `commit`."""
 
     def __init__(self, java: Any) -> None:
         self._java = java
         java.setAutoCommit(False)
 
     def execute(self, statement: str) -> None:
-        """Execute a statement that gives no rows."""
-        made = self._java.createStatement()
+        """Execute a statement without result rows."""
+        java_statement = self._java.createStatement()
         try:
-            made.executeUpdate(statement)
+            java_statement.executeUpdate(statement)
         finally:
-            made.close()
+            java_statement.close()
 
     def query(self, text: str, columns: int) -> list[tuple[str | None, ...]]:
-        """The rows of a query, each value as text."""
-        made = self._java.createStatement()
+        """Return the rows of a query, each value as text."""
+        java_statement = self._java.createStatement()
         try:
-            found = made.executeQuery(text)
+            result = java_statement.executeQuery(text)
             rows = []
-            while found.next():
-                rows.append(tuple(found.getString(place) for place in range(1, columns + 1)))
+            while result.next():
+                rows.append(tuple(result.getString(index) for index in range(1, columns + 1)))
             return rows
         finally:
-            made.close()
+            java_statement.close()
 
     def commit(self) -> None:
-        """Make what was executed count."""
+        """Commit the transaction."""
         self._java.commit()
 
     def close(self) -> None:
-        """Close it; what was not committed is undone."""
+        """Close the connection, and roll back what was not committed."""
         self._java.close()
 
 
 class Database:
-    """A database, as an URL and properties of its driver say; neither shows a secret.
+    """A database, whose texts and errors show no secrets.
 
     Args:
-        url: As ``jdbc:postgresql://localhost/orders``.
-        properties: Those of the driver, such as user and password.
-        dialect: The one of the URL.
+        url: JDBC URL, such as ``jdbc:postgresql://localhost/orders``.
+        properties: Properties of the driver, such as user and password.
+        dialect: Dialect of the database.
     """
 
     def __init__(self, url: str, properties: Mapping[str, str], dialect: Dialect) -> None:
@@ -74,18 +74,18 @@ class Database:
         self.dialect = dialect
 
     @contextmanager
-    def connection(self, spark: SparkSession, what: str) -> Iterator[Connection]:
-        """A connection for the ``with`` block.
+    def connection(self, spark: SparkSession, action: str) -> Iterator[Connection]:
+        """Open a connection for a ``with`` block.
 
         Args:
-            spark: The session whose JVM has the driver.
-            what: What it is for, as errors say it: "prepare table orders".
+            spark: Session whose JVM has the driver.
+            action: What the connection is for, for errors: "prepare table orders".
 
         Raises:
-            MachineError: The session has no such driver, or shows no JVM.
-            TargetError: The database could not be reached, or refused.
+            MachineError: The session lacks the driver, or is one of Spark Connect.
+            TableSinkError: The database could not be reached, or refused.
         """
-        with self.explained(what):
+        with self.translated_errors(action):
             connection = Connection(self._connect(spark))
             try:
                 yield connection
@@ -93,34 +93,34 @@ class Database:
                 connection.close()
 
     @contextmanager
-    def explained(self, what: str) -> Iterator[None]:
-        """Make errors of the database those of millrace, without secrets."""
+    def translated_errors(self, action: str) -> Iterator[None]:
+        """Translate errors of the database to TableSinkError, without secrets."""
         try:
             yield
         except Py4JJavaError as error:
-            reason = _refusal(error)
+            reason = _database_message(error)
             if reason is None:
                 raise
-            raise TargetError(f"{self!r} could not {what}: {self.without_secrets(reason)}") from None
+            raise TableSinkError(f"{self!r} could not {action}: {self.without_secrets(reason)}") from None
 
     def without_secrets(self, text: str) -> str:
-        """A text with ``***`` where it shows a secret."""
-        given = [value for name, value in self.properties.items() if is_secret(name)]
-        given += [value for name, value in _SECRET_PARAMETER.findall(self.url) if is_secret(name)]
-        for value in filter(None, given):
+        """Replace secrets in a text with ``***``."""
+        secrets = [value for name, value in self.properties.items() if is_secret(name)]
+        secrets += [value for name, value in _SECRET_PARAMETER.findall(self.url) if is_secret(name)]
+        for value in filter(None, secrets):
             text = text.replace(value, "***")
         return text
 
     def __repr__(self) -> str:
-        return _LOGIN.sub("//", re.split("[?;]", self.url, maxsplit=1)[0])
+        return _LOGIN_IN_URL.sub("//", re.split("[?;]", self.url, maxsplit=1)[0])
 
     def _connect(self, spark: SparkSession) -> Any:
-        jvm = jvm_of(spark, repr(self))
-        given = jvm.java.util.Properties()
+        jvm = session_jvm(spark, repr(self))
+        properties = jvm.java.util.Properties()
         for name, value in self.properties.items():
-            given.setProperty(name, value)
-        # java.sql.DriverManager does not see drivers that came with spark.jars.packages
-        return self._driver(jvm).connect(self.url, given)
+            properties.setProperty(name, value)
+        # java.sql.DriverManager does not see drivers from spark.jars.packages
+        return self._driver(jvm).connect(self.url, properties)
 
     def _driver(self, jvm: Any) -> Any:
         loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
@@ -133,25 +133,25 @@ class Database:
                 f"the session has no JDBC driver for {self!r} ({self.dialect.driver}): start it with "
                 f".config('spark.jars.packages', '{self.dialect.package}'), or a newer one"
             ) from None
-        found = jvm
+        driver = jvm
         for name in self.dialect.driver.split("."):
-            found = getattr(found, name)
-        return found()
+            driver = getattr(driver, name)
+        return driver()
 
 
-def _refusal(error: Py4JJavaError) -> str | None:
-    """What the database said; None when the error is none of its own, as where rows could not be read."""
-    at = error.java_exception
-    while at is not None:
-        if _is_of_database(at.getClass()):
-            return str(at.getMessage()).splitlines()[0]
-        at = at.getCause()
+def _database_message(error: Py4JJavaError) -> str | None:
+    """Return the message of the database; None when the error has another cause, such as reading the rows."""
+    cause = error.java_exception
+    while cause is not None:
+        if _is_sql_exception(cause.getClass()):
+            return str(cause.getMessage()).splitlines()[0]
+        cause = cause.getCause()
     return None
 
 
-def _is_of_database(kind: Any) -> bool:
-    while kind is not None:
-        if kind.getName() == "java.sql.SQLException":
+def _is_sql_exception(class_: Any) -> bool:
+    while class_ is not None:
+        if class_.getName() == "java.sql.SQLException":
             return True
-        kind = kind.getSuperclass()
+        class_ = class_.getSuperclass()
     return False

@@ -1,10 +1,10 @@
-"""PostgreSQL."""
+"""SQL of PostgreSQL, https://www.postgresql.org/docs/current/datatype.html."""
 
 from __future__ import annotations
 
 import re
 
-from millrace_catalog.sinks.jdbc.dialect import Dialect, nullable
+from millrace_catalog.sinks.jdbc.dialect import Dialect
 from millrace_catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -25,7 +25,7 @@ from millrace_catalog.types import (
 )
 from millrace_catalog.types.model import MAX_DIGITS, Kind
 
-_NAMES: dict[Kind, str] = {
+_SQL_NAMES: dict[Kind, str] = {
     "BOOLEAN": "boolean",
     "SMALLINT": "smallint",
     "INT": "integer",
@@ -57,56 +57,56 @@ _TIME = "YYYY-MM-DD HH24:MI:SS.US"
 
 
 class PostgreSQL(Dialect):
-    """PostgreSQL; types become wider by one statement for each column."""
+    """PostgreSQL: one ALTER TABLE widens all columns."""
 
     driver = "org.postgresql.Driver"
     package = "org.postgresql:postgresql:42.7.7"
 
-    def held_as(self, type_: Scalar) -> Scalar:
-        """The same type but for TINYINT, which is a SMALLINT."""
-        return nullable(SMALLINT, type_.nullable) if type_.kind == "TINYINT" else type_
+    def storage_type(self, type_: Scalar) -> Scalar:
+        """Return the type itself; SMALLINT for TINYINT."""
+        return with_nullability(SMALLINT, type_.nullable) if type_.kind == "TINYINT" else type_
 
     def sql_type(self, type_: Scalar) -> str:
-        """PostgreSQL's name of a type."""
-        return f"numeric({type_.size}, {type_.scale})" if type_.kind == "DECIMAL" else _NAMES[type_.kind]
+        """Return PostgreSQL's name of a type."""
+        return f"numeric({type_.size}, {type_.scale})" if type_.kind == "DECIMAL" else _SQL_NAMES[type_.kind]
 
     def type_of(self, name: str, sizes: tuple[int, ...]) -> Scalar | None:
-        """The type that PostgreSQL shows for a column."""
+        """Return the type that PostgreSQL shows for a column."""
         if name == "numeric" and sizes and sizes[0] <= MAX_DIGITS:
             return decimal(*sizes)
         return _TYPES.get(name)
 
     def columns_query(self, table: str) -> str:
-        """Names and types, from the system's catalog."""
-        name = self.quoted_table(table).replace("'", "''")
+        """Read names and types from the system catalog."""
+        name = self.quote_table(table).replace("'", "''")
         columns = "attname, format_type(atttypid, atttypmod), CASE WHEN attnotnull THEN 1 ELSE 0 END"
         where = f"attrelid = to_regclass('{name}') AND attnum > 0 AND NOT attisdropped"
         return f"SELECT {columns} FROM pg_attribute WHERE {where} ORDER BY attnum"  # noqa: S608 (quoted)
 
     def widening(self, table: str, before: Schema, after: Schema, zone: str) -> list[str]:
-        """One statement for all columns, so that rows are written anew once."""
+        """Return one statement for all columns, so that rows are rewritten once."""
         types = before.types
         changes = []
         for column in after:
             old, new = (with_nullability(each, True) for each in (types[column.name], column.type))
             if old != new:
-                name, value = self.quoted(column.name), self._cast(column.name, old, new, zone)
+                name, value = self.quote(column.name), self._cast(column.name, old, new, zone)
                 changes.append(f"ALTER COLUMN {name} TYPE {self.sql_type(new)} USING {value}")  # type: ignore
-        return [f"ALTER TABLE {self.quoted_table(table)} {', '.join(changes)}"]
+        return [f"ALTER TABLE {self.quote_table(table)} {', '.join(changes)}"]
 
     def _cast(self, name: str, before: DataType, after: DataType, zone: str) -> str:
-        column = self.quoted(name)
+        column = self.quote(name)
         if after == STRING and isinstance(before, Scalar):
-            return _text(column, before)
+            return _to_text(column, before)
         if after == timestamp_ltz() and before == timestamp():
             quoted = "'" + zone.replace("'", "''") + "'"
-            # As a text an offset would mean its opposite
+            # As a text, an offset would have the opposite sign (POSIX)
             return f"{column} AT TIME ZONE {f'INTERVAL {quoted}' if _OFFSET.fullmatch(zone) else quoted}"
         return f"{column}::{self.sql_type(after)}"  # type: ignore[arg-type]
 
 
-def _text(column: str, type_: Scalar) -> str:
-    """The text that a message would have."""
+def _to_text(column: str, type_: Scalar) -> str:
+    """Return an expression for the text that a message would have."""
     if type_.kind in ("FLOAT", "DOUBLE"):
         return rf"regexp_replace({column}::text, '^(-?[0-9]+)$', '\1.0')"
     if type_.kind == "DATE":

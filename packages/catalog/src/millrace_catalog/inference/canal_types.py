@@ -1,4 +1,4 @@
-"""Types by MySQL's own, as Canal's mysqlType tells them."""
+"""Column types of the JDBC codes in Canal's ``sqlType`` and of the MySQL types in its ``mysqlType``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,29 @@ from millrace_catalog.types import (
     varchar,
 )
 
-_TYPE = re.compile(r"\s*([a-z0-9]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?(.*)", re.IGNORECASE | re.DOTALL)
+_JDBC_DECIMAL = decimal(38, 18)
+_JDBC_TYPES: dict[int, Scalar] = {
+    -7: BOOLEAN,
+    16: BOOLEAN,
+    -6: TINYINT,
+    5: SMALLINT,
+    4: INT,
+    -5: BIGINT,
+    3: _JDBC_DECIMAL,
+    2: _JDBC_DECIMAL,
+    7: FLOAT,
+    6: FLOAT,
+    8: DOUBLE,
+    -2: BYTES,
+    -3: BYTES,
+    -4: BYTES,
+    2004: BYTES,
+    91: DATE,
+    92: time(),
+    93: timestamp(),
+}
+
+_MYSQL_TYPE = re.compile(r"\s*([a-z0-9]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?(.*)", re.IGNORECASE | re.DOTALL)
 _BITS_IN_BYTE = 8
 
 _PLAIN: dict[str, Scalar] = {
@@ -50,7 +72,7 @@ _INTEGERS: dict[str, tuple[Scalar, Scalar]] = {
     "INTEGER": (INT, BIGINT),
     "BIGINT": (BIGINT, decimal(20)),
 }
-"""Signed and unsigned."""
+"""Types of signed and of unsigned integers."""
 
 _SIZED: dict[str, Callable[[int], Scalar]] = {
     "CHAR": char,
@@ -62,8 +84,13 @@ _TIMED: dict[str, Callable[[int], Scalar]] = {"TIME": time, "DATETIME": timestam
 _DECIMALS = ("DECIMAL", "NUMERIC", "DEC", "FIXED")
 
 
+def jdbc_type(code: int) -> Scalar:
+    """Return the type of a code of ``java.sql.Types``; STRING for text and for codes the reference does not list."""
+    return _JDBC_TYPES.get(code, STRING)
+
+
 def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool) -> Callable[[str], Scalar]:
-    """What tells the type of a text such as ``bigint(20) unsigned``; STRING of text and of all that is not known.
+    """Return a function from a MySQL type such as ``bigint(20) unsigned`` to its type; STRING for text and the unknown.
 
     Args:
         timestamp_as_datetime: Whether TIMESTAMP is a TIMESTAMP, else a TIMESTAMP_LTZ.
@@ -72,7 +99,7 @@ def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool)
     timed = {**_TIMED, "TIMESTAMP": timestamp if timestamp_as_datetime else timestamp_ltz}
 
     def read(text: str) -> Scalar:
-        match = _TYPE.fullmatch(text)
+        match = _MYSQL_TYPE.fullmatch(text)
         if match is None:
             return STRING
         name, rest = match[1].upper(), match[4].upper()
@@ -83,12 +110,12 @@ def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool)
             return _INTEGERS[name]["UNSIGNED" in rest or "ZEROFILL" in rest]
         if name in timed:
             return timed[name](size or 0)
-        return _of_size(name, size, scale)
+        return _sized_type(name, size, scale)
 
     return read
 
 
-def _of_size(name: str, size: int | None, scale: int | None) -> Scalar:
+def _sized_type(name: str, size: int | None, scale: int | None) -> Scalar:
     try:
         if name in _SIZED:
             return _SIZED[name](1 if size is None else size)
@@ -98,5 +125,6 @@ def _of_size(name: str, size: int | None, scale: int | None) -> Scalar:
             return BOOLEAN if size in (None, 1) else binary(-(-(size or 1) // _BITS_IN_BYTE))
     except ValueError:
         return STRING
-    # a FLOAT that says how many digits it has may have more than four bytes
-    return FLOAT if name == "FLOAT" and size is None else DOUBLE if name == "FLOAT" else _PLAIN.get(name, STRING)
+    if name == "FLOAT":
+        return FLOAT if size is None else DOUBLE  # FLOAT(n) may have more than four bytes
+    return _PLAIN.get(name, STRING)

@@ -1,1 +1,0 @@
-"""What only the JVM of a session offers."""
