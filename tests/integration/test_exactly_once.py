@@ -19,7 +19,6 @@ from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
 from millrace.kafka.offset_metadata import offset_with_metadata
 from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
-from millrace.sink import preflight as check
 from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
 from millrace.sink.committer.transaction_session import TransactionSessions
 from millrace.sink.preflight import prepare
@@ -236,7 +235,6 @@ def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker,
 
 def test_the_timeout_of_transactions_is_what_the_brokers_allow(config, options, caplog):
     assert config.client["transaction.timeout.ms"] == "900000"
-    check._prepare.cache_clear()
     prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "skip"}))
     assert "a transaction may take 900 s, which is what the brokers allow" in caplog.text
     with pytest.raises(

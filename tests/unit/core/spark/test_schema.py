@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import sys
-from types import SimpleNamespace
-
 import pyarrow as pa
 import pytest
 from pyspark.sql.types import (
@@ -83,9 +80,8 @@ class KnownChanges(CanalJsonFormat):
         return pa.schema([("id", pa.int64())])
 
 
-def test_a_format_of_changes_that_knows_its_columns_gives_the_row_kinds_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "formats_of_this_test", SimpleNamespace(KnownChanges=KnownChanges))
-    config = source(format="formats_of_this_test:KnownChanges", **{"metadata.columns": "value.pk-names AS keys"})
+def test_a_format_of_changes_that_knows_its_columns_gives_the_row_kinds_first() -> None:
+    config = source(format=f"{__name__}:KnownChanges", **{"metadata.columns": "value.pk-names AS keys"})
     columns = default_schema(config)
     assert {field.name: field.dataType for field in columns} == {
         "row_kind": StringType(),

@@ -37,11 +37,11 @@ class BuilderOptions:
         return Properties({setting.name: setting.text for setting in self._settings.values()})
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options is set, ignoring case as Spark does."""
+        """Return whether one of these options is set, ignoring case as Spark does."""
         return any(name.lower() in self._settings for name in names)
 
     def value(self, name: str) -> str | None:
-        """The value of an option; None when it is not set."""
+        """Return the value of an option; None when it is not set."""
         setting = self._settings.get(name.lower())
         return setting.text if setting else None
 
@@ -143,7 +143,7 @@ class Builder:
 
         Args:
             subject: What is being built, for the message.
-            missing: What has not been set and must be.
+            missing: Problems of methods that were not called.
             defaults: Options to add.
             configure: Parses the options of a source, or of a sink.
 
@@ -166,7 +166,7 @@ class Builder:
 def plugin_options(
     kind: Kind[Any], option: str, name: object, prefix: str, arguments: Mapping[str, object]
 ) -> dict[str, object]:
-    """The options that choose a plugin and configure it.
+    """Return the options that choose a plugin and configure it.
 
     Args:
         kind: The plugin's kind.

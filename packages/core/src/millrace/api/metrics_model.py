@@ -11,10 +11,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Metrics:
-    """What all metrics have in common."""
+    """Metrics of a source, a sink, a partition or a query."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All metrics by the names that the reference connectors give them, such as ``pendingRecords``."""
+        """Return all metrics by the names that the reference connectors give them, such as ``pendingRecords``."""
         return {_camel_case(each.name): _to_plain(getattr(self, each.name)) for each in dataclasses.fields(self)}
 
 
@@ -26,13 +26,13 @@ class PartitionMetrics(Metrics):
         topic: Its topic.
         partition: Its number.
         current_offset: The offset of the record that is read next, after the micro-batch of the progress.
-        committed_offset: What the consumer group has committed.
+        committed_offset: The offset that the consumer group has committed.
         pending_records: The lag: how many offsets the log went on beyond the current one.
         num_records_in: Records read, before any filter.
         num_bytes_in: Bytes of their values.
         records_skipped: Offsets skipped because they were gone.
-        current_fetch_event_time_lag: How old the last record was when it was fetched, by its timestamp.
-        current_emit_event_time_lag: How old the last record was when its row was made.
+        current_fetch_event_time_lag: The age of the last record when it was fetched, by its timestamp.
+        current_emit_event_time_lag: The age of the last record when its row was built.
         num_records_in_errors: Records that were skipped because they are malformed.
     """
 
@@ -53,8 +53,8 @@ class PartitionMetrics(Metrics):
 class SourceMetrics(Metrics):
     """A source of millrace in a query. Times are in milliseconds; None where nothing is known yet.
 
-    What executors count (records, malformed ones, bytes, event-time lags) is of the micro-batches that had ended when
-    that of the progress was planned, since the query was started.
+    The counts of executors (records, malformed ones, bytes, event-time lags) cover the micro-batches since the start of
+    the query that had ended when the one of the progress was planned.
 
     Attributes:
         partitions: Its partitions, in order.
@@ -69,8 +69,8 @@ class SourceMetrics(Metrics):
         commits_failed: Commits of the group's offsets that failed.
         current_fetch_event_time_lag: The largest of the partitions.
         current_emit_event_time_lag: The largest of the partitions.
-        watermark_lag: How far the query's watermark is behind the time of the progress.
-        source_idle_time: How long nothing had been read.
+        watermark_lag: The time from the query's watermark to the progress.
+        source_idle_time: The time since the last micro-batch ended.
         missing_reports: Splits whose executors could not report to the driver; what they counted is missing.
         consumers: The statistics of the Kafka consumers, by client.
     """
@@ -95,7 +95,7 @@ class SourceMetrics(Metrics):
 
 @dataclass(frozen=True)
 class SinkMetrics(Metrics):
-    """A sink of millrace: what was written since its `SinkMetricsCollector` was created.
+    """A sink of millrace: its writes since its `SinkMetricsCollector` was created.
 
     Rates and `current_send_time` are those of the last micro-batch (or batch write) that ended. A rate is its records,
     or bytes, divided by the time that its longest task took, which includes the query's own work. Times are in

@@ -1,4 +1,4 @@
-"""Partitions and offsets in Python: what a source reads, where it starts and where it stops."""
+"""Partitions and offsets, for sources in Python."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ class KafkaOffsetsInitializer:
         )
 
     def starting_options(self) -> dict[str, object]:
-        """The options for a source to start here."""
+        """Return the options for a source to start here."""
         reset = self.reset or self.starting_reset
         return self._options("scan.startup.") | ({"properties.auto.offset.reset": reset} if reset else {})
 
     def stopping_options(self) -> dict[str, object]:
-        """The options for a source to stop here.
+        """Return the options for a source to stop here.
 
         Raises:
             ValueError: There is a reset strategy, which applies only to the start.
@@ -124,7 +124,7 @@ class KafkaOffsetsInitializer:
 
 
 def topic_partitions_text(partitions: Iterable[object]) -> str:
-    """Partitions in the syntax of the option ``topic-partitions``: ``audit:3;orders:0,1``.
+    """Write partitions in the syntax of the option ``topic-partitions``: ``audit:3;orders:0,1``.
 
     Raises:
         ValueError: One of them is neither a `KafkaTopicPartition` nor a topic and number.

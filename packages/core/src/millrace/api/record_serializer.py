@@ -1,4 +1,4 @@
-"""How a sink serializes rows into records and chooses their topics and partitions, with PyFlink's names."""
+"""The serialization of rows into records, and their topics and partitions, with PyFlink's names."""
 
 from __future__ import annotations
 

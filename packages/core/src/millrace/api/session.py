@@ -12,17 +12,17 @@ REDACTION_REGEX = (
     "(?i)secret|password|token|access[.]?key|jaas|private.?key|[.]key([.]pem)?$|passphrase|credential|user[.-]info|"
     "oauthbearer[.](config|extensions)"
 )
-"""Options that Spark hides where it shows a plan: its own default, and the secrets of Kafka that this leaves out."""
+"""Options that Spark redacts in plans: Spark's own default, and the secrets of Kafka that this leaves out."""
 
 
 def local_session(
     name: str = "millrace", *, cores: int | None = None, config: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A SparkSession on this machine with what the data source works best with. Nothing in millrace depends on it.
+    """Create or get a Spark session on this machine, with settings that suit millrace; nothing in it depends on them.
 
     Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
     sockets between Spark and its Python workers (which makes small micro-batches quicker), loopback addresses only,
-    quiet logs, and what Spark hides of options in plans and logs.
+    quiet logs, and the options that Spark redacts in plans and logs.
 
     Args:
         name: The application's name.

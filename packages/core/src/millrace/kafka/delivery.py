@@ -14,7 +14,8 @@ from millrace.kafka.errors import kafka_error
 from millrace.kafka.producer import KafkaProducer
 
 QUEUE_WAIT_S = 0.02
-FLUSH_STEP_S = 1.0
+FLUSH_INTERVAL_S = 1.0
+"""How often a flush looks for failed deliveries."""
 
 
 class Delivery:
@@ -24,6 +25,7 @@ class Delivery:
         producer: The worker's producer.
         noun: The noun for the records in errors.
         on_retry: What Spark does when it retries the task, for errors.
+        flush_interval_s: How often `flush` looks for failed deliveries, in seconds.
 
     Attributes:
         records: The number of records produced.
@@ -33,12 +35,18 @@ class Delivery:
     """
 
     def __init__(
-        self, producer: KafkaProducer, noun: str = "records", on_retry: str = "Spark writes its rows again"
+        self,
+        producer: KafkaProducer,
+        noun: str = "records",
+        on_retry: str = "Spark writes its rows again",
+        *,
+        flush_interval_s: float = FLUSH_INTERVAL_S,
     ) -> None:
         self._producer = producer
         self._client = producer.client
         self._noun = noun
         self._on_retry = on_retry
+        self._flush_interval_s = flush_interval_s
         self.records = 0
         self.send_ms: int | None = None
         # Those of an earlier task, which did not wait for them
@@ -76,7 +84,7 @@ class Delivery:
             DeliveryError: Some could not be delivered within the client's ``delivery.timeout.ms``.
         """
         began = monotonic()
-        while self._client.flush(FLUSH_STEP_S):
+        while self._client.flush(self._flush_interval_s):
             self._check()
         self._check()
         self.send_ms = int((monotonic() - began) * 1000)

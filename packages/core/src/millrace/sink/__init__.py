@@ -1,1 +1,1 @@
-"""Write to Kafka: done by `writer` on executors, made exactly-once by `committer`."""
+"""Write to Kafka: `writer` builds and produces records, `committer` makes it exactly-once, `pipeline` joins them."""

@@ -36,7 +36,7 @@ def write(
     """Write the rows of one task with the delivery guarantee that the user asked for; on an executor.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         schema: The rows' columns.
         batches: The rows.
         task: The task.
@@ -107,11 +107,11 @@ def commit_micro_batch(
     """Complete a micro-batch all tasks of which have written; on the driver.
 
     Args:
-        config: How it was written.
+        config: The sink's configuration.
         query: The streaming query.
         run: Its run.
         batch: The micro-batch.
-        results: What its tasks have written, as far as they told.
+        results: The results of its tasks, as far as they are known.
         tasks: The number of its tasks.
 
     Raises:

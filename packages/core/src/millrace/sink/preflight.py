@@ -1,4 +1,4 @@
-"""Checks of a write that need the cluster; on the driver, before any task starts."""
+"""Check a write against the cluster, on the driver, before any task starts."""
 
 from __future__ import annotations
 
@@ -15,70 +15,73 @@ from millrace.sink.writer.topic_routing import check_pattern_matches
 
 logger = logging.getLogger("millrace.sink")
 
-TIMEOUT = "transaction.timeout.ms"
+TRANSACTION_TIMEOUT = "transaction.timeout.ms"
+MAX_TRANSACTION_TIMEOUT = "transaction.max.timeout.ms"
 
-DEFAULT_TIMEOUT_MS = 3_600_000
-"""As the reference; a task that takes longer than its transaction may is failed by the brokers."""
+DEFAULT_TRANSACTION_TIMEOUT_MS = 3_600_000
+"""The reference connector's default; the brokers abort a transaction that takes longer, which fails its task."""
 
-BROKERS_DEFAULT_MS = 900_000
-"""The brokers' maximum unless they are told another one; taken for it when they may not be asked."""
+DEFAULT_MAX_TRANSACTION_TIMEOUT_MS = 900_000
+"""The brokers' default for the maximum; assumed when this client may not read their configuration."""
 
 
 def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
-    """Refuse what would fail in the middle of a write, and answer how to write.
+    """Create missing topics if that is wanted, refuse what would fail during the write, and complete its configuration.
 
-    Looked up once per process: Spark makes a writer for every micro-batch. Only topics that are to be created when they
-    are missing are looked up each time.
+    The checks are made once per process, since Spark creates a writer for every micro-batch. Topics to be created are
+    looked up each time.
 
     Args:
-        config: How the user wants to write.
-        patience_s: How long to wait for brokers that do not answer; by default so that a wrong address shows soon.
+        config: The sink's configuration.
+        patience_s: How long to wait for brokers that do not answer, in seconds; by default so short that a wrong
+            address shows soon.
+
+    Returns:
+        The configuration with the timeout of its transactions, if it has any.
 
     Raises:
         UnreachableError, UnknownTopicError: As `KafkaAdmin.topics`.
         ClientError: The client may not write to a topic, or not create one that it shall create.
-        OptionsError: The Kafka client does not accept its properties, or the brokers do not.
+        OptionsError: The Kafka client or the brokers do not accept the client's properties.
     """
     options = config.options
     if options.creates_topics:
-        target = write_admin_for(config.client, patience_s)
-        target.create_missing(options.topics, options.created_partitions, options.created_replication_factor)
-    return _prepare(config, patience_s)
+        admin = write_admin_for(config.client, patience_s)
+        admin.create_missing(options.topics, options.created_partitions, options.created_replication_factor)
+    return _check_and_complete(config, patience_s)
 
 
 @functools.lru_cache(maxsize=16)
-def _prepare(config: SinkConfig, patience_s: float | None) -> SinkConfig:
+def _check_and_complete(config: SinkConfig, patience_s: float | None) -> SinkConfig:
     options, client = config.options, config.client
     transactional = {"transactional.id": f"{options.transactional_id_prefix}-0"} if options.is_exactly_once else {}
-    # Made and dropped: it talks to no broker before it is told to
+    # The client checks its properties when it is created; it is dropped before it connects
     KafkaProducer({**producer_settings(client, idempotent=options.waits_for_brokers), **transactional})
-    target = write_admin_for(client, patience_s)
-    target.check_writable(options.topics)
+    admin = write_admin_for(client, patience_s)
+    admin.check_writable(options.topics)
     if options.topic_pattern is not None:
-        check_pattern_matches(options.topic_pattern, target.topic_names())
+        check_pattern_matches(options.topic_pattern, admin.topic_names())
     if not options.is_exactly_once:
         return config
-    timeout_ms = _timeout_ms(client, target.broker_config("transaction.max.timeout.ms"))
-    return dataclasses.replace(config, client=Properties({**client, TIMEOUT: str(timeout_ms)}))
+    timeout_ms = _transaction_timeout_ms(client, admin.broker_config(MAX_TRANSACTION_TIMEOUT))
+    return dataclasses.replace(config, client=Properties({**client, TRANSACTION_TIMEOUT: str(timeout_ms)}))
 
 
-def _timeout_ms(client: Properties, most: str | None) -> int:
-    most_ms = BROKERS_DEFAULT_MS if most is None else int(most)
-    if TIMEOUT not in client:
-        if most_ms < DEFAULT_TIMEOUT_MS:
+def _transaction_timeout_ms(client: Properties, broker_maximum: str | None) -> int:
+    maximum_ms = DEFAULT_MAX_TRANSACTION_TIMEOUT_MS if broker_maximum is None else int(broker_maximum)
+    if TRANSACTION_TIMEOUT not in client:
+        if maximum_ms < DEFAULT_TRANSACTION_TIMEOUT_MS:
             logger.warning(
                 "a transaction may take %d s, which is what the brokers allow ('transaction.max.timeout.ms'); a task "
                 "that takes longer fails",
-                most_ms // 1000,
+                maximum_ms // 1000,
             )
-        return min(DEFAULT_TIMEOUT_MS, most_ms)
-    wanted_ms = int(client[TIMEOUT])
-    if wanted_ms > most_ms:
-        raise OptionsError(
-            "sink",
-            (
-                f"option 'properties.{TIMEOUT}': the brokers allow {most_ms} at most ('transaction.max.timeout.ms'), "
-                f"got {wanted_ms}",
-            ),
+        return min(DEFAULT_TRANSACTION_TIMEOUT_MS, maximum_ms)
+    requested_ms = int(client[TRANSACTION_TIMEOUT])
+    if requested_ms > maximum_ms:
+        problem = (
+            f"option 'properties.{TRANSACTION_TIMEOUT}': the brokers allow {maximum_ms} at most "
+            f"('{MAX_TRANSACTION_TIMEOUT}'), got {requested_ms}"
         )
-    return wanted_ms
+        raise OptionsError("sink", (problem,))
+    return requested_ms

@@ -29,7 +29,7 @@ class WriteTask:
 
 @dataclass(frozen=True)
 class WriteResult:
-    """What a task has written.
+    """The result of a task.
 
     Attributes:
         rows: The number of rows written.

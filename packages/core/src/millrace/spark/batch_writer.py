@@ -22,7 +22,7 @@ class BatchWriter(WriterBase, DataSourceArrowWriter):
     """Appends the rows of a DataFrame to topics.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         schema: The rows' columns.
         overwrite: Whether the user asked to replace the data of the topic, which is refused.
     """
@@ -32,7 +32,7 @@ class BatchWriter(WriterBase, DataSourceArrowWriter):
             if overwrite:
                 raise OptionsError("sink", ("a topic cannot be overwritten; use .mode('append')",))
         super().__init__(config, schema)
-        # Sent to all tasks: an attempt that is repeated finds by it what it has written
+        # Sent to all tasks: a repeated attempt finds its ledger entry by it
         self._run = str(uuid.uuid4())
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:

@@ -1,4 +1,4 @@
-"""Report what the tasks of a write have done: to the driver, and from there to whoever listens for metrics."""
+"""Report the results of tasks to the driver, and from there to the collector of metrics."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from millrace.sink.write_task import WriteResult
 
 @dataclass
 class TaskReport(WriterCommitMessage):
-    """What a task tells the driver.
+    """The report of a task to the driver.
 
     Attributes:
         query: Its query.
-        result: What it has written.
+        result: Its result.
         attempt: The number of attempts before this one.
         run: The run of its query.
     """
@@ -33,12 +33,12 @@ class TaskReport(WriterCommitMessage):
 
 
 def task_reports(messages: Sequence[WriterCommitMessage | None]) -> list[TaskReport]:
-    """The reports among the messages of tasks, which are None for tasks that did not end well."""
+    """Select the reports among the messages of tasks, which are None for tasks that did not end well."""
     return [message for message in messages if isinstance(message, TaskReport)]
 
 
 def sink_report(messages: Sequence[WriterCommitMessage | None], *, is_exactly_once: bool) -> SinkReport:
-    """Add up what the tasks have done.
+    """Add up the results of tasks.
 
     Args:
         messages: The message of each task; None for one that did not end well.

@@ -28,7 +28,7 @@ class WriterBase:
     """Writes rows on executors; created on the driver, where columns, topics and client properties are checked.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         schema: The rows' columns.
         check: Whether to check the topics and the client's properties too, which needs the cluster.
         patience_s: How long that check waits for brokers that do not answer, in seconds.

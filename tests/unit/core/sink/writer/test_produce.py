@@ -10,7 +10,6 @@ import pytest
 
 from millrace.contracts import Payloads
 from millrace.errors import DeliveryError, MessageError
-from millrace.kafka import delivery
 from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.options.secrets import Properties
 from millrace.records.record_columns import Records
@@ -19,15 +18,9 @@ from millrace.sink.writer.produce import RecordWriter
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "delivery.report.only.error": True}
 
 
-@pytest.fixture(autouse=True)
-def _short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "FLUSH_STEP_S", 0.05)
-
-
 def writer(**settings: str) -> RecordWriter:
-    return RecordWriter(
-        KafkaProducer({**NOWHERE, **{name.replace("_", "."): value for name, value in settings.items()}})
-    )
+    named = {name.replace("_", "."): value for name, value in settings.items()}
+    return RecordWriter(KafkaProducer({**NOWHERE, **named}), flush_interval_s=0.05)
 
 
 def values(count: int, **further: Any) -> Records:
@@ -87,27 +80,27 @@ def test_a_partition_that_the_client_was_to_choose_is_not_told_as_none() -> None
 
 def test_failures_of_the_task_before_are_not_this_tasks() -> None:
     producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"})
-    first = RecordWriter(producer)
+    first = RecordWriter(producer, flush_interval_s=0.05)
     first.write(values(3), None)
     while producer.client.flush(0.05):
         pass
-    RecordWriter(producer).flush()
+    RecordWriter(producer, flush_interval_s=0.05).flush()
 
 
 def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_task() -> None:
     producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"})
-    first = RecordWriter(producer)
+    first = RecordWriter(producer, flush_interval_s=0.05)
     first.write(values(3), None)
     while producer.client.flush(0.05):
         pass
     first.count_failures()
     first.count_failures()
     assert (first.failed, first.send_ms) == (3, None)
-    second = RecordWriter(producer)
+    second = RecordWriter(producer, flush_interval_s=0.05)
     second.write(values(2), None)
     while producer.client.flush(0.05):
         pass
-    assert RecordWriter(producer).failed == 2
+    assert RecordWriter(producer, flush_interval_s=0.05).failed == 2
 
 
 def test_a_record_that_is_too_large_is_told_as_the_records_fault() -> None:

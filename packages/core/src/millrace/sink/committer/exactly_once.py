@@ -24,7 +24,7 @@ from millrace.sink.write_task import WriteResult, WriteTask
 logger = logging.getLogger("millrace.sink")
 
 SUCCESSOR_TIMEOUT_S = 10.0
-"""How long an attempt that was fenced waits for its successor to commit."""
+"""An attempt that was fenced waits this long for its successor to commit."""
 
 ProduceRows = Callable[[TransactionalProducer, Iterator[pa.RecordBatch]], WriteResult]
 """Produces rows, and returns when the brokers have acknowledged them."""
@@ -42,7 +42,7 @@ def write_exactly_once(
     """Write the rows of a task in one transaction, unless they have been written already.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         task: The task.
         batches: Its rows.
         produce_rows: Produces them, in the transaction that is under way.
@@ -90,7 +90,7 @@ def _rows_unless_empty(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
 
 
 def _is_written(config: SinkConfig, task: WriteTask, session: TransactionSession) -> bool:
-    """Whether the task is to skip its rows, by its ledger or, where that does not tell, by the user's option."""
+    """Decide whether to skip the rows: by the ledger or, where that does not tell, by the user's option."""
     ledger, policy = session.ledger, config.options.if_in_doubt
     try:
         decision = decide(

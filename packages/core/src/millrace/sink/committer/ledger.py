@@ -14,7 +14,7 @@ from enum import Enum, auto
 from millrace.errors import FencedError, LedgerError
 
 QUERY_LIVENESS_S = 60.0
-"""How long after its last write a query is taken to be running."""
+"""A query is taken to be running for this long after its last write."""
 
 _VERSION = 1
 _MAX_ENTRIES = 8
@@ -46,7 +46,7 @@ class Ledger:
 
     @classmethod
     def parse(cls, text: str) -> Ledger:
-        """Parse the text that `to_text` made.
+        """Parse the text of `to_text`.
 
         Raises:
             LedgerError: It is something else: the group is not one of millrace's.
@@ -72,7 +72,7 @@ class Ledger:
         return next((entry for entry in self.entries if entry.query == query), None)
 
     def has_written(self, query: str, batch: int) -> bool:
-        """Whether the newest micro-batch of a query is this one."""
+        """Return whether the newest micro-batch of a query is this one."""
         entry = self.entry(query)
         return entry is not None and entry.batch == batch
 
@@ -83,7 +83,7 @@ class Ledger:
 
 
 class WriteDecision(Enum):
-    """What a task does with its rows."""
+    """The decision of a task on its rows."""
 
     WRITE = auto()
     SKIP = auto()

@@ -14,22 +14,22 @@ DEFAULT_LEDGER_TOPIC = "__consumer_offsets"
 
 
 def ledger_topic(config: SinkConfig) -> str:
-    """The topic whose partition 0 the ledgers' offsets are committed for."""
+    """Return the topic whose partition 0 the ledgers' offsets are committed for."""
     return config.options.topics[0] if config.options.topics else DEFAULT_LEDGER_TOPIC
 
 
 def transactional_id(config: SinkConfig, task_index: int) -> str:
-    """The transactional id of a task, which is also the name of its ledger's consumer group."""
+    """Return the transactional id of a task, which is also the name of its ledger's consumer group."""
     return f"{config.options.transactional_id_prefix}-{task_index}"
 
 
 def registration_group(config: SinkConfig) -> str:
-    """The consumer group that says which queries have written with a prefix."""
+    """Return the consumer group that says which queries have written with a prefix."""
     return config.options.transactional_id_prefix or ""
 
 
 def ledger_offset(config: SinkConfig, ledger: Ledger, offset: int) -> ClientPartition:
-    """An offset to commit, whose metadata is the ledger."""
+    """Make an offset to commit whose metadata is the ledger."""
     return offset_with_metadata(ledger_topic(config), offset, ledger.to_text())
 
 
@@ -37,7 +37,7 @@ def read_ledger(config: SinkConfig, group: str, *, is_final: bool = True) -> tup
     """Read the ledger of a consumer group.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         group: The group.
         is_final: Whether to wait for transactions that are about to change the ledger.
 

@@ -9,10 +9,11 @@ from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.sink.committer.ledger_store import read_ledger, registration_group, transactional_id
+from millrace.worker import RESOURCES, ResourceKind
 
 logger = logging.getLogger("millrace.sink")
 
-_checked_runs: set[tuple[str, str]] = set()
+CHECKED_RUNS = ResourceKind[bool]("checked run", capacity=256)
 
 
 def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, tasks: int) -> None:
@@ -20,16 +21,16 @@ def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, task
 
     Tasks move from worker to worker with each micro-batch, and looking for ledgers asks all brokers.
     """
-    if (query, run) not in _checked_runs:
+    if (query, run) not in RESOURCES.items(CHECKED_RUNS):
         check_orphaned_ledgers(config, query, batch, tasks)
-        _checked_runs.add((query, run))
+        RESOURCES.put(CHECKED_RUNS, (query, run), True)
 
 
 def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, tasks: int) -> None:
     """Refuse a micro-batch that more tasks have written before than it has now; after all tasks have written.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         query: The streaming query.
         batch: The micro-batch.
         tasks: The number of its tasks.

@@ -18,15 +18,17 @@ from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.ledger_store import ledger_offset, ledger_topic, read_ledger, registration_group
+from millrace.worker import RESOURCES, ResourceKind
 
 REGISTRATION_INTERVAL_S = 3600.0
 """How often a query registers again, since brokers forget groups that nobody commits to."""
 
-_registered_until: dict[tuple[str, str], float] = {}
+# The time of the next registration of each run, by the monotonic clock
+NEXT_REGISTRATIONS = ResourceKind[float]("registration", capacity=256)
 
 
 def is_registered(config: SinkConfig, query: str) -> bool:
-    """Whether a query is registered with its prefix.
+    """Return whether a query is registered with its prefix.
 
     Raises:
         LedgerError: The prefix's consumer group holds something else.
@@ -38,7 +40,15 @@ def is_registered(config: SinkConfig, query: str) -> bool:
 
 
 def registration(config: SinkConfig, entry: LedgerEntry) -> dict[bytes, ClientPartition]:
-    """The offset that registers a query in a transaction of one of its tasks, by the metadata of the prefix's group."""
+    """Make the offset that registers a query in a transaction of one of its tasks.
+
+    Args:
+        config: The sink's configuration.
+        entry: The newest micro-batch of the query.
+
+    Returns:
+        The offset by the metadata of the prefix's consumer group.
+    """
     group = consumer_group_metadata(config.client, registration_group(config))
     return {group: ledger_offset(config, Ledger((entry,)), entry.batch + 1)}
 
@@ -50,7 +60,7 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     that of one which the brokers have forgotten. Done once for each run, and again every hour.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         query: The streaming query.
         run: Its run.
         batch: The micro-batch.
@@ -58,11 +68,11 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     Raises:
         ClientError: The brokers refuse, or do not answer.
     """
-    if time.monotonic() < _registered_until.get((query, run), 0.0):
+    if time.monotonic() < RESOURCES.items(NEXT_REGISTRATIONS).get((query, run), 0.0):
         return
     # A fresh broker takes a while for its first group
     admin = KafkaAdmin(Properties({**config.client, "group.id": registration_group(config)}), RETRY_TIMEOUT_S)
     ledger = Ledger((LedgerEntry(query, batch, 0, int(time.time())),))
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
-    _registered_until[query, run] = time.monotonic() + REGISTRATION_INTERVAL_S
+    RESOURCES.put(NEXT_REGISTRATIONS, (query, run), time.monotonic() + REGISTRATION_INTERVAL_S)

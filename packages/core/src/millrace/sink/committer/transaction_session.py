@@ -24,7 +24,7 @@ class TransactionSession:
     Attributes:
         producer: The producer.
         group: The metadata of the ledger's consumer group.
-        ledger: What has been written with the id; None before anything was.
+        ledger: The ledger of the id; None before the first write.
         offset: The offset that the ledger was committed with.
         registered_until: The time, by the monotonic clock, until which the query need not be registered again.
         is_new: Whether it was opened for this task.

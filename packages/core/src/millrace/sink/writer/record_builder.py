@@ -29,7 +29,7 @@ def record_builder_for(config: SinkConfig, schema: pa.Schema) -> RecordBuilder:
     """Plan how rows become records: on the driver to check their columns, then once in each worker.
 
     Args:
-        config: How to write.
+        config: The sink's configuration.
         schema: The rows' columns.
 
     Raises:
@@ -167,7 +167,7 @@ class FormatSerializer(PayloadSerializer):
         self._part = part
         self._row_kind_column = row_kind_column
         self._is_key = is_key
-        # Also checks the columns for a format that makes an encoder for each topic
+        # Also checks the columns for a format that has an encoder for each topic
         self._encoder = encoding.encoder(part.schema)
         self._encoders: dict[str, Encoder] = {}
 
@@ -258,7 +258,7 @@ def _headers_of_column(column: pa.Array, name: str) -> list[Headers]:
 
 
 def _python_values(array: pa.Array) -> Sequence[Any]:
-    # to_pylist makes a scalar object for each value and is many times slower
+    # to_pylist creates a scalar object for each value and is many times slower
     values: Sequence[Any] = array.to_numpy(zero_copy_only=False).tolist()
     return values
 

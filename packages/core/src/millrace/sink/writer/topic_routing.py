@@ -53,8 +53,8 @@ def topic_router(options: SinkOptions, column: str | None, *, has_format: bool) 
         return lambda _: all_rows
     add = "add a STRING column" + (" and name it in 'metadata.columns', as topic AS target" if has_format else " topic")
     if options.topics or options.topic_pattern is not None:
-        given = "'topic' names several topics" if options.topics else "'topic-pattern' permits several topics"
-        raise SchemaError(f"option {given}, so that a column must choose for each row: {add}")
+        option = "'topic' names several topics" if options.topics else "'topic-pattern' permits several topics"
+        raise SchemaError(f"option {option}, so that a column must choose for each row: {add}")
     raise OptionsError("sink", (f"option 'topic' is required, such as 'orders'; for a topic of each row's own {add}",))
 
 

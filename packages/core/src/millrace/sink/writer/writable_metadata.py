@@ -1,4 +1,4 @@
-"""Assign columns of rows to what a record has besides the value that a format writes."""
+"""Find the columns that hold a record's metadata: topic, partition, timestamp, headers, raw key and raw value."""
 
 from __future__ import annotations
 
