@@ -98,9 +98,13 @@ def test_a_topic_that_a_column_names_is_not_created(spark, connection, broker, n
     permitted, other, _ = new_topics
     rows = spark.createDataFrame([(other, "v")], "topic STRING, value STRING")
 
-    with pytest.raises(AnalysisException, match=r"'sink\.topic\.create': it creates topics that the option 'topic'"):
+    with pytest.raises(
+        AnalysisException, match=r"'sink\.topic\.create' requires 'topic', which names the topics to create"
+    ):
         write(rows, connection, **CREATE)
-    with pytest.raises(AnalysisException, match=r"'sink\.topic\.create': it creates topics that the option 'topic'"):
+    with pytest.raises(
+        AnalysisException, match=r"'sink\.topic\.create' requires 'topic', which names the topics to create"
+    ):
         write(rows, connection, **CREATE, **{"topic-pattern": "created.*"})
 
     assert existing(broker.bootstrap_servers, [permitted, other]) == []

@@ -96,7 +96,7 @@ def test_a_size_that_is_no_number_is_refused(name: str) -> None:
         ("partitioner", "use the option 'sink.partitioner'"),
         ("partitioner.class", "use the option 'sink.partitioner'"),
         ("max.poll.records", "use the option 'scan.max-records-per-batch'"),
-        ("transactional.id", "exactly-once writing is not supported yet"),
+        ("transactional.id", "use the options 'sink.delivery-guarantee' and 'sink.transactional-id-prefix'"),
         ("security.providers", "Java classes cannot be used"),
         ("ssl.engine.factory.class", "Java classes cannot be used"),
         ("ssl.provider", "Java classes cannot be used"),

@@ -19,10 +19,10 @@ logger = logging.getLogger("millrace.kafka")
 logger.addHandler(logging.NullHandler())
 
 SECURITY_ERROR_GRACE_S = 10.0
-"""How long brokers that have answered before may refuse a client before that is an error: they may be starting."""
+"""Time after which a refusal by brokers that have answered before is an error; until then they may be starting."""
 
 _SECURITY_ERROR_EXPIRES_S = 15.0
-"""When a security error that is not repeated is over; clients reconnect at least every 10 seconds."""
+"""Time after which a security error that is not repeated is over; clients reconnect at least every 10 seconds."""
 
 
 class ClientLog:

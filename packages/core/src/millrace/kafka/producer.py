@@ -36,7 +36,7 @@ _DEFAULTS: dict[str, Any] = {
 _IDEMPOTENT = {"enable.idempotence": "true"}
 
 PARTITION_COUNT_MAX_AGE_S = 60.0
-"""How long a topic's partition count is cached, unless the user sets the maximum age of the client's metadata."""
+"""Time for which a partition count is cached, unless the user sets the maximum age of the client's metadata."""
 
 METADATA_MAX_AGE = "metadata.max.age.ms"
 

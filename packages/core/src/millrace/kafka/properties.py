@@ -1,7 +1,8 @@
-"""Kafka client properties: from Kafka's Java names to librdkafka's.
+"""Translate Kafka's Java client properties into librdkafka's.
 
-Most names are the same in both. What is spelled otherwise is translated; what has no counterpart is refused with what
-to write instead, so that nothing is ignored silently. librdkafka's own names are passed on as they are.
+Most names are the same in both. A name that differs is translated; one without a counterpart is refused with advice, so
+that nothing is ignored silently. librdkafka's own names are passed on as they are; they are listed in its
+CONFIGURATION.md, Java's on Kafka's page "Configuration".
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from millrace.options.suggestions import closest
 _STORE_TYPES = ("JKS", "PKCS12", "PEM")
 
 
-def _one_of(*known: str) -> Callable[[str], str]:
-    def spelled(value: str) -> str:
-        if value.strip().upper() in known:
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def parse(value: str) -> str:
+        if value.strip().upper() in choices:
             return value.strip().upper()
-        meant = closest(value, known)
-        hint = f" (did you mean {meant!r}?)" if meant else ""
-        raise ValueError(f"expected one of {', '.join(known)}{hint}; got {value!r}")
+        suggestion = closest(value, choices)
+        hint = f" (did you mean {suggestion!r}?)" if suggestion else ""
+        raise ValueError(f"expected one of {', '.join(choices)}{hint}; got {value!r}")
 
-    return spelled
+    return parse
 
 
 def _system_default_as_0(size: str) -> str:
@@ -37,14 +38,14 @@ def _kilobytes(size: str) -> str:
 
 
 def _kinit_command(command: str) -> str:
-    """Java names the program; librdkafka wants the whole command, here its own default with that program."""
+    """Return librdkafka's default command with the program that Java's property names; a whole command is kept."""
     if " " in command.strip() or not command.strip():
         return command
     arguments = '-t "%{sasl.kerberos.keytab}" -k %{sasl.kerberos.principal}'
     return f"{command.strip()} -R {arguments} || {command.strip()} {arguments}"
 
 
-_SPELLED_OTHERWISE: dict[str, tuple[str, Callable[[str], str]]] = {
+_RENAMED: dict[str, tuple[str, Callable[[str], str]]] = {
     "buffer.memory": ("queue.buffering.max.kbytes", _kilobytes),
     "fetch.max.wait.ms": ("fetch.wait.max.ms", str),
     "receive.buffer.bytes": ("socket.receive.buffer.bytes", _system_default_as_0),
@@ -63,7 +64,7 @@ _SPELLED_OTHERWISE: dict[str, tuple[str, Callable[[str], str]]] = {
     ),
 }
 
-_SET_BY_MILLRACE = {
+_CONTROLLED_BY_MILLRACE = {
     "key.deserializer": "millrace reads bytes and decodes them by the format",
     "value.deserializer": "millrace reads bytes and decodes them by the format",
     "key.serializer": "millrace encodes by the format and writes bytes",
@@ -79,7 +80,7 @@ _SET_BY_MILLRACE = {
     "partitioner": "use the option 'sink.partitioner'",
     "partitioner.class": "use the option 'sink.partitioner'",
     "max.poll.records": "use the option 'scan.max-records-per-batch'",
-    "transactional.id": "exactly-once writing is not supported yet",
+    "transactional.id": "use the options 'sink.delivery-guarantee' and 'sink.transactional-id-prefix'",
 }
 
 _JAVA_ONLY = {
@@ -106,11 +107,11 @@ _JAVA_ONLY = {
 }
 
 
-_LOGINS = (
+_LOGIN_TRANSLATIONS = (
     ("sasl.login.callback.handler.class", handler_properties),
     ("sasl.jaas.config", jaas_properties),
 )
-_ONE_OF = (
+_EXCLUSIVE = (
     ("ssl.truststore.location", "ssl.truststore.certificates", "ssl.ca.location", "ssl.ca.pem"),
     ("ssl.keystore.location", "ssl.keystore.key", "ssl.key.location", "ssl.key.pem"),
     ("ssl.keystore.location", "ssl.keystore.certificate.chain", "ssl.certificate.location", "ssl.certificate.pem"),
@@ -118,19 +119,22 @@ _ONE_OF = (
 
 
 def translate(java: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The librdkafka properties for what the user gave under ``properties.``, and what is wrong with it.
+    """Translate the user's ``properties.*`` into librdkafka's properties.
 
-    Java's properties of stores stay as they are: `client_settings` reads the stores where a client is made.
+    Java's properties of stores are kept: `client_settings` reads the stores in the process that creates a client.
 
     Args:
         java: Property values by name, without ``properties.``.
+
+    Returns:
+        librdkafka's properties, and the problems found.
     """
     client: dict[str, str] = {}
     given_as: dict[str, str] = {}
     problems: list[str] = []
-    for name, spelled, value in _translated(java, problems):
-        other = given_as.setdefault(spelled, name)
-        if client.setdefault(spelled, value) != value:
+    for name, translated, value in _translated(java, problems):
+        other = given_as.setdefault(translated, name)
+        if client.setdefault(translated, value) != value:
             problems.append(f"'properties.{other}' and 'properties.{name}' mean the same but differ; give one of them")
     problems.extend(_contradictions(java))
     if not java.get("bootstrap.servers", "").strip():
@@ -139,26 +143,26 @@ def translate(java: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _translated(java: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str, str]]:
-    """Names as given, names as librdkafka has them, and values; what is wrong is added to the problems."""
+    """Yield names as given, librdkafka's names, and values; append to the problems."""
     for name, value in java.items():
-        refusal = _SET_BY_MILLRACE.get(name) or _JAVA_ONLY.get(name)
+        refusal = _CONTROLLED_BY_MILLRACE.get(name) or _JAVA_ONLY.get(name)
         if refusal:
             problems.append(f"option 'properties.{name}' cannot be set: {refusal}")
         elif name not in LOGIN_OPTIONS:
-            spelled, convert = _SPELLED_OTHERWISE.get(name, (name, str))
+            translated, convert = _RENAMED.get(name, (name, str))
             try:
-                yield name, spelled, convert(value)
+                yield name, translated, convert(value)
             except ValueError as error:
                 problems.append(f"option 'properties.{name}': {error}")
-    for given_as, login in _LOGINS:
+    for given_as, translate_login in _LOGIN_TRANSLATIONS:
         try:
-            yield from ((given_as, name, value) for name, value in login(java).items())
+            yield from ((given_as, name, value) for name, value in translate_login(java).items())
         except ValueError as error:
             problems.append(str(error))
 
 
 def _contradictions(java: Mapping[str, str]) -> Iterator[str]:
-    for names in _ONE_OF:
+    for names in _EXCLUSIVE:
         given = [f"'properties.{name}'" for name in names if name in java]
         if len(given) > 1:
             yield f"{' and '.join(given)} exclude each other: give one of them"

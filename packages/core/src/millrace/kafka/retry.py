@@ -12,7 +12,7 @@ REQUEST_TIMEOUT_S = 5.0
 """Timeout of a single request. A wrong address is reported after one, within 10 seconds."""
 
 RETRY_TIMEOUT_S = 60.0
-"""How long to retry requests to brokers that have answered before: they are restarting, and come back."""
+"""Time for which to retry requests to brokers that have answered before: they are restarting, and come back."""
 
 RETRY_INTERVAL_S = 0.2
 """Pause before a request is retried."""

@@ -24,7 +24,8 @@ from millrace.kafka.retry import (
 from millrace.options.secrets import Properties
 
 UNKNOWN_TOPIC_TIMEOUT_S = 10.0
-"""How long to retry a request for a topic that seems not to exist: a broker that has just started may not know it."""
+"""Time for which to retry a request for a topic that seems not to exist: a broker that has just started may not know
+its topics yet."""
 
 FIRST_ATTEMPT_TIMEOUT_S = 1.0
 """Timeout of the first attempt. A broker that is gone does not answer, and a client that is refused reports so only

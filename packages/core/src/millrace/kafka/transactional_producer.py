@@ -17,10 +17,10 @@ from millrace.kafka.retry import call_with_timeout
 from millrace.options.secrets import Properties
 
 ABORT_TIMEOUT_S = 10.0
-"""How long an abort may take; after that, the next producer with the same id aborts the transaction."""
+"""Timeout of an abort; after that, the next producer with the same id aborts the transaction."""
 
 STUCK_AFTER_S = 5.0
-"""How much longer than its timeout a request may take before its producer is given up."""
+"""Time beyond a request's own timeout after which its producer is given up."""
 
 _SENDING_OFFSETS = "writing beside a transaction with"
 

@@ -14,7 +14,7 @@ from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 logger = logging.getLogger("millrace.monitoring")
 
 TIMEOUT_S = 2
-"""How long the receiver may take to answer: a task or a micro-batch waits for it."""
+"""Timeout of an answer, in seconds; short, since a task or a micro-batch waits for it."""
 
 _MAX_ANSWER_BYTES = 64
 

@@ -21,7 +21,7 @@ from millrace.options.secrets import Properties
 ACTION = "looking at the newest messages"
 
 WIDENING_FACTOR = 4
-"""How many times as many offsets each further scan of a partition covers."""
+"""Growth of the range of offsets from one scan of a partition to the next."""
 
 MAX_MESSAGES_PER_POLL = 5_000
 

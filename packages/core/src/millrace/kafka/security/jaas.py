@@ -1,6 +1,6 @@
-"""Java's login configuration, as `sasl.jaas.config` holds it: read by the rules of Java's own parser.
+"""Parse ``sasl.jaas.config``, Java's login configuration, by the rules of Kafka's JaasConfig.
 
-No error shows any of the text, since no part of a text that cannot be read is known not to be the password.
+No error shows any of the text, since any part of a text that cannot be parsed may be the password.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _FLAGS = ("required", "requisite", "sufficient", "optional")
 
 
 class JaasError(ValueError):
-    """A login configuration that cannot be read; its message shows none of the text."""
+    """A login configuration cannot be parsed; the message shows none of the text."""
 
 
 @dataclass(frozen=True)
 class LoginModule:
-    """One entry of a login configuration.
+    """An entry of a login configuration.
 
     Attributes:
         name: The class without its package, such as ``PlainLoginModule``.
-        options: The values by their names.
+        options: The options by name.
     """
 
     name: str
@@ -45,7 +45,7 @@ class LoginModule:
 
 @dataclass(frozen=True)
 class _Token:
-    at: int
+    position: int
     text: str
     is_text: bool
 
@@ -55,7 +55,7 @@ class _Token:
 
 
 def parse_jaas(text: str) -> LoginModule:
-    """Read ``package.of.SomeLoginModule required name="value" ... ;``.
+    """Parse ``package.of.SomeLoginModule required name="value" ... ;``.
 
     Raises:
         JaasError: The text is not of that form, or has more than one entry.
@@ -66,9 +66,9 @@ def parse_jaas(text: str) -> LoginModule:
     if flag.lower() not in _FLAGS:
         raise JaasError("after the class of the login module, expected 'required'")
     options = dict(_options(tokens))
-    rest = next(tokens)
-    if not rest.is_end:
-        raise JaasError(f"at character {rest.at}, there is a second entry; give one login module")
+    trailing = next(tokens)
+    if not trailing.is_end:
+        raise JaasError(f"at character {trailing.position}, there is a second entry; give one login module")
     return LoginModule(name.rpartition(".")[2], options)
 
 
@@ -80,32 +80,32 @@ def _options(tokens: Iterator[_Token]) -> Iterator[tuple[str, str]]:
         equals = next(tokens)
         if equals.text != "=" or equals.is_text:
             raise JaasError(
-                f"at character {equals.at}, expected '='; values with spaces or any of ; = / need quotes, and quotes "
-                f"inside of quotes a backslash"
+                f"at character {equals.position}, expected '='; values with spaces or any of ; = / need quotes, and "
+                f"quotes inside of quotes a backslash"
             )
         yield name, _text(next(tokens), "a value, in double quotes")
 
 
 def _text(token: _Token, expected: str) -> str:
     if not token.is_text:
-        ended = (
+        cause = (
             "; it ends there, perhaps for a quote that is not closed or a '/' without quotes" if token.is_end else ""
         )
-        raise JaasError(f"at character {token.at}, expected {expected}{ended}")
+        raise JaasError(f"at character {token.position}, expected {expected}{cause}")
     return token.text
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    for found in _TOKENS.finditer(text):
-        kind, value = found.lastgroup, found[found.lastgroup or 0]
+    for match in _TOKENS.finditer(text):
+        kind, value = match.lastgroup, match[match.lastgroup or 0]
         if kind in ("double", "single"):
-            value = _ESCAPE.sub(_escaped, value)
+            value = _ESCAPE.sub(_unescape, value)
         if kind != "space":
-            yield _Token(found.start() + 1, value, is_text=kind != "mark")
+            yield _Token(match.start() + 1, value, is_text=kind != "mark")
     while True:
         yield _Token(len(text) + 1, "", is_text=False)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    code = found[1]
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1]
     return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPED.get(code, code)

@@ -1,4 +1,4 @@
-"""OAUTHBEARER: from Java's login module to librdkafka's ways to get a token."""
+"""Translate Java's OAuthBearerLoginModule into librdkafka's ways to get a token (KIP-768, KIP-255)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from millrace.kafka.security.jaas import JaasError
 
-_UNSECURED = "unsecuredLogin"
+_UNSECURED_PREFIX = "unsecuredLogin"
 
-_OIDC_OPTIONS = {
+_OIDC_PROPERTIES = {
     "clientId": "sasl.oauthbearer.client.id",
     "clientSecret": "sasl.oauthbearer.client.secret",
     "scope": "sasl.oauthbearer.scope",
@@ -16,27 +16,27 @@ _OIDC_OPTIONS = {
 
 
 def oauth_properties(options: Mapping[str, str], *, has_endpoint: bool) -> dict[str, str]:
-    """How an OAuthBearerLoginModule gets its tokens, as librdkafka's properties.
+    """Return librdkafka's properties for an OAuthBearerLoginModule.
 
     Args:
-        options: Those of the login module.
+        options: The login module's options.
         has_endpoint: Whether ``sasl.oauthbearer.token.endpoint.url`` is given.
 
     Raises:
-        JaasError: It says no way to get a token, or one that librdkafka does not know.
+        JaasError: The options name no way to get a token, or one that librdkafka does not support.
     """
-    if any(name.startswith(_UNSECURED) for name in options):
-        return _unsecured(options)
+    if any(name.startswith(_UNSECURED_PREFIX) for name in options):
+        return _unsecured_properties(options)
     if has_endpoint:
-        return _oidc(options)
+        return _oidc_properties(options)
     raise JaasError(
         "OAuthBearerLoginModule needs 'properties.sasl.oauthbearer.token.endpoint.url' with clientId and clientSecret, "
         'or, for tests, unsecuredLoginStringClaim_sub="..."'
     )
 
 
-def _oidc(options: Mapping[str, str]) -> dict[str, str]:
-    client = {_OIDC_OPTIONS[name]: value for name, value in options.items() if name in _OIDC_OPTIONS}
+def _oidc_properties(options: Mapping[str, str]) -> dict[str, str]:
+    client = {_OIDC_PROPERTIES[name]: value for name, value in options.items() if name in _OIDC_PROPERTIES}
     extensions = {
         name.removeprefix("extension_"): value for name, value in options.items() if name.startswith("extension_")
     }
@@ -45,26 +45,29 @@ def _oidc(options: Mapping[str, str]) -> dict[str, str]:
     return {"sasl.oauthbearer.method": "oidc", **client}
 
 
-def _unsecured(options: Mapping[str, str]) -> dict[str, str]:
-    """A token without a signature. librdkafka's configuration of it is words, so that no value may hold a space."""
-    principal = options.get(f"{_UNSECURED}PrincipalClaimName", "sub")
-    scope = options.get(f"{_UNSECURED}ScopeClaimName", "scope")
-    spelled = {
-        f"{_UNSECURED}PrincipalClaimName": "principalClaimName",
-        f"{_UNSECURED}ScopeClaimName": "scopeClaimName",
-        f"{_UNSECURED}LifetimeSeconds": "lifeSeconds",
-        f"{_UNSECURED}StringClaim_{principal}": "principal",
-        f"{_UNSECURED}StringClaim_{scope}": "scope",
-        f"{_UNSECURED}ListClaim_{scope}": "scope",
+def _unsecured_properties(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties of a token without a signature.
+
+    librdkafka's ``sasl.oauthbearer.config`` is a list of words, so that no value may hold a space.
+    """
+    principal = options.get(f"{_UNSECURED_PREFIX}PrincipalClaimName", "sub")
+    scope = options.get(f"{_UNSECURED_PREFIX}ScopeClaimName", "scope")
+    librdkafka_names = {
+        f"{_UNSECURED_PREFIX}PrincipalClaimName": "principalClaimName",
+        f"{_UNSECURED_PREFIX}ScopeClaimName": "scopeClaimName",
+        f"{_UNSECURED_PREFIX}LifetimeSeconds": "lifeSeconds",
+        f"{_UNSECURED_PREFIX}StringClaim_{principal}": "principal",
+        f"{_UNSECURED_PREFIX}StringClaim_{scope}": "scope",
+        f"{_UNSECURED_PREFIX}ListClaim_{scope}": "scope",
     }
     words = {}
     for name, value in options.items():
-        word = spelled.get(name, name.replace(f"{_UNSECURED}Extension_", "extension_"))
+        word = librdkafka_names.get(name, name.replace(f"{_UNSECURED_PREFIX}Extension_", "extension_"))
         # Java's list begins with the character that separates its items
         words[word] = ",".join(value[1:].split(value[0])) if "ListClaim_" in name and value else value
     if "principal" not in words:
-        raise JaasError(f'the unsecured token needs {_UNSECURED}StringClaim_{principal}="..."')
-    if not words.keys() <= {*spelled.values()} | {word for word in words if word.startswith("extension_")}:
+        raise JaasError(f'the unsecured token needs {_UNSECURED_PREFIX}StringClaim_{principal}="..."')
+    if not words.keys() <= {*librdkafka_names.values()} | {word for word in words if word.startswith("extension_")}:
         raise JaasError("the unsecured token has no other claims than the principal and the scope in librdkafka")
     if any(len(value.split()) != 1 for value in words.values()):
         raise JaasError("values of the unsecured token may be neither empty nor hold spaces")

@@ -1,4 +1,4 @@
-"""SASL and its login modules: from Kafka's Java properties to librdkafka's."""
+"""Translate Java's SASL properties and login modules into librdkafka's properties."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"
 DEFAULT_MECHANISM = "GSSAPI"
 
 LOGIN_OPTIONS = {"sasl.jaas.config", "sasl.login.callback.handler.class"}
-"""What `handler_properties` and `jaas_properties` translate to other names."""
+"""Java's properties that `handler_properties` and `jaas_properties` translate."""
 
-_MECHANISMS_OF = {
+_MODULE_MECHANISMS = {
     "PlainLoginModule": ("PLAIN",),
     "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512"),
     "OAuthBearerLoginModule": ("OAUTHBEARER",),
     "Krb5LoginModule": ("GSSAPI",),
 }
-_KRB5_OPTIONS = {
+_KRB5_PROPERTIES = {
     "keyTab": "sasl.kerberos.keytab",
     "principal": "sasl.kerberos.principal",
     "serviceName": "sasl.kerberos.service.name",
@@ -30,13 +30,13 @@ _UNSECURED_HANDLER = "OAuthBearerUnsecuredLoginCallbackHandler"
 
 
 def jaas_properties(java: Mapping[str, str]) -> dict[str, str]:
-    """How a client logs in by `sasl.jaas.config`, as librdkafka's properties.
+    """Return librdkafka's properties for ``sasl.jaas.config``.
 
     Args:
         java: All properties as the user gave them.
 
     Raises:
-        ValueError: It cannot be read or does not fit to the others; the message shows nothing of it.
+        ValueError: It cannot be parsed or contradicts other properties; the message shows nothing of it.
     """
     if "sasl.jaas.config" not in java:
         return {}
@@ -45,23 +45,23 @@ def jaas_properties(java: Mapping[str, str]) -> dict[str, str]:
         _check_mechanism(module, java.get("sasl.mechanism", java.get("sasl.mechanisms")))
         return _module_properties(module, java)
     except JaasError as error:
-        # Without its cause, which has the text at hand
+        # Without its cause, whose traceback holds the text
         raise ValueError(f"option 'properties.sasl.jaas.config' (not shown): {error}") from None
 
 
 def handler_properties(java: Mapping[str, str]) -> dict[str, str]:
-    """What `sasl.login.callback.handler.class` means to librdkafka.
+    """Return librdkafka's properties for ``sasl.login.callback.handler.class``.
 
     Args:
         java: All properties as the user gave them.
 
     Raises:
-        ValueError: The class is none of Kafka's own.
+        ValueError: The class is not one of Kafka's own.
     """
-    simple = java.get("sasl.login.callback.handler.class", "").strip().rpartition(".")[2]
-    if simple == _OIDC_HANDLER:
+    class_name = java.get("sasl.login.callback.handler.class", "").strip().rpartition(".")[2]
+    if class_name == _OIDC_HANDLER:
         return {"sasl.oauthbearer.method": "oidc"}
-    if simple in ("", _UNSECURED_HANDLER):
+    if class_name in ("", _UNSECURED_HANDLER):
         return {}
     raise ValueError(
         "option 'properties.sasl.login.callback.handler.class' cannot be set: Java classes cannot be used; of Kafka's "
@@ -70,22 +70,22 @@ def handler_properties(java: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_mechanism(module: LoginModule, given: str | None) -> None:
-    wanted = _MECHANISMS_OF.get(module.name)
-    if wanted is None:
-        raise JaasError(f"expected the class of a login module, in any package: {', '.join(_MECHANISMS_OF)}")
+    mechanisms = _MODULE_MECHANISMS.get(module.name)
+    if mechanisms is None:
+        raise JaasError(f"expected the class of a login module, in any package: {', '.join(_MODULE_MECHANISMS)}")
     mechanism = (given or DEFAULT_MECHANISM).strip().upper()
-    # A mechanism that does not exist is told already
-    if mechanism in MECHANISMS and mechanism not in wanted:
-        how = "is" if given else "is not given, which means"
+    # An unknown mechanism is reported elsewhere
+    if mechanism in MECHANISMS and mechanism not in mechanisms:
+        verb = "is" if given else "is not given, which means"
         raise JaasError(
-            f"{module.name} is for mechanism {' or '.join(wanted)}, but 'properties.sasl.mechanism' {how} {mechanism}; "
-            f"make the two fit"
+            f"{module.name} is for mechanism {' or '.join(mechanisms)}, but 'properties.sasl.mechanism' {verb} "
+            f"{mechanism}; make the two fit"
         )
 
 
 def _module_properties(module: LoginModule, java: Mapping[str, str]) -> dict[str, str]:
     if module.name == "Krb5LoginModule":
-        return {_KRB5_OPTIONS[name]: value for name, value in module.options.items() if name in _KRB5_OPTIONS}
+        return {_KRB5_PROPERTIES[name]: value for name, value in module.options.items() if name in _KRB5_PROPERTIES}
     if module.name == "OAuthBearerLoginModule":
         return oauth_properties(module.options, has_endpoint="sasl.oauthbearer.token.endpoint.url" in java)
     missing = [name for name in ("username", "password") if not module.options.get(name)]
