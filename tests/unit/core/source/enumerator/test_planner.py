@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import itertools
-import sys
-from collections.abc import Callable, Collection, Mapping
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
 
 from millrace.checkpoint import StreamOffset
 from millrace.configuration.build import configure_source
-from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
+from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.source.data_loss import DATA_LOSS_HINT
@@ -25,20 +23,6 @@ A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b",
 IDS = {"a": "id of a"}
 DISCOVER_ALWAYS = {"scan.topic-partition-discovery.interval": "1 ms"}
 DISCOVER_ONCE = {"scan_topic__partition__discovery_interval": "0"}
-
-
-class Forgetful(OffsetInitializer):
-    """Leaves the last partition out."""
-
-    def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        return dict.fromkeys(list(partitions)[:-1], 20)
-
-
-class Magic(OffsetInitializer):
-    """Answers an offset that no log has."""
-
-    def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        return dict.fromkeys(partitions, -2)
 
 
 @pytest.fixture
@@ -167,22 +151,17 @@ def test_a_batch_that_is_to_stop_after_the_end_stops_at_the_end(log: Log) -> Non
     assert plan(log, **options).batch_splits() == splits((A0, 10, 100))
 
 
-@pytest.fixture
-def named(monkeypatch: pytest.MonkeyPatch) -> str:
-    module = SimpleNamespace(Forgetful=Forgetful, Magic=Magic)
-    monkeypatch.setitem(sys.modules, "initializers_of_this_test", module)  # type: ignore[arg-type]
-    return "initializers_of_this_test"
-
-
-def test_an_initializer_may_leave_partitions_to_the_reset(log: Log, named: str) -> None:
-    planner = plan(log, scan_startup_mode=f"{named}:Forgetful", properties_auto_offset_reset="latest")
+def test_an_initializer_may_leave_partitions_to_the_reset(log: Log) -> None:
+    planner = plan(log, scan_startup_mode="support.plugins:AllButLastPartition", properties_auto_offset_reset="latest")
     assert planner.first_offset() == StreamOffset({A0: 20, A1: 7}, topic_ids=IDS, owner="me")
 
 
-def test_an_initializer_that_gives_no_offset_is_named(log: Log, named: str) -> None:
+def test_an_initializer_that_gives_no_offset_is_named(log: Log) -> None:
     with pytest.raises(OptionsError) as error:
-        plan(log, scan_startup_mode=f"{named}:Magic").first_offset()
-    assert error.value.problems == (f"offset initializer '{named}:Magic' gave offset -2 for a-0, -2 for a-1",)
+        plan(log, scan_startup_mode="support.plugins:NegativeOffsets").first_offset()
+    assert error.value.problems == (
+        "offset initializer 'support.plugins:NegativeOffsets' gave offset -2 for a-0, -2 for a-1",
+    )
 
 
 def test_a_stream_may_go_to_the_end(log: Log) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from millrace.configuration.build import configure_source
-from millrace.contracts import Decoded, Decoder, Encoder, Format, Payloads
 from millrace.errors import PluginError, SchemaError
 from millrace.records.messages import Messages
 from millrace.source.reader.builder_factory import record_batch_builder_for
@@ -122,27 +119,8 @@ def test_a_column_that_the_format_of_keys_does_not_have_is_refused(messages: Mak
         rows(messages(), **{"key.format": "raw", "key.fields": "id;name"})
 
 
-class Words(Format):
-    """A row for each word of a message."""
-
-    def decoder(self, schema: pa.Schema) -> Decoder:
-        class WordsDecoder(Decoder):
-            def decode(self, payloads: Payloads) -> Decoded:
-                words = [
-                    (index, word) for index, each in enumerate(payloads.to_list()) for word in (each or b"").split()
-                ]
-                rows = pa.RecordBatch.from_arrays([pa.array([word.decode() for _, word in words])], schema=schema)
-                return Decoded(rows, pa.array([index for index, _ in words], pa.int32()))
-
-        return WordsDecoder()
-
-    def encoder(self, schema: pa.Schema) -> Encoder:
-        raise NotImplementedError
-
-
-def test_a_key_has_one_row(messages: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "formats_of_this_test", SimpleNamespace(Words=Words))
-    options = {"key.format": "formats_of_this_test:Words", "key.fields": "name", **EXCEPT_KEY}
+def test_a_key_has_one_row(messages: Make) -> None:
+    options = {"key.format": "support.plugins:Words", "key.fields": "name", **EXCEPT_KEY}
     read = messages({"key": b"a", "value": b'{"id":1}'}, {"key": b"b", "value": b'{"id":2}'})
     assert rows(read, **options) == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
     with pytest.raises(PluginError, match="gave several rows for one key, which has one at most"):

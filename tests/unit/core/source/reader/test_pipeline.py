@@ -1,19 +1,12 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from types import SimpleNamespace
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 from millrace.configuration.build import configure_source
-from millrace.contracts import HeaderFilter, HeaderFilterOptions
 from millrace.errors import OptionsError
-from millrace.options import option
 from millrace.records.messages import Messages
 from millrace.records.spark_kafka_columns import spark_kafka_schema
 from millrace.source.reader.dead_letters import DiscardingCollector
@@ -58,31 +51,8 @@ def test_the_header_filter_goes_first_and_empty_batches_are_left_out(
     assert [batch.column("value").to_pylist() for batch in rows] == [[b"v"]]
 
 
-def parse_any(text: str) -> str:
-    if text != "any":
-        raise ValueError("expected 'any'")
-    return text
-
-
-@dataclass(frozen=True, kw_only=True)
-class EverythingOptions(HeaderFilterOptions):
-    expression: str = option("scan.header-filter", parse=parse_any, doc="The word any.")
-
-
-class Everything(HeaderFilter):
-    """Another language: its one word keeps the records with any header."""
-
-    Options = EverythingOptions
-
-    def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
-        return pc.greater(pc.list_value_length(headers), 0)
-
-
-def test_another_language_of_header_filters_can_be_chosen(
-    read: Callable[..., Iterator], messages: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "filters_of_this_test", SimpleNamespace(Everything=Everything))
-    language = {"filter.language": "filters_of_this_test:Everything"}
+def test_another_language_of_header_filters_can_be_chosen(read: Callable[..., Iterator], messages: Make) -> None:
+    language = {"filter.language": "support.plugins:AnyHeader"}
     rows = list(read(messages(DROPPED, KEPT, DROPPED), header_filter="any", **language))
     assert [batch.num_rows for batch in rows] == [1]
     with pytest.raises(OptionsError, match=r"option 'scan.header-filter': expected 'any'; got 'all'"):
