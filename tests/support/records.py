@@ -10,7 +10,7 @@ import pytest
 from millrace.configuration import SinkConfig
 from millrace.configuration.build import configure_sink
 from millrace.errors import OptionsError, SchemaError
-from millrace.records.record_columns import Records
+from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.record_builder import record_builder_for
 
 
@@ -20,7 +20,7 @@ def sink_config(**options: str) -> SinkConfig:
     return configure_sink({"properties.bootstrap.servers": "h:1", **named})
 
 
-def build_records(config: SinkConfig, rows: pa.RecordBatch) -> list[Records]:
+def build_records(config: SinkConfig, rows: pa.RecordBatch) -> list[ProducerRecords]:
     """The records of one batch."""
     return list(record_builder_for(config, rows.schema).build(rows))
 
@@ -32,12 +32,12 @@ def refused_rows(config: SinkConfig, schema: pa.Schema) -> str:
     return str(error.value)
 
 
-def values_of(records: Records) -> list[bytes | None]:
+def values_of(records: ProducerRecords) -> list[bytes | None]:
     """The values of records."""
     return list(records.values.to_list())
 
 
-def keys_of(records: Records) -> Sequence[bytes | None]:
+def keys_of(records: ProducerRecords) -> Sequence[bytes | None]:
     """The keys of records that have some."""
     assert records.keys is not None
     return list(records.keys.to_list())

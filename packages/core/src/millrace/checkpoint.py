@@ -21,7 +21,7 @@ Offsets = Mapping[TopicPartition, int]
 
 @dataclass(frozen=True)
 class StreamOffset:
-    """How far a stream has read.
+    """The positions of a stream in its partitions.
 
     As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"`` and ``"stop"`` of the same shape as
     ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
@@ -32,7 +32,7 @@ class StreamOffset:
             the one before ended: new ones, those that had lost data, and all of the first batch, before which none has
             ended. A replay after a failure begins them there as well.
         stopping_offsets: For a bounded stream where each partition stops; empty for an unbounded one.
-        topic_ids: The topics' ids, by which a topic is known that was deleted and created again.
+        topic_ids: The ids of the topics. A topic that was deleted and created again has another one.
         owner: A name that the stream gave itself when it began, by which others that use its group know it.
     """
 
@@ -48,7 +48,7 @@ class StreamOffset:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the stream stops somewhere."""
+        """True if the stream stops somewhere."""
         return bool(self.stopping_offsets)
 
     def has_stopped(self, partition: TopicPartition) -> bool:

@@ -14,7 +14,7 @@ from millrace.errors import MillraceError, OptionsError, SchemaError
 from millrace.source.splits import OffsetRange, Split
 from millrace.spark.errors import user_errors
 from millrace.spark.options import connector_options
-from millrace.spark.reading import SplitPartition
+from millrace.spark.reader_base import SplitPartition
 from pyspark_millrace import DefaultSource
 
 SERVERS = {"properties.bootstrap.servers": "h:1"}

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 
 class ReceiverAddress(NamedTuple):
-    """Where a receiver listens, and the secret that both sides prove to know."""
+    """The address of a receiver, and the secret that both sides prove to know."""
 
     host: str
     port: int
@@ -28,7 +28,7 @@ class Report(Protocol):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the sender waits for an answer."""
+        """True if the sender waits for an answer."""
 
     def to_bytes(self) -> bytes:
         """Return the report as it is sent."""

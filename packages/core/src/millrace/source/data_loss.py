@@ -1,4 +1,4 @@
-"""Words and logger for lost data, which the driver notices when it plans and an executor when it reads."""
+"""Report lost data in the same words on the driver, which plans, and on executors, which read."""
 
 from __future__ import annotations
 

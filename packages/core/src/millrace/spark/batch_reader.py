@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from millrace.spark.errors import user_errors
-from millrace.spark.reading import SplitPartition, SplitReader
+from millrace.spark.reader_base import ReaderBase, SplitPartition
 
 
-class BatchReader(SplitReader, DataSourceReader):
+class BatchReader(ReaderBase, DataSourceReader):
     """Reads from the starting to the stopping offsets, once."""
 
     def partitions(self) -> list[InputPartition]:

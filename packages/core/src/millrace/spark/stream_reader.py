@@ -18,7 +18,7 @@ from pyspark.sql.streaming.datasource import (
 from millrace.checkpoint import Offsets, ReportedOffset, StreamOffset
 from millrace.configuration import SourceConfig
 from millrace.spark.errors import user_errors
-from millrace.spark.reading import ReportTo, SplitPartition, SplitReader
+from millrace.spark.reader_base import ReaderBase, ReportTo, SplitPartition
 from millrace.spark.shutdown import Shutdown
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from millrace.source.enumerator.planner import Planner
 
 
-class StreamReader(SplitReader, DataSourceStreamReader, SupportsTriggerAvailableNow):
+class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reads micro-batch by micro-batch. One lives on the driver as long as the query; executors get copies.
 
     Args:

@@ -5,7 +5,7 @@ import pytest
 
 from millrace.contracts import Partitioner, Payloads
 from millrace.errors import MessageError
-from millrace.records.record_columns import Records
+from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.partition import choose_partitions
 
 
@@ -28,8 +28,8 @@ def records(
     asked: list[int | None] | None = None,
     keys: list[bytes | None] | None = None,
     column: str = "partition",
-) -> Records:
-    return Records(
+) -> ProducerRecords:
+    return ProducerRecords(
         "orders",
         Payloads([b"v"] * count),
         keys=None if keys is None else Payloads(keys),
@@ -38,7 +38,7 @@ def records(
     )
 
 
-def chosen(partitioner: Says, found: Records, count: int = 4) -> list[int | None] | None:
+def chosen(partitioner: Says, found: ProducerRecords, count: int = 4) -> list[int | None] | None:
     partitions = choose_partitions(partitioner, "acme", found, count)
     assert partitions is None or partitions.type == pa.int32()
     return None if partitions is None else partitions.to_pylist()

@@ -12,7 +12,7 @@ from millrace.contracts import Payloads
 from millrace.errors import DeliveryError, MessageError
 from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.options.secrets import Properties
-from millrace.records.record_columns import Records
+from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.produce import RecordWriter
 
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "delivery.report.only.error": True}
@@ -23,8 +23,8 @@ def writer(**settings: str) -> RecordWriter:
     return RecordWriter(KafkaProducer({**NOWHERE, **named}), flush_interval_s=0.05)
 
 
-def values(count: int, **further: Any) -> Records:
-    return Records("orders", Payloads([b"v"] * count), **further)
+def values(count: int, **further: Any) -> ProducerRecords:
+    return ProducerRecords("orders", Payloads([b"v"] * count), **further)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_t
 def test_a_record_that_is_too_large_is_told_as_the_records_fault() -> None:
     task = writer(message_max_bytes="1000")
     with pytest.raises(MessageError, match=r"orders.*Message size too large"):
-        task.write(Records("orders", Payloads([b"x" * 2000])), None)
+        task.write(ProducerRecords("orders", Payloads([b"x" * 2000])), None)
 
 
 def test_a_worker_keeps_its_producer_for_a_configuration_and_guarantee() -> None:

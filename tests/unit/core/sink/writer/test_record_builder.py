@@ -7,14 +7,14 @@ import pytest
 
 from millrace.contracts import HEADERS
 from millrace.errors import MessageError
-from millrace.records.record_columns import Records
+from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.record_builder import ColumnSerializer, RecordBuilder
 from millrace.sink.writer.topic_routing import TopicRows
 
 MAP = pa.map_(pa.string(), pa.binary())
 
 
-def records_with(key: str, column: pa.Array) -> Records:
+def records_with(key: str, column: pa.Array) -> ProducerRecords:
     """Records whose metadata of one key is a column."""
     rows = pa.record_batch({"c": column, "v": pa.array([b"v"] * len(column))})
     keys = ColumnSerializer("c") if key == "__raw_key__" else None
@@ -25,7 +25,7 @@ def to_orders(_: pa.RecordBatch) -> list[TopicRows]:
     return [TopicRows("orders")]
 
 
-def build(builder: RecordBuilder, rows: pa.RecordBatch) -> Records:
+def build(builder: RecordBuilder, rows: pa.RecordBatch) -> ProducerRecords:
     (records,) = builder.build(rows)
     return records
 

@@ -9,13 +9,13 @@ import pytest
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import MessageError, SchemaError
-from millrace.records.record_columns import Records
+from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.record_builder import record_builder_for
 
 ROWS = pa.record_batch({"id": [1, 2, 3, 4], "row_kind": ["+I", "-U", "+U", "-D"], "k": ["a", "b", "c", "d"]})
 
 
-def encoded(rows: pa.RecordBatch, **options: str) -> list[Records]:
+def encoded(rows: pa.RecordBatch, **options: str) -> list[ProducerRecords]:
     given = {"properties.bootstrap.servers": "h:1", "topic": "orders", "format": "debezium-json"}
     named = {name.replace("_", "."): value for name, value in options.items()}
     return list(record_builder_for(configure_sink({**given, **named}), rows.schema).build(rows))

@@ -7,10 +7,12 @@ import pyarrow.compute as pc
 
 from millrace.contracts import Partitioner, Payloads
 from millrace.errors import MessageError
-from millrace.records.record_columns import Records
+from millrace.records.producer_records import ProducerRecords
 
 
-def choose_partitions(partitioner: Partitioner, name: str, records: Records, count: int) -> pa.Int32Array | None:
+def choose_partitions(
+    partitioner: Partitioner, name: str, records: ProducerRecords, count: int
+) -> pa.Int32Array | None:
     """Choose the partition of each record; a partition that its row names wins over the partitioner.
 
     Args:

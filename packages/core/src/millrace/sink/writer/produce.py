@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.errors import client_errors
-from millrace.records.record_columns import Records
+from millrace.records.producer_records import ProducerRecords
 
 CLIENT_CHOOSES = -1
 TIME_OF_WRITING = 0
@@ -18,7 +18,7 @@ TIME_OF_WRITING = 0
 class RecordWriter(Delivery):
     """Writes the records of one task, a batch at a time."""
 
-    def write(self, records: Records, partitions: pa.Int32Array | None) -> None:
+    def write(self, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
         """Hand records to the producer, waiting while its queue is full.
 
         Args:
@@ -45,7 +45,7 @@ class RecordWriter(Delivery):
             except BufferError:
                 self._wait_and_produce(topic, value=value)
 
-    def _produce_records(self, records: Records, partitions: pa.Int32Array | None) -> None:
+    def _produce_records(self, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
         topic, count = records.topic, len(records)
         values = records.values.to_list()
         keys = repeat(None, count) if records.keys is None else records.keys.to_list()

@@ -18,7 +18,7 @@ from millrace.contracts import HEADERS, ChangelogFormat, Encoder, Format, Payloa
 from millrace.errors import MessageError, PluginError, SchemaError
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection, divide_columns
-from millrace.records.record_columns import Headers, Records
+from millrace.records.producer_records import Headers, ProducerRecords
 from millrace.records.row_kinds import check_row_kind_column, checked_row_kinds
 from millrace.sink.writer.topic_routing import TopicRouter, TopicRows, topic_router
 from millrace.sink.writer.writable_metadata import KEY, VALUE, kafka_metadata_columns, named_metadata_columns
@@ -62,7 +62,7 @@ class RecordBuilder:
     keys: PayloadSerializer | None
     metadata: Mapping[str, str]
 
-    def build(self, rows: pa.RecordBatch) -> Iterator[Records]:
+    def build(self, rows: pa.RecordBatch) -> Iterator[ProducerRecords]:
         """Build the records of a batch, topic by topic.
 
         Raises:
@@ -74,7 +74,7 @@ class RecordBuilder:
         values = self.values.serialize(rows, topics)
         keys = repeat(None, len(topics)) if self.keys is None else self.keys.serialize(rows, topics)
         for topic_rows, topic_values, topic_keys in zip(topics, values, keys, strict=True):
-            yield Records(
+            yield ProducerRecords(
                 topic_rows.topic,
                 topic_values,
                 keys=topic_keys,

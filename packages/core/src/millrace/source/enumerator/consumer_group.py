@@ -1,9 +1,9 @@
 """Commit a stream's offsets to its consumer group, and hold a lease on the group.
 
 The offsets are for tools that watch the group, which see by them how far the stream is. millrace's consumers are in no
-group, so that a group has no members for its streams: a stream writes its lease beside the offsets that it commits, as
-their metadata, which say whose they are and when that was. The lease is renewed as long as the stream runs, and lets
-streams with the same group notice each other.
+group, so that a group has no members for its streams: a stream writes its lease into the metadata of the offsets that
+it commits, with its own name and the time. It renews the lease as long as it runs, so that streams with the same group
+notice each other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from millrace.kafka.retry import RETRY_INTERVAL_S, call_with_retries
 logger = logging.getLogger("millrace.source")
 
 LEASE_DURATION_S = 35.0
-"""How long a lease holds that is not renewed: its stream is gone without having said so."""
+"""A lease expires after this time without a renewal: its stream has ended without releasing it."""
 
 _LEASE = re.compile(r"millrace (\w+) (\d+)")
 
@@ -58,13 +58,13 @@ class GroupAdmin(Protocol):
 
 @dataclass(frozen=True)
 class LeaseTiming:
-    """How long a consumer group's lease takes, in seconds.
+    """Durations of the steps of a lease, in seconds.
 
     Attributes:
-        renewal_s: The time between two renewals.
-        acquire_timeout_s: How long brokers may take to write a new lease.
-        release_timeout_s: How long brokers may take to write that the lease is released.
-        retry_pause_s: The pause before a failed attempt to write a new lease is repeated.
+        renewal_s: Between two renewals.
+        acquire_timeout_s: For brokers to write a new lease.
+        release_timeout_s: For brokers to write that the lease is released.
+        retry_pause_s: Before a failed attempt to write a new lease is repeated.
     """
 
     renewal_s: float = 10.0
@@ -95,7 +95,7 @@ class ConsumerGroup:
         admin: Where the group is.
         owner: The stream, the same after each restart.
         now: Wall clock, in seconds since 1970.
-        timing: How long the lease's steps take.
+        timing: Durations of the steps of a lease.
 
     Attributes:
         succeeded: How many commits succeeded.

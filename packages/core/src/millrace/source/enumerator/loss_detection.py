@@ -71,7 +71,7 @@ def _find_loss(
         reason = f"had been read up to {offset} when its topic was deleted and created again, {log}"
         return Loss(partition, reason, 0, low)
     if high < offset:
-        # With an unchanged id it is the same log, what is left of which was read
+        # With an unchanged id it is the same log, of which everything that remains was read
         resume = low if topic_id is None else high
         return Loss(partition, f"had been read up to {offset}, {log}: it was created again or truncated", 0, resume)
     if low > offset:

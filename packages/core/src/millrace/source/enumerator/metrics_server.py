@@ -27,7 +27,7 @@ class MetricsServer:
 
     @property
     def address(self) -> ReceiverAddress | None:
-        """Where executors report what they have read; None when nobody listens."""
+        """The address for executors' reports; None when nobody listens."""
         return self._receiver.address if self._receiver else None
 
     def close(self) -> None:

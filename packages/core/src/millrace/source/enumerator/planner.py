@@ -149,7 +149,7 @@ class Planner:
         if available == start:
             return start
         begin = available.starting_offsets(start)
-        # Start overrides must come into the checkpoint, or they would be found out, and logged, again
+        # Start overrides must come into the checkpoint, or they would be found, and logged, again
         at_once = draining or available.is_bounded or bool(available.start_overrides)
         end = self._admission_control.end(begin, available.positions, draining=at_once)
         if end == begin and not available.start_overrides:
@@ -157,7 +157,7 @@ class Planner:
         return dataclasses.replace(available, positions=end)
 
     def begin(self, start: StreamOffset) -> None:
-        """Get ready to go on from ``start``, which a query does once in each process.
+        """Prepare to go on from ``start``; called once in each process of a query.
 
         Raises:
             GroupInUseError: Someone else uses the consumer group, and the user wants that checked.
@@ -172,7 +172,7 @@ class Planner:
                 check_group_is_free(self._admin, start.positions, owner)
 
     def commit(self, offset: StreamOffset) -> None:
-        """Let the consumer group follow the stream, when the user wants it to."""
+        """Commit an offset to the consumer group, if the user wants that."""
         if self._group:
             self._group.commit(offset.positions)
 

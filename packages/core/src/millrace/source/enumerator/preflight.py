@@ -1,4 +1,4 @@
-"""Check before any task starts, on the driver, what a read needs of the cluster."""
+"""Check on the driver, before any task starts, that the cluster has what a read needs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def check_dead_letter_topic(config: SourceConfig) -> None:
     topic = config.options.dead_letter_topic
     if topic is None:
         return
-    # Made and dropped: a producer connects to no broker before it is told to
+    # Created for its validation of the properties only: it does not connect yet
     KafkaProducer(producer_settings(config.client, idempotent=True))
     WriteAdmin(config.client).check_writable((topic,), "dirty-data.collector.topic")

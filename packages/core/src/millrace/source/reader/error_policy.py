@@ -1,4 +1,4 @@
-"""Malformed messages: what is wrong with them, and whether they fail a task or are counted, collected and skipped."""
+"""Fail a task on malformed messages, or count, collect and skip them."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class MalformedRecord:
         return describe_position(self.message)
 
     def __str__(self) -> str:
-        """Describe where it is, what is wrong, and how it begins."""
+        """Describe its position, what is wrong, and its first bytes."""
         what, payload = ("key", self.message.key()) if self.is_key else ("message", self.message.value())
         return f"malformed {what} in {self.position}: {self.reason}{_describe_payload(payload)}"
 
     @property
     def hint(self) -> str:
-        """What a user can do about it."""
+        """Advice to the user."""
         skip = "to skip and count {}, set 'ingestion.ignore-errors' to true"
         if self.lenient_option is None:
             return skip.format("such messages").capitalize()
@@ -73,7 +73,7 @@ class ErrorPolicy:
     """Raises an error for the malformed messages of one task, or counts, collects and skips them.
 
     Args:
-        options: What is tolerated.
+        options: The limits of what is tolerated.
         metrics: Where to count them.
         collector: Where to collect them.
     """
@@ -123,7 +123,7 @@ class ErrorPolicy:
 
     @property
     def needs_query_total(self) -> bool:
-        """Whether all tasks of the query together may have read too many, which the driver knows."""
+        """True if all tasks of the query together may have read too many, which the driver knows."""
         return self._last is not None and self._max_count >= 0
 
     def check_query_total(self, total: int | None) -> None:

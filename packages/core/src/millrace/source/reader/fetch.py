@@ -37,13 +37,13 @@ _GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.O
 
 @dataclass(frozen=True)
 class FetchTimeouts:
-    """How long a read goes on without any message, in seconds.
+    """Time limits of a read that gets no message, in seconds.
 
     Attributes:
-        early_end_s: How long a log may seem to end before offsets that the driver saw: a new leader learns its high
-            watermark late.
-        refused_s: How long brokers may refuse a client that they may let in later.
-        stall_s: When a read gives up; a restarted broker is back sooner.
+        early_end_s: After this, a log that ends before offsets that the driver saw has lost data; a new leader learns
+            its high watermark late.
+        refused_s: After this, a client that brokers refuse gives up; they may let it in later.
+        stall_s: After this, a read gives up; a restarted broker is back sooner.
     """
 
     early_end_s: float = 10.0
@@ -215,7 +215,7 @@ class _Fetcher:
             )
 
     def _on_loss(self, range_: OffsetRange) -> None:
-        """Go on behind offsets that are gone, if the user wants that."""
+        """Skip offsets that are gone, if the user wants that."""
         position = self._positions[range_.partition]
         try:
             low, high = self._watermarks(range_.partition)

@@ -1,4 +1,4 @@
-"""Build record batches with the query's columns from messages, and tell the messages that are malformed."""
+"""Build record batches with the query's columns from messages, and single out malformed messages."""
 
 from __future__ import annotations
 

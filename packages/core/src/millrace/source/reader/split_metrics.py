@@ -34,7 +34,7 @@ class SplitMetrics:
 
     @property
     def errors(self) -> int:
-        """How many messages are malformed, in all partitions."""
+        """The number of malformed messages in all partitions."""
         return sum(count.errors for count in self.counts.values())
 
     def skipped(self, partition: TopicPartition, offsets: int) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from millrace.source.reader.split_metrics import SplitMetrics
 
 
-class SplitReader:
+class ReaderBase:
     """Reads splits on executors; made on the driver, where the schema is checked.
 
     Args:
@@ -70,7 +70,7 @@ class SplitReader:
 
 
 class ReportTo(NamedTuple):
-    """Where a task reports what it has read, and as which split of which micro-batch."""
+    """The address for a task's report, and the numbers of its micro-batch and split."""
 
     address: ReceiverAddress
     batch: int

@@ -1,4 +1,4 @@
-"""Records on their way to Kafka, still in columns."""
+"""Records to produce to Kafka, in columns."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Headers = list[tuple[str, bytes | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
-    """Records for one topic.
+class ProducerRecords:
+    """Records to produce to one topic.
 
     Attributes:
-        topic: Where they go.
+        topic: The topic.
         values: Their values, None for a tombstone.
         keys: Their keys; None when no record has one.
         headers: Their headers; None when no record has any.
-        partitions: The partitions that the rows themselves ask for, int32, null where they do not; None when none does.
+        partitions: The partitions that the rows ask for, int32, null where they do not; None when no row does.
         timestamps: Their timestamps, int64, ms since 1970, null for the time of writing; None when none has one.
-        partition_column: The column that the partitions come from.
+        partition_column: The column of the rows that holds the partitions, for errors.
     """
 
     topic: str
@@ -35,12 +35,12 @@ class Records:
 
     @property
     def is_values_only(self) -> bool:
-        """Whether there is nothing but values, wherever they go."""
+        """True if there are only values, in whatever partitions."""
         return self.keys is None and self.headers is None and self.timestamps is None
 
     @property
     def size(self) -> int:
-        """How many bytes keys and values have."""
+        """The number of bytes in keys and values."""
         return self.values.size + (0 if self.keys is None else self.keys.size)
 
     def __len__(self) -> int:
