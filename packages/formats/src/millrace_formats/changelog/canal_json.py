@@ -1,4 +1,4 @@
-"""Changes as Canal writes them."""
+"""The format of Canal's change messages."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
 from millrace_formats.changelog.name_filter import NameFilter
-from millrace_formats.changelog.old_values import ManyOldValues
+from millrace_formats.changelog.old_values import OldValueListsLayout
 from millrace_formats.changelog.options import ChangeOptions
 from millrace_formats.changelog.row_changes import Operation
 
 _MILLISECOND = 1_000
-_LAYOUT = ManyOldValues(
+_LAYOUT = OldValueListsLayout(
     "type",
     {
         "INSERT": Operation.INSERT,
@@ -32,7 +32,7 @@ _LAYOUT = ManyOldValues(
 
 
 def parse_pattern(text: str) -> str:
-    """A regular expression, written as in Java; ValueError when it is none."""
+    """Check a regular expression in Java's syntax; ValueError when it is not one."""
     from millrace.options.java_pattern import java_pattern
 
     java_pattern(text)
@@ -60,7 +60,7 @@ class CanalOptions(ChangeOptions):
 class CanalJsonFormat(ChangelogJsonFormat):
     """``{"data": [{...}], "old": [{...}], "type": "UPDATE", "table": "t"}``: type is INSERT, UPDATE, DELETE or CREATE.
 
-    What creates a table gives no rows. As in the reference, any other statement that changes tables is an error.
+    CREATE, of a table, gives no rows. As in the reference, any other statement that changes tables is an error.
     """
 
     Options = CanalOptions
@@ -78,7 +78,7 @@ class CanalJsonFormat(ChangelogJsonFormat):
 
     @property
     def dialect(self) -> Dialect:
-        """Canal's messages."""
-        given = {"database": self.options.database_include, "table": self.options.table_include}
-        patterns = {field: pattern for field, pattern in given.items() if pattern is not None}
-        return Dialect(_LAYOUT, names=NameFilter(patterns) if patterns else None)
+        """The layout of Canal's messages, and the databases and tables to read."""
+        options = {"database": self.options.database_include, "table": self.options.table_include}
+        patterns = {field: pattern for field, pattern in options.items() if pattern is not None}
+        return Dialect(_LAYOUT, name_filter=NameFilter(patterns) if patterns else None)

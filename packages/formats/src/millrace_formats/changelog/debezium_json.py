@@ -1,4 +1,4 @@
-"""Changes as Debezium writes them."""
+"""The format of Debezium's change messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from millrace.contracts import Encoder
 from millrace.errors import SchemaError
 from millrace.options import option
-from millrace_formats.changelog.before_after import Images
+from millrace_formats.changelog.before_after import BeforeAfterLayout
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, document, epoch, plain, properties
@@ -19,7 +19,7 @@ from millrace_formats.changelog.options import ChangeOptions
 from millrace_formats.changelog.row_changes import Operation
 
 _MILLISECOND = 1_000
-_LAYOUT = Images(
+_LAYOUT = BeforeAfterLayout(
     "op",
     {"c": Operation.INSERT, "r": Operation.INSERT, "u": Operation.UPDATE, "d": Operation.DELETE},
     inserted="c",
@@ -58,11 +58,11 @@ class DebeziumJsonFormat(ChangelogJsonFormat):
 
     @property
     def dialect(self) -> Dialect:
-        """Debezium's messages."""
+        """The layout of Debezium's messages, with or without their schema."""
         return Dialect(_LAYOUT, has_payload=self.options.schema_include)
 
     def encoder(self, schema: pa.Schema) -> Encoder:
-        """An encoder of rows of ``schema``; SchemaError when a column's type is not supported, or schemas are on."""
+        """Make an encoder of rows of ``schema``; SchemaError when a type is not supported, or with schema-include."""
         if self.options.schema_include:
             raise SchemaError(
                 "format debezium-json reads messages that include their schema, but does not write such: set its "

@@ -1,4 +1,4 @@
-"""What a reader or writer of changes has to know of the tool whose messages they are."""
+"""The message layout of a change data capture tool, and the options of reading it."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from typing import Any, ClassVar, Literal
 from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.exact_rows import ExactRows, Row, to_text
 from millrace_formats.changelog.name_filter import NameFilter
-from millrace_formats.changelog.row_changes import Changes, Operation
+from millrace_formats.changelog.row_changes import Operation, RowChanges
 
 
 class Layout(ABC):
-    """How the messages of a tool are laid out.
+    """The layout of a tool's messages.
 
     Args:
-        field: The field that says what was done.
-        operations: What its values mean.
+        field: The field of the operation.
+        operations: The operation of each of its values.
         inserted: The value that is written for an insertion.
         deleted: The value that is written for a deletion.
     """
 
     is_partial: ClassVar[bool] = False
-    """Whether the old rows of updates may lack what has not changed."""
+    """True if the old rows of updates may lack fields that have not changed."""
 
     def __init__(self, field: str, operations: Mapping[str, Operation], inserted: str, deleted: str) -> None:
         self.field = field
         self.operations = operations
-        self._written = {True: inserted, False: deleted}
+        self._operation_to_write = {True: inserted, False: deleted}
 
     @property
-    def names(self) -> Any:
-        """The names of the operations that give rows, as the type to ask msgspec for."""
-        return Literal[tuple(name for name, known in self.operations.items() if known is not Operation.NOTHING)]
+    def operation_type(self) -> Any:
+        """The msgspec type of the operations that give rows."""
+        return Literal[tuple(name for name, op in self.operations.items() if op is not Operation.NOTHING)]
 
     @abstractmethod
-    def shapes(self, row: type, partial: type) -> Mapping[str, Any]:
-        """What to ask msgspec for in the fields that hold rows.
+    def row_fields(self, row: type, partial: type) -> Mapping[str, Any]:
+        """Return the msgspec types of the fields that hold rows.
 
         Args:
             row: The class of a row.
-            partial: The class of a row of which only what has changed is told.
+            partial: The class of a row that has only the fields that have changed.
         """
 
     @abstractmethod
-    def collect(self, messages: Sequence[Any]) -> Changes:
-        """The rows of messages that msgspec has read: ``operation`` and the fields of `shapes`."""
+    def collect(self, messages: Sequence[Any]) -> RowChanges:
+        """Collect the rows of messages that msgspec has read: ``operation`` and the fields of `row_fields`."""
 
     @abstractmethod
     def read(self, message: Mapping[str, Any], rows: ExactRows) -> list[tuple[int, Row]]:
-        """The rows of a message that the exact reader has parsed, each with its kind.
+        """Read the rows of a parsed message, each with its kind.
 
         Raises:
             MalformedMessageError: It is not a change.
@@ -59,44 +59,44 @@ class Layout(ABC):
 
     @abstractmethod
     def frame(self, is_insertion: bool, with_nulls: bool) -> tuple[bytes, bytes]:
-        """What stands before and behind a row when it is written.
+        """Return the bytes before and after a row in a message.
 
         Args:
-            is_insertion: Whether it is inserted; else it is deleted. No tool's message says that it is one half of an
+            is_insertion: Whether the row is inserted; else it is deleted. No tool has messages for one half of an
                 update.
             with_nulls: Whether fields that are null are written.
         """
 
-    def written(self, is_insertion: bool) -> bytes:
-        """The field that says what was done, as it is written at a message's end."""
-        return f',"{self.field}":"{self._written[is_insertion]}"}}'.encode()
+    def operation_suffix(self, is_insertion: bool) -> bytes:
+        """Return the end of a message, with the field of the operation."""
+        return f',"{self.field}":"{self._operation_to_write[is_insertion]}"}}'.encode()
 
     def operation(self, message: Mapping[str, Any]) -> tuple[Operation, str]:
-        """What a parsed message says was done, and how it says so.
+        """Return the operation of a parsed message, and its name there.
 
         Raises:
-            MalformedMessageError: It does not say, or nothing that is known.
+            MalformedMessageError: It has no operation, or an unknown one.
         """
         value = message.get(self.field)
         if value is None:
-            raise MalformedMessageError("the message does not say what was done", self.field)
+            raise MalformedMessageError("the message has no operation", self.field)
         name = to_text(value)
-        known = self.operations.get(name)
-        if known is None:
+        operation = self.operations.get(name)
+        if operation is None:
             raise MalformedMessageError(f"expected one of {', '.join(self.operations)}, found {name!r}", self.field)
-        return known, name
+        return operation, name
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is to be known of a tool's messages.
+    """A tool's messages, and the options of reading them.
 
     Attributes:
-        layout: How they are laid out.
+        layout: The layout of its messages.
         has_payload: Whether the change is in the field ``payload``, beside its schema; None where it never is.
-        names: Which of them are read; None for all.
+        name_filter: The filter of messages by database and table; None to read all.
     """
 
     layout: Layout
     has_payload: bool | None = None
-    names: NameFilter | None = None
+    name_filter: NameFilter | None = None

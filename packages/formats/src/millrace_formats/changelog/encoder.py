@@ -1,4 +1,4 @@
-"""The encoder of changes: rows as json writes them, in the frames of a tool's messages."""
+"""The encoder of changes: rows as json writes them, within a tool's messages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from millrace_formats.shared.insert_only import check_insertions
 
 
 class ChangeEncoder(Encoder):
-    """Writes each row as a message of its own: ``+I`` and ``+U`` as an insertion, ``-U`` and ``-D`` as a deletion.
+    """Write each row as a message of its own: ``+I`` and ``+U`` as an insertion, ``-U`` and ``-D`` as a deletion.
 
     The two rows of an update may be far apart, or on their way to different partitions, so that no message can hold
     both; the reference writes them the same way.
 
     Args:
         schema: The columns.
-        layout: How messages are laid out.
+        layout: The layout of messages.
         options: The options of json.
     """
 
@@ -35,24 +35,24 @@ class ChangeEncoder(Encoder):
         self._heads, self._tails = zip(*self._frames, strict=True)
 
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
-        """Encode a batch; MessageError when a value cannot be written, or a row kind is none."""
+        """Encode a batch; MessageError when a value cannot be written, or a row kind is not valid."""
         check_insertions("json", self._schema, rows, None)
         inserted, deleted = self._frames
-        gone = np.zeros(rows.num_rows, bool) if row_kinds is None else _are_deletions(row_kinds)
-        if not gone.any() or gone.all():
-            return Payloads(*self._rows.framed(rows, *(deleted if gone.any() else inserted)))
+        are_deletions = np.zeros(rows.num_rows, bool) if row_kinds is None else _are_deletions(row_kinds)
+        if not are_deletions.any() or are_deletions.all():
+            return Payloads(*self._rows.framed(rows, *(deleted if are_deletions.any() else inserted)))
         lines, _ = self._rows.framed(rows, b"", b"")
-        chosen = gone.tolist()
-        heads, tails = map(self._heads.__getitem__, chosen), map(self._tails.__getitem__, chosen)
+        frames = are_deletions.tolist()
+        heads, tails = map(self._heads.__getitem__, frames), map(self._tails.__getitem__, frames)
         return Payloads(list(map(b"".join, zip(heads, lines, tails, strict=True))))
 
 
 def _are_deletions(row_kinds: pa.StringArray) -> np.ndarray:
-    """For each row whether it is written as a deletion."""
+    """Return a mask of the rows that are written as deletions."""
     numbers = pc.index_in(row_kinds, kind_names())
     if numbers.null_count:
         row = pc.index(numbers.is_null(), True).as_py()
         raise MessageError(f"row {row}: expected a row kind of +I, -U, +U, -D, found {row_kinds[row].as_py()!r}")
     kinds = numbers.to_numpy()
-    found: np.ndarray = (kinds == UPDATE_BEFORE) | (kinds == DELETE)
-    return found
+    mask: np.ndarray = (kinds == UPDATE_BEFORE) | (kinds == DELETE)
+    return mask

@@ -1,7 +1,7 @@
-"""Changes one message at a time: slow, complete, and what the fast reader must equal.
+"""Read changes one message at a time: slow and complete. The fast reader gives the same rows.
 
-Rows are read by json's conversions (`millrace_formats.json.exact_reader`). What a message has beside the rows that its
-operation needs is not looked at, as long as the message is JSON. An empty, blank or null message gives no rows.
+Rows are read by json's conversions (`millrace_formats.json.exact_reader`). Fields besides the rows that the message's
+operation needs are ignored, as long as the message is JSON. An empty, blank or null message gives no rows.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from millrace_formats.json.parser import shown
 
 
 class ExactChangeReader:
-    """Reads messages one at a time.
+    """Read messages one at a time.
 
     Args:
         schema: The columns of the rows.
-        keys: The metadata that is asked for.
-        dialect: How messages are laid out, and which are read.
+        keys: The requested metadata.
+        dialect: The layout of messages, and the options of reading them.
         options: The options of json.
     """
 
     def __init__(self, schema: pa.Schema, keys: Sequence[MetadataKey], dialect: Dialect, options: JsonOptions) -> None:
         self._rows = ExactRows(schema, options)
-        self._told = [(key.is_of_root, key.converter(options)) for key in keys]
+        self._metadata = [(key.is_of_root, key.converter(options)) for key in keys]
         self._dialect = dialect
         self._ignore = options.ignore_parse_errors
 
     def read(self, payload: bytes | None) -> list[tuple[Any, ...]]:
-        """The rows of a message, ready for ``pa.array``: the columns, the metadata, and the kind as a number.
+        """Read the rows of a message, ready for ``pa.array``: the columns, the metadata, and the kind as a number.
 
         Raises:
             MalformedMessageError: The message cannot be decoded.
@@ -49,12 +49,13 @@ class ExactChangeReader:
             return []
         if not isinstance(root, dict):
             raise MalformedMessageError(f"expected a JSON object, found {shown(root)}")
-        if self._dialect.names is not None and not self._dialect.names.keeps(root):
+        name_filter = self._dialect.name_filter
+        if name_filter is not None and not name_filter.matches(root):
             return []
         message = self._payload(root)
         changes = self._dialect.layout.read(message, self._rows)
-        told = [convert(root if is_of_root else message) for is_of_root, convert in self._told] if changes else []
-        return [(*row, *told, kind) for kind, row in changes]
+        metadata = [convert(root if of_root else message) for of_root, convert in self._metadata] if changes else []
+        return [(*row, *metadata, kind) for kind, row in changes]
 
     def _payload(self, root: dict[str, Any]) -> dict[str, Any]:
         if not self._dialect.has_payload:

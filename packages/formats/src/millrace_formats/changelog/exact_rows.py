@@ -1,4 +1,4 @@
-"""Rows out of a parsed message, by json's exact conversions."""
+"""Convert the rows of a parsed message, by json's exact conversions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from millrace_formats.json.parser import shown
 Row = tuple[Any, ...]
 
 to_text = scalar_conversion(pa.string(), False)
-"""Any JSON value that is not null as json reads it into a STRING column."""
+"""Converts a JSON value that is not null to STRING, as json does."""
 
 
 class ExactRows:
-    """Converts the rows of a change.
+    """Convert the rows of a change.
 
     Args:
         schema: The columns.
@@ -30,14 +30,14 @@ class ExactRows:
         self._ignore = options.ignore_parse_errors
 
     def whole(self, value: Any, path: str) -> Row | None:
-        """A row, or None when there is none; a field that is absent is NULL.
+        """Convert a row; None when it is null, and NULL for fields that are absent.
 
         Args:
             value: An object, or null.
-            path: Where it stands in the message.
+            path: Its path in the message.
 
         Raises:
-            MalformedMessageError: It is something else, or a field cannot be converted.
+            MalformedMessageError: The value is something else, or a field cannot be converted.
         """
         if not self._is_row(value, path):
             return None
@@ -47,7 +47,7 @@ class ExactRows:
             raise error.within(path) from None
 
     def overlaid(self, value: Any, row: Row, path: str) -> Row | None:
-        """A row like another one but for the fields of an object; otherwise as `whole`."""
+        """Convert the fields of an object, and take the others from another row; otherwise as `whole`."""
         if not self._is_row(value, path):
             return None
         try:

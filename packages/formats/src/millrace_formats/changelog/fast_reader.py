@@ -1,4 +1,4 @@
-"""Changes by msgspec: a class made for the schema reads each message, columns are built of all of them at once."""
+"""Read changes with msgspec: a class made for the schema reads each message, and columns are built of a whole batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.message_types import message_type, metadata_column
 from millrace_formats.changelog.metadata import MetadataKey
-from millrace_formats.changelog.row_changes import UPDATE_BEFORE, Changes
+from millrace_formats.changelog.row_changes import UPDATE_BEFORE, RowChanges
 from millrace_formats.changelog.row_types import value_column
 from millrace_formats.json.columns import Build
 from millrace_formats.json.decode_each import decode_each
@@ -21,94 +21,94 @@ from millrace_formats.shared.column_casts import Reject
 from millrace_formats.shared.fallback_decoder import PayloadList
 
 
-class Read(NamedTuple):
-    """What could be read of a batch.
+class FastChanges(NamedTuple):
+    """The rows that were read of a batch.
 
     Attributes:
         rows: The columns, the metadata, and the kinds as numbers.
-        messages: For each row the index of its message, int32, never decreasing.
-        wrong: The positions of rows that mean nothing, ascending.
-        left: The indexes of the messages that the exact reader has to read, ascending.
+        message_index: For each row the index of its message, int32, never decreasing.
+        placeholders: Indices of placeholder rows to discard, ascending.
+        unread: The indices of the messages for the exact reader, ascending.
     """
 
     rows: pa.RecordBatch
-    messages: np.ndarray
-    wrong: np.ndarray
-    left: list[int]
+    message_index: np.ndarray
+    placeholders: np.ndarray
+    unread: list[int]
 
 
 class FastChangeReader:
-    """Reads the messages of a batch that msgspec and the column-wise parsers take exactly as the exact reader would.
+    """Read the messages that msgspec and the parsers of columns read exactly as the exact reader would.
 
     Args:
         schema: The columns, the metadata, and the kinds.
-        shape: The class to read messages into.
-        dialect: How messages are laid out, and which are read.
-        columns: What makes the columns of the rows.
-        told: What makes the columns of the metadata, and whether that stands beside the payload.
+        message: The class to read messages into.
+        dialect: The layout of messages, and the options of reading them.
+        columns: Builders of the rows' columns.
+        metadata: Builders of the metadata's columns, and whether a key is beside the payload.
     """
 
     def __init__(
         self,
         schema: pa.Schema,
-        shape: type[msgspec.Struct],
+        message: type[msgspec.Struct],
         dialect: Dialect,
         columns: Sequence[Build],
-        told: Sequence[tuple[Build, bool]],
+        metadata: Sequence[tuple[Build, bool]],
     ) -> None:
         self._schema = schema
-        self._decode: Callable[[Any], Any] = msgspec.json.Decoder(shape).decode
+        self._decode: Callable[[Any], Any] = msgspec.json.Decoder(message).decode
         self._dialect = dialect
         self._columns = [(list_getter(f"row.{attribute(index)}"), build) for index, build in enumerate(columns)]
-        self._told = told
+        self._metadata = metadata
 
     @classmethod
     def of(
         cls, schema: pa.Schema, fields: list[pa.Field], keys: Sequence[MetadataKey], dialect: Dialect, iso: bool
     ) -> FastChangeReader | None:
-        """A reader for the columns ``fields`` and metadata ``keys``, or None when msgspec cannot read them."""
-        shape = message_type(dialect.layout, fields, keys, dialect.has_payload)
-        if shape is None:
+        """Make a reader for the columns ``fields`` and metadata ``keys``; None when msgspec cannot read them."""
+        message = message_type(dialect.layout, fields, keys, dialect.has_payload)
+        if message is None:
             return None
         columns = [value_column(field, iso) for field in fields]
-        told = [(metadata_column(key, keys), key.is_of_root) for key in keys]
-        return cls(schema, shape, dialect, columns, told)
+        metadata = [(metadata_column(key, keys), key.is_of_root) for key in keys]
+        return cls(schema, message, dialect, columns, metadata)
 
-    def read(self, items: PayloadList) -> Read:
-        """Read what can be read; null and empty messages give no rows."""
-        places, left = self._chosen(items)
-        chosen = items if len(places) == len(items) else [items[place] for place in places.tolist()]
-        roots, refused = decode_each(self._decode, chosen)
+    def read(self, payloads: PayloadList) -> FastChanges:
+        """Read the messages that can be read; null and empty messages give no rows."""
+        index, unread = self._select(payloads)
+        selected = payloads if len(index) == len(payloads) else [payloads[i] for i in index.tolist()]
+        roots, refused = decode_each(self._decode, selected)
         if refused:
-            left |= set(places[list(refused)].tolist())
-            places = np.delete(places, list(refused))
+            unread |= set(index[list(refused)].tolist())
+            index = np.delete(index, list(refused))
         messages = [root.payload for root in roots] if self._dialect.has_payload else roots
         changes = self._dialect.layout.collect(messages)
-        owners = np.repeat(np.arange(len(messages), dtype=np.int32), np.asarray(changes.counts))
-        unfit = np.zeros(len(messages), bool)
-        unfit[changes.left] = True
+        row_message = np.repeat(np.arange(len(messages), dtype=np.int32), np.asarray(changes.counts))
+        rejected = np.zeros(len(messages), bool)
+        rejected[changes.incomplete] = True
         arrays = [
-            *self._row_columns(changes, lambda rows: _mark(unfit, owners[rows])),
-            *self._metadata(roots, messages, owners, lambda found: _mark(unfit, found)),
+            *self._row_columns(changes, lambda rows: _mark(rejected, row_message[rows])),
+            *self._metadata_columns(roots, messages, row_message, lambda indices: _mark(rejected, indices)),
             pa.array(np.frombuffer(changes.kinds, np.int8)),
         ]
-        left |= set(places[unfit].tolist())
+        unread |= set(index[rejected].tolist())
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
-        return Read(rows, places[owners], np.flatnonzero(unfit[owners]), sorted(left))
+        return FastChanges(rows, index[row_message], np.flatnonzero(rejected[row_message]), sorted(unread))
 
-    def _chosen(self, items: PayloadList) -> tuple[np.ndarray, set[int]]:
-        """The indexes of the messages to read, int32, and of those that only the exact reader can tell about."""
-        if all(items):
-            present = np.arange(len(items), dtype=np.int32)
+    def _select(self, payloads: PayloadList) -> tuple[np.ndarray, set[int]]:
+        """Return the indices of the messages to read, int32, and of those that only the exact reader can check."""
+        if all(payloads):
+            present = np.arange(len(payloads), dtype=np.int32)
         else:
-            present = np.flatnonzero(np.fromiter(map(bool, items), bool, len(items))).astype(np.int32)
-        names = self._dialect.names
-        if names is None:
+            present = np.flatnonzero(np.fromiter(map(bool, payloads), bool, len(payloads))).astype(np.int32)
+        name_filter = self._dialect.name_filter
+        if name_filter is None:
             return present, set()
-        kept, unknown = names.choose([items[place] for place in present.tolist()])
-        return present[np.array(kept, np.intp)], set(present[np.array(list(unknown), np.intp)].tolist())
+        matching, unknown = name_filter.select([payloads[index] for index in present.tolist()])
+        return present[np.array(matching, np.intp)], set(present[np.array(list(unknown), np.intp)].tolist())
 
-    def _row_columns(self, changes: Changes, reject: Reject) -> list[pa.Array]:
+    def _row_columns(self, changes: RowChanges, reject: Reject) -> list[pa.Array]:
         rows = changes.rows
         before: list[int] = []
         if self._dialect.layout.is_partial:
@@ -116,18 +116,20 @@ class FastChangeReader:
         columns = []
         for get, build in self._columns:
             values = get(rows)
-            for place in before:
-                if values[place] is msgspec.UNSET:
-                    values[place] = values[place + 1]
+            for index in before:
+                if values[index] is msgspec.UNSET:
+                    values[index] = values[index + 1]
             columns.append(build(values, reject))
         return columns
 
-    def _metadata(self, roots: list[Any], messages: list[Any], owners: np.ndarray, reject: Reject) -> list[pa.Array]:
-        made = [build(roots if is_of_root else messages, reject) for build, is_of_root in self._told]
-        if len(owners) == len(messages) and (owners == np.arange(len(messages))).all():
-            return made
-        return [column.take(pa.array(owners)) for column in made]
+    def _metadata_columns(
+        self, roots: list[Any], messages: list[Any], row_message: np.ndarray, reject: Reject
+    ) -> list[pa.Array]:
+        columns = [build(roots if is_of_root else messages, reject) for build, is_of_root in self._metadata]
+        if len(row_message) == len(messages) and (row_message == np.arange(len(messages))).all():
+            return columns
+        return [column.take(pa.array(row_message)) for column in columns]
 
 
-def _mark(marks: np.ndarray, places: np.ndarray) -> None:
-    marks[places] = True
+def _mark(mask: np.ndarray, indices: np.ndarray) -> None:
+    mask[indices] = True

@@ -1,4 +1,4 @@
-"""What the formats of changes in JSON have in common."""
+"""Base class of the formats of changes in JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from millrace_formats.shared.sql_types import check_schema, nested_problem
 
 
 class ChangelogJsonFormat(ChangelogFormat):
-    """A format of changes in JSON; carries what json does, by the same conversions."""
+    """A format of changes in JSON, with the types and conversions of json."""
 
     Options = ChangeOptions
     options: ChangeOptions
@@ -29,18 +29,18 @@ class ChangelogJsonFormat(ChangelogFormat):
     @property
     @abstractmethod
     def dialect(self) -> Dialect:
-        """How its messages are laid out, and which are read."""
+        """The layout of its messages, and the options of reading them."""
 
     def metadata(self) -> Mapping[str, pa.DataType]:
-        """The types of what a message tells beside its rows."""
-        return {key: told.reading.type for key, told in self.keys.items()}
+        """Return the types of the metadata that messages have beside their rows."""
+        return {name: key.reader.type for name, key in self.keys.items()}
 
     def decoder(self, schema: pa.Schema, metadata: Sequence[str] = ()) -> Decoder:
-        """A decoder to rows of ``schema`` with row kinds; SchemaError when a column's type is not supported."""
+        """Make a decoder to rows of ``schema`` with row kinds; SchemaError when a column's type is not supported."""
         check_schema(self.name, schema, nested_problem)
         return ChangeDecoder.of(schema, {key: self.keys[key] for key in metadata}, self.dialect, self.options.json)
 
     def encoder(self, schema: pa.Schema) -> Encoder:
-        """An encoder of rows of ``schema``; SchemaError when a column's type is not supported."""
+        """Make an encoder of rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema(self.name, schema, nested_problem)
         return ChangeEncoder(schema, self.dialect.layout, self.options.json)

@@ -1,4 +1,4 @@
-"""Changes as Maxwell writes them."""
+"""The format of Maxwell's change messages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pyarrow as pa
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
-from millrace_formats.changelog.old_values import OldValues
+from millrace_formats.changelog.old_values import OldValuesLayout
 from millrace_formats.changelog.row_changes import Operation
 
 _SECOND = 1_000_000
-_LAYOUT = OldValues(
+_LAYOUT = OldValuesLayout(
     "type",
     {"insert": Operation.INSERT, "update": Operation.UPDATE, "delete": Operation.DELETE},
     inserted="insert",
@@ -35,5 +35,5 @@ class MaxwellJsonFormat(ChangelogJsonFormat):
 
     @property
     def dialect(self) -> Dialect:
-        """Maxwell's messages."""
+        """The layout of Maxwell's messages."""
         return Dialect(_LAYOUT)

@@ -18,31 +18,31 @@ from millrace_formats.json.msgspec_types import absent_value, list_getter
 def message_type(
     layout: Layout, fields: list[pa.Field], keys: Sequence[MetadataKey], has_payload: bool | None
 ) -> type[msgspec.Struct] | None:
-    """A class for the messages of a tool, or None when msgspec cannot read their rows.
+    """Make a class for the messages of a tool; None when msgspec cannot read their rows.
 
-    Its attributes are ``operation``, the fields of `Layout.shapes`, and for metadata ``m_<field>``. With a payload they
-    are attributes of ``payload``, but for the metadata that stands beside it.
+    Its attributes are ``operation``, the fields of `Layout.row_fields`, and ``m_<field>`` for metadata. With a payload
+    they are attributes of ``payload``, except for metadata beside the payload.
 
     Args:
-        layout: How messages are laid out.
+        layout: The layout of messages.
         fields: The columns.
-        keys: The metadata that is asked for.
+        keys: The requested metadata.
         has_payload: Whether the change is in a field of its own.
     """
     row, partial = row_type(fields, partial=False), row_type(fields, partial=True)
     if row is None or partial is None:
         return None
-    rows = [(name, shape, None) for name, shape in layout.shapes(row, partial).items()]
+    rows = [(name, type_, None) for name, type_ in layout.row_fields(row, partial).items()]
     inside = [key for key in keys if not (has_payload and key.is_of_root)]
-    change = _struct([("operation", layout.names), *rows], {"operation": layout.field}, inside)
+    change = _struct([("operation", layout.operation_type), *rows], {"operation": layout.field}, inside)
     if not has_payload:
         return change
     return _struct([("payload", change)], {}, [key for key in keys if key.is_of_root])
 
 
 def metadata_column(key: MetadataKey, keys: Sequence[MetadataKey]) -> Build:
-    """What makes the column of a key from messages that were read for ``keys``, a value a message."""
-    build, attribute, inner = key.reading.column, f"row.m_{key.field}", key.inner
+    """Return a builder of a key's column from messages that were read for ``keys``, a value a message."""
+    build, attribute, inner = key.reader.column, f"row.m_{key.field}", key.inner
     if inner is None:
         values = list_getter(attribute)
     elif _whole(key.field, keys) is None:
@@ -55,17 +55,17 @@ def metadata_column(key: MetadataKey, keys: Sequence[MetadataKey]) -> Build:
 
 def _struct(own: list[Any], names: dict[str, str], keys: Sequence[MetadataKey]) -> type[msgspec.Struct]:
     fields = dict.fromkeys(key.field for key in keys)
-    told = [_optional(f"m_{field}", _shape(field, keys)) for field in fields]
+    metadata = [_optional(f"m_{field}", _metadata_type(field, keys)) for field in fields]
     names = names | {f"m_{field}": field for field in fields}
-    return msgspec.defstruct("Message", [*own, *told], rename=names, gc=False, kw_only=True)
+    return msgspec.defstruct("Message", [*own, *metadata], rename=names, gc=False, kw_only=True)
 
 
-def _shape(field: str, keys: Sequence[MetadataKey]) -> Any:
+def _metadata_type(field: str, keys: Sequence[MetadataKey]) -> Any:
     whole = _whole(field, keys)
     if whole is not None:
-        return whole.reading.shape
-    inner = {key.inner: key.reading.shape for key in keys if key.field == field and key.inner is not None}
-    return msgspec.defstruct("Inner", [_optional(name, shape) for name, shape in inner.items()], gc=False) | None
+        return whole.reader.msgspec_type
+    inner = {key.inner: key.reader.msgspec_type for key in keys if key.field == field and key.inner is not None}
+    return msgspec.defstruct("Inner", [_optional(name, type_) for name, type_ in inner.items()], gc=False) | None
 
 
 def _whole(field: str, keys: Sequence[MetadataKey]) -> MetadataKey | None:

@@ -1,4 +1,4 @@
-"""What a change tells beside its rows: where that stands in the message, and how it is read on both paths."""
+"""Metadata of change messages: the field of each key, and its conversion by both readers."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from millrace_formats.shared.time_columns import parse_timestamps
 INSTANT = pa.timestamp("us", "UTC")
 TEXTS = pa.map_(pa.string(), pa.string())
 
-_HARD = (b"[", b"{", b"\\")
+_ESCAPES_AND_NESTING = (b"[", b"{", b"\\")
 _DATE_LENGTH = len("yyyy-MM-dd")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a JSON value becomes metadata.
+class MetadataReader:
+    """The conversion of a JSON value to metadata.
 
     Attributes:
-        type: The metadata's type.
-        shape: What to ask msgspec for.
-        column: Makes a column of what msgspec read.
-        convert: Converts a value that the exact reader has parsed; raises MalformedMessageError.
+        type: The metadata's Arrow type.
+        msgspec_type: The type that msgspec reads.
+        column: Builds a column of values that msgspec has read.
+        convert: Returns the conversion of a value that the exact reader has parsed; it raises MalformedMessageError.
     """
 
     type: pa.DataType
-    shape: Any
+    msgspec_type: Any
     column: Build
     convert: Callable[[JsonOptions], Convert]
 
@@ -53,26 +53,26 @@ class MetadataKey:
     """A key of a format's metadata.
 
     Attributes:
-        field: The field of the message that tells it.
-        reading: How its value is read.
-        inner: The field within that object which tells it; None for all of it.
-        is_of_root: Whether the field stands beside the payload, where there is one.
+        field: The field of the message.
+        reader: The conversion of its value.
+        inner: The field within that object; None for the whole object.
+        is_of_root: Whether the field is beside the payload, where there is one.
     """
 
     field: str
-    reading: Reading
+    reader: MetadataReader
     inner: str | None = None
     is_of_root: bool = False
 
     def converter(self, options: JsonOptions) -> Convert:
-        """What reads it from a parsed message, or from its payload."""
+        """Return the function that reads it from a parsed message, or from its payload."""
         path = self.field if self.inner is None else f"{self.field}.{self.inner}"
         convert = keep_nullability(
-            self.reading.convert(options), path, ignore=options.ignore_parse_errors, nullable=True
+            self.reader.convert(options), path, ignore=options.ignore_parse_errors, nullable=True
         )
-        return lambda tree: convert(self._found(tree, options))
+        return lambda tree: convert(self._value(tree, options))
 
-    def _found(self, tree: dict[str, Any], options: JsonOptions) -> Any:
+    def _value(self, tree: dict[str, Any], options: JsonOptions) -> Any:
         value = tree.get(self.field)
         if self.inner is None or value is None:
             return value
@@ -83,14 +83,14 @@ class MetadataKey:
         raise MalformedMessageError(f"expected an object, found {shown(value)}", self.field)
 
 
-def plain(type_: pa.DataType) -> Reading:
-    """A value as json reads it."""
+def plain(type_: pa.DataType) -> MetadataReader:
+    """Read a value as json does."""
     field = pa.field("", type_)
-    return Reading(type_, value_type(field), value_column(field, False), lambda options: _json(type_, options))
+    return MetadataReader(type_, value_type(field), value_column(field, False), lambda options: _json(type_, options))
 
 
-def epoch(unit_us: int) -> Reading:
-    """A time as a number since 1970 UTC, of units of so many microseconds."""
+def epoch(unit_us: int) -> MetadataReader:
+    """Read a time as a number of units since 1970 UTC; the unit is given in microseconds."""
     numbers = plain(pa.int64())
 
     def column(values: list[Any], reject: Reject) -> pa.Array:
@@ -104,13 +104,13 @@ def epoch(unit_us: int) -> Reading:
 
     def convert(options: JsonOptions) -> Convert:
         number = numbers.convert(options)
-        return lambda value: _checked_range(number(value), unit_us)
+        return lambda value: _scale_to_microseconds(number(value), unit_us)
 
-    return Reading(INSTANT, numbers.shape, column, convert)
+    return MetadataReader(INSTANT, numbers.msgspec_type, column, convert)
 
 
-def moment() -> Reading:
-    """A time as text, SQL's or of ISO 8601, in UTC unless it names another zone."""
+def timestamp_text() -> MetadataReader:
+    """Read a time as text, SQL's or of ISO 8601, in UTC unless it names another zone."""
     texts = plain(pa.string())
 
     def column(values: list[Any], reject: Reject) -> pa.Array:
@@ -123,31 +123,31 @@ def moment() -> Reading:
         text = texts.convert(options)
         return lambda value: _instant(text(value))
 
-    return Reading(INSTANT, texts.shape, column, convert)
+    return MetadataReader(INSTANT, texts.msgspec_type, column, convert)
 
 
-def document() -> Reading:
-    """Any JSON as its compact text, mostly the same in all messages."""
-    return Reading(pa.string(), msgspec.Raw, _documents, lambda options: _json(pa.string(), options))
+def document() -> MetadataReader:
+    """Read any JSON as compact text, mostly the same in all messages."""
+    return MetadataReader(pa.string(), msgspec.Raw, _documents, lambda options: _json(pa.string(), options))
 
 
-def properties() -> Reading:
-    """An object of any scalars, as text."""
-    return Reading(TEXTS, dict[str, msgspec.Raw] | None, _properties, lambda options: _json(TEXTS, options))
+def properties() -> MetadataReader:
+    """Read an object of any scalars as a map of texts."""
+    return MetadataReader(TEXTS, dict[str, msgspec.Raw] | None, _properties, lambda options: _json(TEXTS, options))
 
 
 def texts_of(objects: list[dict[str, msgspec.Raw] | None], inner: str, reject: Reject) -> list[str | None]:
-    """The text of one field of objects that msgspec read raw; what only the exact reader can is rejected."""
+    """Return the text of one field of objects that msgspec read raw, rejecting what only the exact reader can read."""
     texts = _scalar_texts([NULL if value is None else value.get(inner, NULL) for value in objects], reject)
-    found: list[str | None] = texts.to_numpy(zero_copy_only=False).tolist()
-    return found
+    values: list[str | None] = texts.to_numpy(zero_copy_only=False).tolist()
+    return values
 
 
 def _json(type_: pa.DataType, options: JsonOptions) -> Convert:
     return field_converter(pa.field("", type_), options)
 
 
-def _checked_range(number: int | None, unit_us: int) -> int | None:
+def _scale_to_microseconds(number: int | None, unit_us: int) -> int | None:
     try:
         return None if number is None else check_range(number * unit_us)
     except ValueError as error:
@@ -162,19 +162,19 @@ def _instant(text: str | None) -> int | None:
 
 
 def _documents(values: list[Any], reject: Reject) -> pa.Array:
-    known: dict[bytes, str | None] = {}
+    text_by_raw: dict[bytes, str | None] = {}
     texts: list[str | None] = []
     to_text = scalar_conversion(pa.string(), False)
-    for position, raw in enumerate(map(bytes, values)):
-        if raw not in known:
+    for index, raw in enumerate(map(bytes, values)):
+        if raw not in text_by_raw:
             try:
                 tree = parse(raw)
-                known[raw] = None if tree is None else to_text(tree)
+                text_by_raw[raw] = None if tree is None else to_text(tree)
             except (MalformedMessageError, RecursionError):
                 texts.append(None)
-                reject(np.array([position]))
+                reject(np.array([index]))
                 continue
-        texts.append(known[raw])
+        texts.append(text_by_raw[raw])
     return pa.array(texts, pa.string())
 
 
@@ -182,19 +182,19 @@ def _properties(values: list[Any], reject: Reject) -> pa.Array:
     sizes = [0 if value is None else len(value) for value in values]
     offsets = np.zeros(len(values) + 1, np.int32)
     np.cumsum(sizes, out=offsets[1:])
-    filled = list(filter(None, values))
-    names = pa.array(list(chain.from_iterable(filled)), pa.string())
-    texts = _scalar_texts([raw for value in filled for raw in value.values()], reject_lists(reject, offsets))
+    objects = list(filter(None, values))
+    names = pa.array(list(chain.from_iterable(objects)), pa.string())
+    texts = _scalar_texts([raw for value in objects for raw in value.values()], reject_lists(reject, offsets))
     nulls = pa.array([value is None for value in values], pa.bool_())
     return pa.MapArray.from_arrays(pa.array(offsets), names, texts, type=TEXTS, mask=nulls)
 
 
 def _scalar_texts(raws: list[Any], reject: Reject) -> pa.StringArray:
-    """The texts of scalars; objects, arrays and text with escaped characters are rejected."""
+    """Return the texts of scalars; objects, arrays and text with escaped characters are rejected."""
     texts = raw_texts(raws)
     data = texts.buffers()[2].to_pybytes() if len(texts) else b""
-    if any(sign in data for sign in _HARD):
-        hard = pc.match_substring_regex(texts, r"^[\[{]|\\")
-        if pc.any(hard).as_py():
-            reject_where(hard, reject)
+    if any(sign in data for sign in _ESCAPES_AND_NESTING):
+        unreadable = pc.match_substring_regex(texts, r"^[\[{]|\\")
+        if pc.any(unreadable).as_py():
+            reject_where(unreadable, reject)
     return pc.if_else(pc.equal(texts, "null"), pa.scalar(None, pa.string()), pc.utf8_trim(texts, '"'))

@@ -1,4 +1,4 @@
-"""Changes as Oracle GoldenGate (OGG) writes them."""
+"""The format of Oracle GoldenGate's (OGG) change messages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from millrace_formats.changelog.before_after import Images
+from millrace_formats.changelog.before_after import BeforeAfterLayout
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
-from millrace_formats.changelog.metadata import MetadataKey, moment, plain
+from millrace_formats.changelog.metadata import MetadataKey, plain, timestamp_text
 from millrace_formats.changelog.row_changes import Operation
 
-_LAYOUT = Images(
+_LAYOUT = BeforeAfterLayout(
     "op_type",
     {"I": Operation.INSERT, "U": Operation.UPDATE, "D": Operation.DELETE},
     inserted="I",
@@ -28,11 +28,11 @@ class OggJsonFormat(ChangelogJsonFormat):
     keys: ClassVar[Mapping[str, MetadataKey]] = {
         "table": MetadataKey("table", plain(pa.string())),
         "primary-keys": MetadataKey("primary_keys", plain(pa.list_(pa.string()))),
-        "ingestion-timestamp": MetadataKey("current_ts", moment()),
-        "event-timestamp": MetadataKey("op_ts", moment()),
+        "ingestion-timestamp": MetadataKey("current_ts", timestamp_text()),
+        "event-timestamp": MetadataKey("op_ts", timestamp_text()),
     }
 
     @property
     def dialect(self) -> Dialect:
-        """GoldenGate's messages."""
+        """The layout of GoldenGate's messages."""
         return Dialect(_LAYOUT)
