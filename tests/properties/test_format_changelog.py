@@ -187,7 +187,7 @@ class Case(NamedTuple):
 
     def exact(self) -> ChangeDecoder:
         keys, dialect = [self.format.keys[key] for key in self.keys], self.format.dialect
-        told = pa.schema([(name, key.reading.type) for name, key in zip(self.keys, keys, strict=True)])
+        told = pa.schema([(name, key.reader.type) for name, key in zip(self.keys, keys, strict=True)])
         reader = ExactChangeReader(self.schema, keys, dialect, self.format.options.json)
         return ChangeDecoder(self.schema, told, None, reader)
 

@@ -1,1 +1,1 @@
-"""The standard message formats of millrace: raw, json and csv. The hooks are in `millrace_formats.plugin`."""
+"""The standard message formats of millrace. `millrace_formats.plugin` registers them."""

@@ -1,4 +1,4 @@
-"""The hook of this package: which formats it offers, and where their classes are."""
+"""Register the formats of this package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from millrace.plugins import hookimpl
 
 @hookimpl
 def millrace_formats() -> Mapping[str, str]:
-    """The formats of this package."""
+    """Return the formats of this package and their classes."""
     return {
         "avro": "millrace_formats.avro:AvroFormat",
         "avro-confluent": "millrace_formats.avro.confluent_format:AvroConfluentFormat",

@@ -38,7 +38,7 @@ class RawOptions:
 
     def __post_init__(self) -> None:
         try:
-            # Those for names of hosts know no replacement for bytes that they do not have
+            # Codecs of host names (idna, punycode) have no replacement for undecodable bytes
             b"\xff".decode(self.charset, "replace").encode(self.charset, "replace")
         except (LookupError, UnicodeError):
             raise ValueError(
@@ -47,9 +47,9 @@ class RawOptions:
 
 
 class RawFormat(Format):
-    """The payload as one column: STRING, BINARY, BOOLEAN (one byte), or a number in its binary form.
+    """Read and write the payload as one column: STRING, BINARY, BOOLEAN (one byte), or a number in binary form.
 
-    A null payload is NULL and NULL is a null payload; an empty one is an empty STRING or BINARY. In text, bytes that
+    NULL is a null payload; an empty payload is an empty STRING or BINARY. In text, bytes that
     the charset does not have are read as U+FFFD, and characters that it does not have are written as ``?``.
     """
 
@@ -61,19 +61,19 @@ class RawFormat(Format):
         return pa.schema([pa.field("value", pa.binary())])
 
     def decoder(self, schema: pa.Schema) -> Decoder:
-        """A decoder to one column; SchemaError when there are more, or its type is not supported."""
+        """Make a decoder to one column; SchemaError when there are more, or its type is not supported."""
         return _RawDecoder(schema, _codec(schema, self.options))
 
     def encoder(self, schema: pa.Schema) -> Encoder:
-        """An encoder of one column; SchemaError when there are more, or its type is not supported."""
+        """Make an encoder of one column; SchemaError when there are more, or its type is not supported."""
         return _RawEncoder(schema, _codec(schema, self.options))
 
 
 class _Values(NamedTuple):
-    """A column, and which of its places hold a payload that could not be read, with the reasons."""
+    """A column, and the reasons of payloads that are malformed, by index."""
 
     column: pa.Array
-    bad: dict[int, str]
+    errors: dict[int, str]
 
 
 class _Codec(NamedTuple):
@@ -111,19 +111,19 @@ class _RawDecoder(Decoder):
         return AT_ONCE if self._codec.is_at_once else f"{ONE_BY_ONE}: their charset is not UTF-8"
 
     def decode(self, payloads: Payloads) -> Decoded:
-        column, bad = self._codec.read(payloads)
-        if not self._schema.field(0).nullable and column.null_count > len(bad):
+        column, errors = self._codec.read(payloads)
+        if not self._schema.field(0).nullable and column.null_count > len(errors):
             nulls = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist()
             reason = f"field {self._schema.names[0]}: NULL in a NOT NULL column"
-            bad = {index: bad.get(index, reason) for index in nulls}
-        if not bad:
+            errors = {index: errors.get(index, reason) for index in nulls}
+        if not errors:
             return Decoded(pa.RecordBatch.from_arrays([column], schema=self._schema))
-        kept = np.ones(len(column), bool)
-        kept[list(bad)] = False
+        is_valid = np.ones(len(column), bool)
+        is_valid[list(errors)] = False
         return Decoded(
-            pa.RecordBatch.from_arrays([column.filter(pa.array(kept))], schema=self._schema),
-            pa.array(np.flatnonzero(kept).astype(np.int32)),
-            errors=tuple(MalformedMessage(index, bad[index]) for index in sorted(bad)),
+            pa.RecordBatch.from_arrays([column.filter(pa.array(is_valid))], schema=self._schema),
+            pa.array(np.flatnonzero(is_valid).astype(np.int32)),
+            errors=tuple(MalformedMessage(index, errors[index]) for index in sorted(errors)),
         )
 
 
@@ -154,18 +154,18 @@ def _text_codec(charset: str) -> _Codec:
 
 
 def _big_endian(name: str) -> tuple[Callable[[bytes], str], Callable[[str], bytes]]:
-    """The codec of a charset, where Java's UTF-16 and UTF-32 without a mark are big-endian and Python's are not."""
+    """Return the functions of a charset; without a byte order mark UTF-16 and UTF-32 are big-endian, as in Java."""
     marks = {"utf-16": (b"\xfe\xff", b"\xff\xfe"), "utf-32": (b"\0\0\xfe\xff", b"\xff\xfe\0\0")}.get(name)
     if marks is None:
-        return lambda data: _clean(data.decode(name, "replace")), lambda text: text.encode(name, "replace")
+        return lambda data: _replace_surrogates(data.decode(name, "replace")), lambda text: text.encode(name, "replace")
     written = marks[0] if name == "utf-16" else b""
     return (
-        lambda data: _clean(data.decode(name if data.startswith(marks) else f"{name}-be", "replace")),
+        lambda data: _replace_surrogates(data.decode(name if data.startswith(marks) else f"{name}-be", "replace")),
         lambda text: written + text.encode(f"{name}-be", "replace"),
     )
 
 
-def _clean(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -178,8 +178,8 @@ def _read_utf8(payloads: Payloads) -> _Values:
 
 
 def _read_booleans(payloads: Payloads) -> _Values:
-    values, bad = _read_fixed(payloads.to_list(), np.dtype("u1"), "BOOLEAN")
-    return _Values(values.cast(pa.bool_()), bad)
+    values, errors = _read_fixed(payloads.to_list(), np.dtype("u1"), "BOOLEAN")
+    return _Values(values.cast(pa.bool_()), errors)
 
 
 def _write_booleans(column: pa.Array) -> Payloads:
@@ -204,15 +204,15 @@ def _number_codec(type_: pa.DataType, dtype: np.dtype) -> _Codec:
 
 def _read_fixed(items: Sequence[bytes | None], dtype: np.dtype, name: str) -> _Values:
     width = dtype.itemsize
-    sound = [item is not None and len(item) == width for item in items]
-    if all(sound):
-        numbers = np.frombuffer(b"".join(items), dtype)  # type: ignore[arg-type]
+    is_valid = [item is not None and len(item) == width for item in items]
+    if all(is_valid):
+        numbers = np.frombuffer(b"".join(items), dtype)  # type: ignore[arg-type] # none is null here
         return _Values(pa.array(numbers.astype(dtype.newbyteorder("="))), {})
-    filled = [item if ok else bytes(width) for item, ok in zip(items, sound, strict=True)]
-    numbers = np.frombuffer(b"".join(filled), dtype)  # type: ignore[arg-type]
-    bad = {
+    filled = [item if ok else bytes(width) for item, ok in zip(items, is_valid, strict=True)]
+    numbers = np.frombuffer(b"".join(filled), dtype)  # type: ignore[arg-type] # none is null here
+    errors = {
         index: f"{len(item)} bytes, a {name} has {width}"
-        for index, (item, ok) in enumerate(zip(items, sound, strict=True))
+        for index, (item, ok) in enumerate(zip(items, is_valid, strict=True))
         if not ok and item is not None
     }
-    return _Values(pa.array(numbers.astype(dtype.newbyteorder("=")), mask=~np.array(sound)), bad)
+    return _Values(pa.array(numbers.astype(dtype.newbyteorder("=")), mask=~np.array(is_valid)), errors)

@@ -104,7 +104,7 @@ def test_text_is_read_by_the_fast_path() -> None:
     message = change("UPDATE", [text, number], [{"i": "5"}, {"b": "True"}])
     fast = FastChangeReader.of(all_columns(schema, pa.schema([])), list(schema), [], CANAL.dialect, iso=False)
     assert fast is not None
-    assert fast.read([json.dumps(message).encode()]).left == []
+    assert fast.read([json.dumps(message).encode()]).unread == []
     tenth, time = pytest.approx(0.1), datetime(2020, 5, 13, 15, 40, 6, 500_000)
     assert changes(CANAL, message, schema=schema) == [
         ("-U", 5, tenth, True, time),

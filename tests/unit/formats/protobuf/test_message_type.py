@@ -149,7 +149,7 @@ def test_a_set_without_what_it_imports(generated: Path) -> None:
 
 
 def test_a_file_that_is_no_set(generated: Path) -> None:
-    assert "is none: make one with protoc --include_imports" in problem(
+    assert "is not a descriptor set: make one with protoc --include_imports" in problem(
         message_class_name="shop.Order", descriptor_set=str(generated / "shop.proto")
     )
 

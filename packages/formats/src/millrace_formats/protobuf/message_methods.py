@@ -1,4 +1,4 @@
-"""The methods of messages, taken from a type without fields: a field of the same name would hide them."""
+"""The methods of all messages, taken from a type without fields, since a field of the same name would hide them."""
 
 from google.protobuf.empty_pb2 import Empty
 

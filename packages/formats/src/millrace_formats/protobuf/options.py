@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from millrace.options import option
-from millrace_formats.protobuf.descriptors.descriptor_file import of_file
+from millrace_formats.protobuf.descriptors.descriptor_file import descriptors_from_file
 from millrace_formats.protobuf.descriptors.descriptor_set import DescriptorSet
-from millrace_formats.protobuf.descriptors.generated_class import of_class
+from millrace_formats.protobuf.descriptors.generated_class import descriptors_of_class
 
 
 def parse_file(name: str) -> DescriptorSet:
-    """A descriptor set file, which is read together with the message type's name."""
+    """Take the name of a descriptor set file, which is read once the message type's name is known too."""
     return DescriptorSet(name)
 
 
@@ -37,13 +37,13 @@ class ProtobufOptions:
     read_default_values: bool = option(
         "read-default-values",
         default=False,
-        doc="Read what a message lacks as the default of its field, an empty ARRAY, MAP or row of defaults, instead of "
-        "as NULL. Without it a field that has no presence, as most of proto3, is read as its default too.",
+        doc="Read a field that a message lacks as its default, an empty ARRAY, MAP or row of defaults, instead of "
+        "NULL. Fields without presence, as most of proto3, are always read as their defaults.",
     )
     write_null_string_literal: str = option(
         "write-null-string-literal",
         default="",
-        doc="What is written for a NULL STRING in an ARRAY or MAP; of other types it is 0, false, empty, or the "
+        doc="The text to write for a NULL STRING in an ARRAY or MAP; for other types it is 0, false, empty, or the "
         "enum's first value.",
     )
 
@@ -51,9 +51,9 @@ class ProtobufOptions:
         object.__setattr__(self, "descriptor_set", self._descriptors())
 
     def _descriptors(self) -> DescriptorSet:
-        """The descriptors of the message type alone, which is all that executors need."""
+        """Return the descriptors of the message type, all that executors need."""
         if self.descriptor_set is None:
-            return of_class(self.message_class_name)
+            return descriptors_of_class(self.message_class_name)
         if self.descriptor_set.message is None:
-            return of_file(self.descriptor_set.origin, self.message_class_name)
+            return descriptors_from_file(self.descriptor_set.origin, self.message_class_name)
         return self.descriptor_set

@@ -1,4 +1,4 @@
-"""Message types from a file that ``protoc --descriptor_set_out`` or ``buf build`` has written."""
+"""Read descriptors from a file that ``protoc --descriptor_set_out`` or ``buf build`` has written."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from millrace_formats.protobuf.descriptors.library import check_library
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-_SHOWN_NAMES = 20
+_MAX_NAMES = 20
 _PROTOC = "protoc --include_imports --descriptor_set_out=FILE, or buf build -o FILE"
 
 
-def of_file(file: str, name: str) -> DescriptorSet:
-    """What a descriptor set file has of one message type.
+def descriptors_from_file(file: str, name: str) -> DescriptorSet:
+    """Read the descriptors of one message type from a descriptor set file.
 
     Args:
         file: The file.
         name: The message type's full name.
 
     Raises:
-        ValueError: The file cannot be read, is none, is not complete, or does not have the message type.
+        ValueError: The file cannot be read, is not a descriptor set, is incomplete, or lacks the message type.
         MachineError: Protobuf's library is missing.
     """
     check_library()
@@ -33,15 +33,15 @@ def of_file(file: str, name: str) -> DescriptorSet:
     from google.protobuf.message import DecodeError
 
     try:
-        files = {found.name: found for found in FileDescriptorSet.FromString(_read(file)).file}
+        files = {proto.name: proto for proto in FileDescriptorSet.FromString(_read(file)).file}
     except DecodeError:
-        raise ValueError(f"descriptor-set {file!r} is none: make one with {_PROTOC}") from None
+        raise ValueError(f"descriptor-set {file!r} is not a descriptor set: make one with {_PROTOC}") from None
     name = name.removeprefix(".")
-    home = next((found for found in files.values() if name in _message_names(found)), None)
-    if home is None:
-        known = [each for found in files.values() for each in _message_names(found)]
-        raise ValueError(_no_such_message(file, name, known))
-    return make_descriptor_set(file, _with_imports(home, files, file), name)
+    defining = next((proto for proto in files.values() if name in _message_names(proto)), None)
+    if defining is None:
+        names = [message for proto in files.values() for message in _message_names(proto)]
+        raise ValueError(_no_such_message(file, name, names))
+    return make_descriptor_set(file, _with_imports(defining, files, file), name)
 
 
 def _read(file: str) -> bytes:
@@ -68,9 +68,9 @@ def _message_names(file: FileDescriptorProto) -> list[str]:
 
 
 def _with_imports(
-    home: FileDescriptorProto, files: dict[str, FileDescriptorProto], origin: str
+    defining: FileDescriptorProto, files: dict[str, FileDescriptorProto], origin: str
 ) -> list[FileDescriptorProto]:
-    """A file and all that it imports, each after its own imports."""
+    """Return a file and all that it imports, each after its own imports."""
     seen: set[str] = set()
     ordered: list[FileDescriptorProto] = []
 
@@ -86,12 +86,12 @@ def _with_imports(
                 add(files[name])
         ordered.append(file)
 
-    add(home)
+    add(defining)
     return ordered
 
 
-def _no_such_message(file: str, name: str, known: list[str]) -> str:
-    close = closest(name, known)
-    shown = ", ".join(sorted(known)[:_SHOWN_NAMES]) + (", ..." if len(known) > _SHOWN_NAMES else "")
+def _no_such_message(file: str, name: str, names: list[str]) -> str:
+    close = closest(name, names)
+    shown = ", ".join(sorted(names)[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")
     hint = f"did you mean {close!r}?" if close else f"it has {shown or 'no messages'}"
     return f"descriptor-set {file!r} has no message {name!r}; {hint}"

@@ -1,4 +1,4 @@
-"""Message types from Python classes that protoc has generated."""
+"""Get the descriptors of a Python class that protoc has generated."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 
-def of_class(name: str) -> DescriptorSet:
-    """The descriptors of a generated message class.
+def descriptors_of_class(name: str) -> DescriptorSet:
+    """Get the descriptors of a generated message class.
 
     Args:
         name: The class, as ``module:Message`` or ``module.Message``; a nested one as ``module:Outer.Inner``.
 
     Raises:
-        ValueError: There is no such class, or it is not one of a message.
+        ValueError: There is no such class, or it is not a message's.
         MachineError: Protobuf's library is missing.
     """
     check_library()
     from google.protobuf.message import Message
 
-    found = _import(name)
-    if not (isinstance(found, type) and issubclass(found, Message)):
+    class_ = _import(name)
+    if not (isinstance(class_, type) and issubclass(class_, Message)):
         raise ValueError(f"{name!r} is not a class of protobuf messages")  # noqa: TRY004 - an option's value is wrong
-    descriptor: Any = vars(found)["DESCRIPTOR"]
+    descriptor: Any = vars(class_)["DESCRIPTOR"]  # the class's own, which a field of that name cannot hide
     files: dict[str, FileDescriptorProto] = {}
     _add_file(descriptor.file, files)
     return make_descriptor_set(name, files.values(), descriptor.full_name)
@@ -70,12 +70,12 @@ def _module(module_name: str, name: str) -> Any:
 
 
 def _attribute(module: Any, path: str, name: str) -> Any:
-    found = module
+    value = module
     for part in path.split("."):
-        found = getattr(found, part, None)
-        if found is None:
+        value = getattr(value, part, None)
+        if value is None:
             raise ValueError(f"{name!r}: module {module.__name__} has no {path}")
-    return found
+    return value
 
 
 def _not_importable(name: str, cause: str) -> str:

@@ -1,4 +1,4 @@
-"""Protobuf's own library, which is an extra of this package."""
+"""Check that protobuf's own library, an extra of this package, is installed."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from millrace.errors import MachineError
 
 
 def check_library() -> None:
-    """Refuse to go on without protobuf's library.
+    """Raise an error when protobuf's library is missing or too old.
 
     Raises:
-        MachineError: It is not installed, or too old; says how to install it.
+        MachineError: It is; the message says how to install it.
     """
     try:
         import google.protobuf
         from google.protobuf.descriptor import FieldDescriptor
     except ImportError as error:
-        raise _missing(f"which cannot be imported ({error})") from None
-    if not hasattr(FieldDescriptor, "is_repeated"):
-        raise _missing(f"6.31 or newer, and there is {google.protobuf.__version__}")
+        raise _library_error(f"which cannot be imported ({error})") from None
+    if not hasattr(FieldDescriptor, "is_repeated"):  # new in 6.31
+        raise _library_error(f"6.31 or newer, and there is {google.protobuf.__version__}")
 
 
-def _missing(what: str) -> MachineError:
+def _library_error(reason: str) -> MachineError:
     return MachineError(
-        f"format 'protobuf' needs the library protobuf, {what}, for {sys.executable} on host {socket.gethostname()}; "
+        f"format 'protobuf' needs the library protobuf, {reason}, for {sys.executable} on host {socket.gethostname()}; "
         f"run there: pip install 'millrace-formats[protobuf]'"
     )

@@ -1,4 +1,4 @@
-"""ptars' handler of a row: batches of messages to Arrow and back."""
+"""Make ptars' handler of a row, which converts batches of messages to Arrow and back."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from millrace_formats.protobuf.schema.fields import Struct
 
 
 def ptars_handler(row: Struct, *, with_oneofs: bool) -> Any:
-    """A handler of a row.
+    """Make the handler of a row.
 
     Args:
         row: The row.
-        with_oneofs: Whether its batches have the other members of oneofs too.
+        with_oneofs: Whether batches have the other members of the row's oneofs too.
 
     Raises:
-        UnsupportedError: ptars is not installed for this Python, or cannot do it.
+        UnsupportedError: ptars is not installed for this Python, or does not support the row.
     """
     try:
         from ptars import HandlerPool
@@ -33,22 +33,25 @@ def ptars_handler(row: Struct, *, with_oneofs: bool) -> Any:
     handler = HandlerPool([message.file]).get_for_message(message)
     expected = wire_arrow_type(row)
     for field in expected:
-        # a column of another type would be left out in silence
-        if not _same(found := handler.schema().field(field.name).type, field.type):
-            raise UnsupportedError(f"ptars has {found} where {field.type} was expected")
+        # ptars would silently leave out a column of another type
+        if not _has_type(actual := handler.schema().field(field.name).type, field.type):
+            raise UnsupportedError(f"ptars has {actual} where {field.type} was expected")
     return handler
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether an error is one by which ptars refuses what it is given; a panic is not even an Exception."""
+    """Return whether ptars refuses its input by an error.
+
+    A panic of Rust code comes as pyo3's PanicException, a BaseException whose class cannot be imported.
+    """
     return isinstance(error, ValueError) or type(error).__name__ == "PanicException"
 
 
-def _same(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether two types are the same but for what may be null, and for fields that the second does not have."""
-    if pt.is_struct(other):
-        names = [field.name for field in one] if pt.is_struct(one) else []
-        return all(field.name in names and _same(one.field(field.name).type, field.type) for field in other)
-    if pt.is_list(other):
-        return pt.is_list(one) and _same(one.value_type, other.value_type)
-    return one == other
+def _has_type(actual: pa.DataType, expected: pa.DataType) -> bool:
+    """Compare types, but for nullability and for fields of structs that are not expected."""
+    if pt.is_struct(expected):
+        names = [field.name for field in actual] if pt.is_struct(actual) else []
+        return all(field.name in names and _has_type(actual.field(field.name).type, field.type) for field in expected)
+    if pt.is_list(expected):
+        return pt.is_list(actual) and _has_type(actual.value_type, expected.value_type)
+    return actual == expected

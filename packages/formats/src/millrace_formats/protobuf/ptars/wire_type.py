@@ -1,9 +1,9 @@
-"""A message type made for ptars, which has the same bytes as the real one and nothing that ptars treats otherwise.
+"""A message type for ptars, with the same wire format as the real one and no field that ptars treats in its own way.
 
-ptars knows more than the wire: it takes timestamps and wrappers apart and does not merge them, fails on some, keeps a
-map's repeated keys, and knows no editions. So it is given a type of its own: plain messages for all of these, numbers
-for enums, only the fields that columns ask for, and beside them the other members of their oneofs, since a member that
-comes later unsets the ones before.
+ptars converts more than the wire format: it takes timestamps and wrappers apart and does not merge them, fails on
+some, keeps repeated keys of a map, and does not support editions. So it gets a type of its own: plain messages for all
+of these, numbers for enums, only the fields that have columns, and the other members of their oneofs, since a later
+member unsets the earlier ones.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from millrace_formats.protobuf.schema.fields import Array, Enum, Field, Instant,
 
 PACKAGE = "millrace"
 
-_LARGEST_NUMBER = 1 << 16
-"""ptars makes a table with an entry for each number up to the largest, anew for each batch."""
+_MAX_FIELD_NUMBER = 1 << 16
+"""For each batch ptars makes a table with an entry for each number up to the largest."""
+
+_OPTIONAL = FieldDescriptorProto.LABEL_OPTIONAL
 
 _SECONDS = ("f1", FieldDescriptor.TYPE_INT64)
 _NANOS = ("f2", FieldDescriptor.TYPE_INT32)
@@ -45,16 +47,16 @@ _WIRE: dict[int, pa.DataType] = {
 
 
 class UnsupportedError(Exception):
-    """ptars cannot read or write a shape exactly; the message says why."""
+    """ptars cannot read or write a row exactly; the message says why."""
 
 
 def wire_name(proto: FieldDescriptor) -> str:
-    """The name of a field in ptars' batches: free of what real names can clash with."""
+    """Return the name of a field in ptars' batches, which cannot clash as real names can."""
     return f"f{proto.number}"
 
 
 def wire_arrow_type(value: Value) -> pa.DataType:
-    """The type of a value in ptars' batches; that of a map is a list of its entries."""
+    """Return the Arrow type of a value in ptars' batches; a map is a list of its entries."""
     match value:
         case Scalar(proto) | Enum(proto):
             return _WIRE[proto.type]
@@ -71,28 +73,28 @@ def wire_arrow_type(value: Value) -> pa.DataType:
 
 
 def wire_file(row: Struct, *, with_oneofs: bool) -> tuple[FileDescriptorProto, str]:
-    """A file with a message type for a row, and that type's name.
+    """Make a file with a message type for a row, and return it with that type's name.
 
     Args:
         row: The row.
         with_oneofs: Whether to add the fields that share a oneof with those of the row.
 
     Raises:
-        UnsupportedError: ptars cannot do it.
+        UnsupportedError: ptars does not support the row.
     """
-    made = _WireFile(with_oneofs)
-    return made.file, made.add_struct(row)
+    builder = _WireFileBuilder(with_oneofs)
+    return builder.file, builder.add_struct(row)
 
 
 def oneof_members(struct: Struct) -> Iterator[list[FieldDescriptor]]:
-    """The members of each oneof that a struct has a field of and that has more than one."""
+    """Yield the members of each oneof with several members, of which a struct has a field."""
     names = {field.name for field in struct.fields}
     for oneof in struct.message.oneofs:
         if len(oneof.fields) > 1 and any(member.name in names for member in oneof.fields):
             yield list(oneof.fields)
 
 
-class _WireFile:
+class _WireFileBuilder:
     def __init__(self, with_oneofs: bool) -> None:
         self.file = FileDescriptorProto(name="millrace.proto", package=PACKAGE, syntax="proto3")
         self._with_oneofs = with_oneofs
@@ -107,70 +109,70 @@ class _WireFile:
             present = {field.name for field in struct.fields}
             for members in oneof_members(struct):
                 for member in (member for member in members if member.name not in present):
-                    self._add_sibling(message, member)
+                    self._add_other_member(message, member)
         return f"{PACKAGE}.{message.name}"
 
     def _add_message(self) -> DescriptorProto:
         return self.file.message_type.add(name=f"M{len(self.file.message_type)}")
 
     def _add_field(self, message: DescriptorProto, field: Field) -> None:
-        made = self._add_of_value(message, field.proto, field.value)
+        wire_field = self._add_value(message, field.proto, field.value)
         if field.proto.is_repeated:
-            made.label = FieldDescriptorProto.LABEL_REPEATED
+            wire_field.label = FieldDescriptorProto.LABEL_REPEATED
         elif field.proto.has_presence:
-            _give_presence(message, made)
+            _add_presence(message, wire_field)
 
-    def _add_sibling(self, message: DescriptorProto, member: FieldDescriptor) -> None:
-        """Add a member of a oneof of which only matters whether it is set."""
+    def _add_other_member(self, message: DescriptorProto, member: FieldDescriptor) -> None:
+        """Add a member of a oneof, only to know whether it is set."""
         if member.message_type is None:
-            _give_presence(message, _add_scalar(message, member))
+            _add_presence(message, _add_scalar(message, member))
         else:
             self._add_message_field(message, member, f"{PACKAGE}.{self._add_message().name}")
 
-    def _add_of_value(self, message: DescriptorProto, proto: FieldDescriptor, value: Value) -> FieldDescriptorProto:
+    def _add_value(self, message: DescriptorProto, proto: FieldDescriptor, value: Value) -> FieldDescriptorProto:
         match value:
             case Array(element):
-                return self._add_of_value(message, proto, element)
+                return self._add_value(message, proto, element)
             case Scalar() | Enum():
                 return _add_scalar(message, proto)
             case _:
                 return self._add_message_field(message, proto, self._add_type(value))
 
     def _add_type(self, value: Value) -> str:
-        """The name of a message type for a value that is a message."""
+        """Add a message type for a value that is a message, and return its name."""
         if isinstance(value, Struct):
             return self.add_struct(value)
-        made = self._add_message()
+        message = self._add_message()
         match value:
             case Wrapped(inner):
-                made.field.add(name="f1", number=1, type=inner.proto.type, label=FieldDescriptorProto.LABEL_OPTIONAL)
+                message.field.add(name="f1", number=1, type=inner.proto.type, label=_OPTIONAL)
             case Instant():
                 for number, (name, kind) in enumerate((_SECONDS, _NANOS), 1):
-                    made.field.add(name=name, number=number, type=kind, label=FieldDescriptorProto.LABEL_OPTIONAL)
+                    message.field.add(name=name, number=number, type=kind, label=_OPTIONAL)
             case Map(key, item):
-                _add_scalar(made, key.proto)
-                self._add_of_value(made, key.proto.containing_type.fields_by_name["value"], item)
-        return f"{PACKAGE}.{made.name}"
+                _add_scalar(message, key.proto)
+                self._add_value(message, key.proto.containing_type.fields_by_name["value"], item)
+        return f"{PACKAGE}.{message.name}"
 
     def _add_message_field(self, message: DescriptorProto, proto: FieldDescriptor, type_: str) -> FieldDescriptorProto:
         if proto.type == FieldDescriptor.TYPE_GROUP:
             raise UnsupportedError(f"field {proto.full_name} is a group")
-        made = _add_scalar(message, proto)
-        made.type, made.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{type_}"
-        return made
+        wire_field = _add_scalar(message, proto)
+        wire_field.type, wire_field.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{type_}"
+        return wire_field
 
 
 def _add_scalar(message: DescriptorProto, proto: FieldDescriptor) -> FieldDescriptorProto:
-    if proto.number > _LARGEST_NUMBER:
-        raise UnsupportedError(f"field {proto.full_name} has the number {proto.number}, above {_LARGEST_NUMBER}")
+    if proto.number > _MAX_FIELD_NUMBER:
+        raise UnsupportedError(f"field {proto.full_name} has the number {proto.number}, above {_MAX_FIELD_NUMBER}")
     kind = FieldDescriptor.TYPE_INT32 if proto.enum_type is not None else proto.type
-    made = message.field.add(name=wire_name(proto), number=proto.number, type=kind)
-    made.label = FieldDescriptorProto.LABEL_OPTIONAL
-    return made
+    wire_field = message.field.add(name=wire_name(proto), number=proto.number, type=kind)
+    wire_field.label = _OPTIONAL
+    return wire_field
 
 
-def _give_presence(message: DescriptorProto, made: FieldDescriptorProto) -> None:
-    """Make a scalar one of which is known whether it is set; messages are so anyway."""
-    if made.type != FieldDescriptorProto.TYPE_MESSAGE:
-        made.proto3_optional, made.oneof_index = True, len(message.oneof_decl)
-        message.oneof_decl.add(name=f"_{made.name}")
+def _add_presence(message: DescriptorProto, wire_field: FieldDescriptorProto) -> None:
+    """Give a scalar field presence, which messages have anyway."""
+    if wire_field.type != FieldDescriptorProto.TYPE_MESSAGE:
+        wire_field.proto3_optional, wire_field.oneof_index = True, len(message.oneof_decl)
+        message.oneof_decl.add(name=f"_{wire_field.name}")

@@ -1,4 +1,4 @@
-"""The protobuf decoder: ptars for messages as they usually are, the exact reader for all others."""
+"""The protobuf decoder: ptars for most messages, the exact reader for the others."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from millrace_formats.shared.fallback_decoder import FallbackDecoder
 
 
 class ProtobufDecoder(FallbackDecoder):
-    """Reads messages of one type into rows.
+    """Decode messages of one type to rows.
 
-    Every message is parsed by protobuf's own library, and what that takes is read by ptars, a batch at once. What ptars
-    would read otherwise (several members of a oneof, a map with a key twice, numbers that a closed enum does not have,
-    timestamps out of range) is read by the exact reader, alone.
+    Protobuf's own library parses every message to check it; ptars then reads those that it accepts, a batch at once.
+    Messages that ptars would read otherwise (several members of a oneof, a repeated map key, numbers that a closed enum
+    does not have, timestamps out of range) go to the exact reader, alone.
 
     Args:
         schema: The columns.

@@ -1,7 +1,4 @@
-"""Columns from the batches that ptars reads.
-
-What the exact reader would read otherwise, or call an error, is left to it: its row is reported to ``reject``.
-"""
+"""Convert the batches that ptars reads to columns, rejecting values that the exact reader reads otherwise."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ from millrace_formats.shared.column_casts import Reject, reject_lists, reject_wh
 
 
 def struct_columns(struct: Struct, wire: pa.StructArray, reject: Reject) -> list[pa.Array]:
-    """The columns of a struct's fields.
+    """Convert a struct's fields to columns.
 
     Args:
         struct: The struct.
-        wire: Its messages as ptars reads them; where one is null, the values of its fields mean nothing.
-        reject: Is told the positions of messages that the exact reader has to read.
+        wire: Its messages as ptars reads them; the fields of a null message have any values.
+        reject: Takes the indices of messages for the exact reader.
     """
     _reject_contested_oneofs(struct, wire, reject)
     return [_field_column(field, wire, reject) for field in struct.fields]
@@ -40,13 +37,13 @@ def _field_column(field: Field, wire: pa.StructArray, reject: Reject) -> pa.Arra
         case Array(element, type_):
             outer = reject_lists(reject, raw.offsets.to_numpy())
             elements = _single(element, raw.values, outer, fill=False)
-            column = pa.ListArray.from_arrays(raw.offsets, elements, type=type_, mask=_empty(field, raw))
+            column = pa.ListArray.from_arrays(raw.offsets, elements, type=type_, mask=_null_if_empty(field, raw))
         case Map(key, item, type_):
             outer = reject_lists(reject, raw.offsets.to_numpy())
             keys = _single(key, raw.values.field("f1"), outer, fill=True)
             items = _single(item, raw.values.field("f2"), outer, fill=True)
             _reject_repeated_keys(keys, raw.offsets.to_numpy(), reject)
-            column = pa.MapArray.from_arrays(raw.offsets, keys, items, type=type_, mask=_empty(field, raw))
+            column = pa.MapArray.from_arrays(raw.offsets, keys, items, type=type_, mask=_null_if_empty(field, raw))
         case value:
             column = _single(value, raw, reject, fill=field.reads_default)
     if column.null_count and not field.nullable:
@@ -55,7 +52,7 @@ def _field_column(field: Field, wire: pa.StructArray, reject: Reject) -> pa.Arra
 
 
 def _single(value: Single, raw: pa.Array, reject: Reject, *, fill: bool) -> pa.Array:
-    """A column of single values; ``fill`` reads what is absent as its default."""
+    """Convert a column of single values; with ``fill`` absent ones are their field's default."""
     match value:
         case Scalar(proto, type_):
             return _scalar(raw.fill_null(_default(proto.default_value, raw)) if fill else raw, type_)
@@ -88,36 +85,36 @@ def _enum(value: Enum, raw: pa.Array, reject: Reject) -> pa.Array:
     names = names_by_number(enum)
     if value.type != pa.string() and not enum.is_closed:
         return raw.cast(value.type)
-    found = pc.index_in(raw, value_set=pa.array(names.keys(), pa.int32()))
-    unknown = pc.and_(found.is_null(), raw.is_valid())
+    index = pc.index_in(raw, value_set=pa.array(names.keys(), pa.int32()))
+    unknown = pc.and_(index.is_null(), raw.is_valid())
     if enum.is_closed and pc.any(unknown).as_py():
-        # the message then does not have that value at all
+        # by protobuf's rules, the message does not have such a value
         reject_where(unknown, reject)
     if value.type != pa.string():
         return raw.cast(value.type)
-    found = pc.if_else(unknown, pa.scalar(len(names), pa.int32()), found)
-    return pa.array([*names.values(), UNRECOGNIZED]).take(found)
+    index = pc.if_else(unknown, pa.scalar(len(names), pa.int32()), index)
+    return pa.array([*names.values(), UNRECOGNIZED]).take(index)
 
 
 def _instants(raw: pa.StructArray, reject: Reject) -> pa.Int64Array:
-    """Microseconds, where the timestamp is null or out of range anything."""
+    """Return microseconds; any number where the timestamp is null or out of range."""
     seconds, nanos = (raw.field(index).to_numpy(zero_copy_only=False) for index in range(2))
-    fits = (seconds >= FIRST_SECOND) & (seconds <= LAST_SECOND) & (nanos >= 0) & (nanos <= LAST_NANO)
-    if not fits.all():
-        reject(np.flatnonzero(~fits & _as_mask(raw.is_valid())))
-        seconds = np.where(fits, seconds, 0)
+    in_range = (seconds >= FIRST_SECOND) & (seconds <= LAST_SECOND) & (nanos >= 0) & (nanos <= LAST_NANO)
+    if not in_range.all():
+        reject(np.flatnonzero(~in_range & _as_mask(raw.is_valid())))
+        seconds = np.where(in_range, seconds, 0)
     return pa.array(seconds * MICROS + nanos // 1000)
 
 
 def _masked(column: pa.Array, raw: pa.StructArray | None) -> pa.Array:
-    """A column with NULL where a struct is null."""
+    """Make a column NULL where a struct is null."""
     if raw is None or not raw.null_count:
         return column
     return pc.if_else(raw.is_valid(), column, pa.scalar(None, column.type))
 
 
-def _empty(field: Field, raw: pa.ListArray) -> pa.BooleanArray | None:
-    """Which lists are read as NULL, since they have no elements; None when there is none."""
+def _null_if_empty(field: Field, raw: pa.ListArray) -> pa.BooleanArray | None:
+    """Return a mask of lists that are NULL since they have no elements; None when there are none."""
     empty = np.diff(raw.offsets.to_numpy()) == 0
     return pa.array(empty) if not field.reads_default and empty.any() else None
 
@@ -136,7 +133,7 @@ def _reject_repeated_keys(keys: pa.Array, offsets: np.ndarray, reject: Reject) -
 
 
 def _reject_contested_oneofs(struct: Struct, wire: pa.StructArray, reject: Reject) -> None:
-    """Reject messages that have several members of a oneof: only the last one counts, and ptars knows no order."""
+    """Reject messages with several members of a oneof: the last one counts, and ptars does not keep their order."""
     for members in oneof_members(struct):
         present = sum(_as_mask(wire.field(wire_name(member)).is_valid()).astype(np.int8) for member in members)
         if (contested := np.flatnonzero(present > 1)).size:

@@ -1,4 +1,4 @@
-"""The fast path: ptars, for the messages that protobuf's own library takes."""
+"""Read messages with ptars, after protobuf's own library has checked them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from millrace_formats.shared.fallback_decoder import FastRows, PayloadList, drop
 
 
 class PtarsReader:
-    """Reads messages with ptars, leaving what it cannot read exactly.
+    """Read messages with ptars, leaving those that it cannot read exactly.
 
-    ptars takes some bytes that are no message, and fails on others in the middle of a batch. So each message is first
-    parsed by protobuf's own library, which costs less than half of what reading it so would.
+    ptars accepts some bytes that are not a message, and fails on others in the middle of a batch. So protobuf's own
+    library first parses each message, which costs less than half of reading it field by field.
 
     Args:
         parser: Parses messages.
         handler: ptars' handler of the row.
-        row: The columns.
-        schema: The same, as Arrow has them.
+        row: The columns and their protobuf fields.
+        schema: The columns.
     """
 
     def __init__(self, parser: MessageParser, handler: Any, row: Struct, schema: pa.Schema) -> None:
@@ -33,29 +33,29 @@ class PtarsReader:
         self._row = row
         self._schema = schema
 
-    def read(self, items: PayloadList) -> FastRows:
-        """Read what ptars takes and reads exactly."""
-        unreadable = self._parser.unreadable(items)
-        fit = drop_indices(items, unreadable)
+    def read(self, payloads: PayloadList) -> FastRows:
+        """Read the messages that ptars reads exactly."""
+        unreadable = self._parser.unreadable(payloads)
+        readable = drop_indices(payloads, unreadable)
         refused: set[int] = set()
-        parts = self._converted(fit, 0, refused)
-        found = indices_except(len(items), unreadable) if unreadable else None
+        parts = self._read_parts(readable, 0, refused)
+        index = indices_except(len(payloads), unreadable) if unreadable else None
         if refused:
-            found = np.delete(np.arange(len(fit), dtype=np.int32) if found is None else found, list(refused))
-        wrong: list[np.ndarray] = []
-        columns = struct_columns(self._row, pa.concat_arrays(parts), wrong.append)
-        return FastRows(pa.RecordBatch.from_arrays(columns, schema=self._schema), found, wrong)
+            index = np.delete(np.arange(len(readable), dtype=np.int32) if index is None else index, list(refused))
+        rejected: list[np.ndarray] = []
+        columns = struct_columns(self._row, pa.concat_arrays(parts), rejected.append)
+        return FastRows(pa.RecordBatch.from_arrays(columns, schema=self._schema), index, rejected)
 
-    def _converted(self, items: list[Any], start: int, refused: set[int]) -> list[pa.StructArray]:
-        """The messages as ptars reads them, without those that it refuses, whose positions are added to ``refused``."""
+    def _read_parts(self, payloads: list[Any], start: int, refused: set[int]) -> list[pa.StructArray]:
+        """Read messages, halving the batch until ptars refuses single ones; their indices are added to ``refused``."""
         try:
-            return [self._convert(items).to_struct_array()]
+            return [self._convert(payloads).to_struct_array()]
         except BaseException as error:
             if not is_refusal(error):
                 raise
-        if len(items) == 1:
+        if len(payloads) == 1:
             refused.add(start)
             return [self._convert([]).to_struct_array()]
-        half = len(items) // 2
-        first = self._converted(items[:half], start, refused)
-        return first + self._converted(items[half:], start + half, refused)
+        half = len(payloads) // 2
+        first = self._read_parts(payloads[:half], start, refused)
+        return first + self._read_parts(payloads[half:], start + half, refused)

@@ -33,7 +33,7 @@ class Instant:
 
 @dataclass(frozen=True, eq=False)
 class Wrapped:
-    """A google.protobuf.*Value as what it wraps, or NULL."""
+    """A google.protobuf.*Value as the value that it wraps, or NULL."""
 
     value: Scalar
 
@@ -79,7 +79,7 @@ class Field:
 
     Attributes:
         proto: The field of the message.
-        value: What it holds.
+        value: Its value.
         nullable: Whether it may be NULL.
         reads_default: Whether it is read as its default where a message lacks it, instead of as NULL.
     """

@@ -35,7 +35,7 @@ from millrace_formats.shared.sql_types import check_schema, is_instant, sql_name
 
 
 def map_schema(schema: pa.Schema, message: Descriptor, *, read_default_values: bool = False) -> Struct:
-    """How rows of a schema are messages of a type.
+    """Map the columns of a schema to the fields of a message type.
 
     Args:
         schema: The columns.

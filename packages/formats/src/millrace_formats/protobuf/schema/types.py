@@ -10,7 +10,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from millrace_formats.shared.sql_types import sql_name
 
 UNSIGNED_64 = pa.decimal128(20, 0)
-"""The only type of SQL that holds every unsigned number of 64 bits."""
+"""The only SQL type that holds every unsigned number of 64 bits."""
 
 TIMESTAMP = "google.protobuf.Timestamp"
 
@@ -37,11 +37,11 @@ _COLUMN_TYPES: dict[int, tuple[pa.DataType, ...]] = {
     FieldDescriptor.TYPE_BYTES: (pa.binary(),),
     FieldDescriptor.TYPE_ENUM: (pa.string(), pa.int32(), pa.int64()),
 }
-"""The column types of each kind of field that holds no other, of which the first holds all of its values."""
+"""The column types of each kind of scalar field; the first holds all of its values."""
 
 
 def column_types(proto: FieldDescriptor) -> str:
-    """The types that a column of a field may have, in SQL's words."""
+    """Return the SQL types that a column of a field may have."""
     if is_map(proto):
         key, value = map_entry(proto)
         return f"MAP<{_single_types(key)}, {_single_types(value)}>"
@@ -49,7 +49,7 @@ def column_types(proto: FieldDescriptor) -> str:
 
 
 def is_map(proto: FieldDescriptor) -> bool:
-    """Whether a field is a map."""
+    """Return whether a field is a map."""
     return proto.message_type is not None and proto.message_type.GetOptions().map_entry
 
 
@@ -60,7 +60,7 @@ def map_entry(proto: FieldDescriptor) -> tuple[FieldDescriptor, FieldDescriptor]
 
 
 def scalar_types(proto: FieldDescriptor) -> tuple[pa.DataType, ...]:
-    """The column types of a field that holds no other, of which the first holds all of its values."""
+    """Return the column types of a scalar field; the first holds all of its values."""
     return _COLUMN_TYPES[proto.type]
 
 
@@ -77,7 +77,7 @@ def _single_types(proto: FieldDescriptor) -> str:
 
 
 def proto_type(proto: FieldDescriptor) -> str:
-    """The type of a field as a proto file has it."""
+    """Return the type of a field as in a proto file."""
     if is_map(proto):
         key, value = map_entry(proto)
         return f"map<{proto_type(key)}, {proto_type(value)}>"
@@ -94,7 +94,7 @@ _KEYWORDS = {
 
 
 def default_schema(message: Descriptor) -> pa.Schema | None:
-    """A column for each field, of the type that holds all of its values; None when the message holds itself."""
+    """Return a column for each field, of the type that holds all of its values; None when the type contains itself."""
     try:
         return pa.schema([_column(field, (message.full_name,)) for field in message.fields])
     except RecursionError:

@@ -13,7 +13,7 @@ LAST_NANO = 999_999_999
 
 
 def microseconds(seconds: int, nanos: int) -> int:
-    """Microseconds since 1970, finer digits cut off; ValueError when it is no timestamp of protobuf's."""
+    """Return microseconds since 1970, finer digits cut off; ValueError for a timestamp that protobuf does not allow."""
     if not FIRST_SECOND <= seconds <= LAST_SECOND:
         raise ValueError("outside the years 0001 to 9999")
     if not 0 <= nanos <= LAST_NANO:
@@ -22,14 +22,14 @@ def microseconds(seconds: int, nanos: int) -> int:
 
 
 UNRECOGNIZED = "UNRECOGNIZED"
-"""What a number without a name is read as, as in the reference."""
+"""The name of numbers without a name, as in the reference."""
 
 
 def names_by_number(enum: EnumDescriptor) -> dict[int, str]:
-    """The name of each number; of several the one that is declared first."""
+    """Return the name of each number; of several the one that is declared first."""
     return {value.number: value.name for value in reversed(enum.values)}
 
 
 def numbers_by_name(enum: EnumDescriptor) -> dict[str, int]:
-    """The number of each name."""
+    """Return the number of each name."""
     return {value.name: value.number for value in enum.values}

@@ -1,4 +1,4 @@
-"""The protobuf encoder: ptars for rows as they usually are, protobuf's own library for all others."""
+"""The protobuf encoder: ptars for most rows, protobuf's own library for the others."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from millrace_formats.protobuf.ptars.wire_type import UnsupportedError
 from millrace_formats.protobuf.schema.fields import Array, Field, Map, Struct
 from millrace_formats.protobuf.schema.mapping import map_schema
 from millrace_formats.protobuf.writer.exact_writer import ProtobufExactWriter
-from millrace_formats.protobuf.writer.ptars_rows import WireWriter
-from millrace_formats.protobuf.writer.value_path import Place
+from millrace_formats.protobuf.writer.ptars_rows import PtarsRows
+from millrace_formats.protobuf.writer.value_path import ValuePath
 from millrace_formats.shared.insert_only import check_insertions
 
 
 class ProtobufEncoder(Encoder):
-    """Writes rows as messages of one type.
+    """Write rows as messages of one type.
 
     - A NULL is not written. In an array or map, where protobuf has none, it is 0, false, empty, the enum's first value,
       a message without fields, or for text what write-null-string-literal says.
     - Of a oneof's members the last column that is not NULL is written.
     - An enum's name that it does not have is an error, and so is a number that is too large for its field.
 
-    Columns are made ready for ptars, which writes a batch at once; the few rows that it would write otherwise than
+    Columns are converted for ptars, which writes a batch at once; the few rows that it would write otherwise than
     protobuf's own library (a negative zero, several members of a oneof) are written by that.
 
     Args:
@@ -44,7 +44,7 @@ class ProtobufEncoder(Encoder):
         self._schema = schema
         self._row = map_schema(schema, message_class.DESCRIPTOR)
         _check_required(self._row, "")
-        self._wire = WireWriter(options.write_null_string_literal)
+        self._ptars_rows = PtarsRows(options.write_null_string_literal)
         self._exact = ProtobufExactWriter(message_class, self._row)
         try:
             self._handler = ptars_handler(self._row, with_oneofs=False)
@@ -55,30 +55,30 @@ class ProtobufEncoder(Encoder):
         """Encode a batch, one message a row."""
         check_insertions("protobuf", self._schema, rows, row_kinds)
         exact: list[np.ndarray] = []
-        ready = self._wire.struct(self._row, rows.to_struct_array(), Place(exact.append))
-        written = self._fast(ready)
-        if written is None:
-            return Payloads(self._exact.write(ready))
+        converted = self._ptars_rows.struct(self._row, rows.to_struct_array(), ValuePath(exact.append))
+        array = self._write_with_ptars(converted)
+        if array is None:
+            return Payloads(self._exact.write(converted))
         if not exact:
-            return Payloads(written)
-        payloads = list(Payloads(written).to_list())
+            return Payloads(array)
+        payloads = list(Payloads(array).to_list())
         for index in np.unique(np.concatenate(exact)).tolist():
-            payloads[index] = self._exact.write(ready.slice(index, 1))[0]
+            payloads[index] = self._exact.write(converted.slice(index, 1))[0]
         return Payloads(payloads)
 
-    def _fast(self, ready: pa.StructArray) -> pa.BinaryArray | None:
-        """The rows as ptars writes them; None when it does not."""
+    def _write_with_ptars(self, converted: pa.StructArray) -> pa.BinaryArray | None:
+        """Write rows with ptars; None when it refuses them."""
         if self._handler is None:
             return None
         try:
-            written = self._handler.record_batch_to_array(pa.RecordBatch.from_struct_array(ready))
+            payloads = self._handler.record_batch_to_array(pa.RecordBatch.from_struct_array(converted))
         except BaseException as error:
             if not is_refusal(error):
                 raise
             return None
-        if len(written) != len(ready):
-            raise AssertionError(f"{len(ready)} rows became {len(written)} messages")
-        return written
+        if len(payloads) != len(converted):
+            raise AssertionError(f"{len(converted)} rows became {len(payloads)} messages")
+        return payloads
 
 
 def _check_required(struct: Struct, path: str) -> None:

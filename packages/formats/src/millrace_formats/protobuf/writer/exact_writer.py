@@ -1,4 +1,4 @@
-"""The exact path: rows made messages of protobuf's own library, one at a time."""
+"""Write rows with protobuf's own library, one at a time: slow and complete. ptars writes the same for most rows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from millrace_formats.protobuf.schema.fields import Array, Field, Instant, Map, 
 Fill = Callable[[Any, dict[str, Any]], None]
 """Sets a message's fields."""
 
-Put = Callable[[Any, Any], None]
+SetField = Callable[[Any, Any], None]
 """Sets a message's field to a value that is not null."""
 
 
 class ProtobufExactWriter:
-    """Writes rows that were made ready for ptars, by protobuf's own library.
+    """Write rows that were converted for ptars, with protobuf's own library.
 
     Args:
         message_class: The class of the messages.
@@ -31,43 +31,43 @@ class ProtobufExactWriter:
         self._fill = _filler(row)
 
     def write(self, rows: pa.StructArray) -> list[bytes]:
-        """The rows as messages; the entries of maps are sorted."""
-        written = []
+        """Write rows as messages; the entries of maps are sorted."""
+        payloads = []
         for row in rows.to_pylist():
             message = self._new()
             self._fill(message, row)
-            written.append(serialize(message, deterministic=True))
-        return written
+            payloads.append(serialize(message, deterministic=True))
+        return payloads
 
 
 def _filler(struct: Struct) -> Fill:
-    parts = [(wire_name(field.proto), _putter(field)) for field in struct.fields]
+    parts = [(wire_name(field.proto), _setter(field)) for field in struct.fields]
 
     def fill(message: Any, values: dict[str, Any]) -> None:
-        # in the order of the columns, so that of a oneof's members the last one counts
-        for name, put in parts:
+        # in the order of the columns: of a oneof's members the last one counts
+        for name, set_field in parts:
             if (value := values[name]) is not None:
-                put(message, value)
+                set_field(message, value)
 
     return fill
 
 
-def _putter(field: Field) -> Put:
+def _setter(field: Field) -> SetField:
     name = field.name
     match field.value:
         case Array(element):
-            return _array_putter(name, _message_filler(element))
+            return _array_setter(name, _message_filler(element))
         case Map(_, item):
-            return _map_putter(name, _message_filler(item))
+            return _map_setter(name, _message_filler(item))
         case value:
             fill = _message_filler(value)
             if fill is None:
                 return lambda message, single: setattr(message, name, single)
-            return _message_putter(name, fill)
+            return _message_setter(name, fill)
 
 
 def _message_filler(value: Single) -> Fill | None:
-    """What fills a message for a value; None when it is not a message."""
+    """Return the function that fills a message for a value; None when the value is not a message."""
     match value:
         case Struct():
             return _filler(value)
@@ -79,17 +79,17 @@ def _message_filler(value: Single) -> Fill | None:
             return None
 
 
-def _message_putter(name: str, fill: Fill) -> Put:
-    def put(message: Any, values: Any) -> None:
+def _message_setter(name: str, fill: Fill) -> SetField:
+    def set_field(message: Any, values: Any) -> None:
         inner = getattr(message, name)
         set_in_parent(inner)
         fill(inner, values)
 
-    return put
+    return set_field
 
 
-def _array_putter(name: str, fill: Fill | None) -> Put:
-    def put(message: Any, values: Any) -> None:
+def _array_setter(name: str, fill: Fill | None) -> SetField:
+    def set_field(message: Any, values: Any) -> None:
         elements = getattr(message, name)
         if fill is None:
             elements.extend(values)
@@ -97,11 +97,11 @@ def _array_putter(name: str, fill: Fill | None) -> Put:
         for value in values:
             fill(elements.add(), value)
 
-    return put
+    return set_field
 
 
-def _map_putter(name: str, fill: Fill | None) -> Put:
-    def put(message: Any, values: Any) -> None:
+def _map_setter(name: str, fill: Fill | None) -> SetField:
+    def set_field(message: Any, values: Any) -> None:
         entries = getattr(message, name)
         for entry in values:
             if fill is None:
@@ -109,7 +109,7 @@ def _map_putter(name: str, fill: Fill | None) -> Put:
             else:
                 fill(entries[entry["f1"]], entry["f2"])
 
-    return put
+    return set_field
 
 
 def _fill_wrapper(message: Any, values: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Where values of a batch are, for errors about them and for rows that need care."""
+"""The column and the rows of nested values, for errors and for rows that ptars cannot write exactly."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from millrace.errors import MessageError
 
 
 @dataclass(frozen=True)
-class Place:
-    """Which column and which rows the values of an array are of.
+class ValuePath:
+    """The column and the rows of an array's values.
 
     Attributes:
-        exact: Is told the rows that protobuf's own library has to write.
+        exact: Takes the indices of rows that protobuf's own library has to write.
         path: The column's path; empty for the rows themselves.
-        rows: The rows of the values at some positions; None when value i is in row i.
+        rows: Returns the rows of values; None when value i is in row i.
     """
 
     exact: Callable[[np.ndarray], None]
     path: str = ""
     rows: Callable[[np.ndarray], np.ndarray] | None = None
 
-    def field(self, name: str) -> Place:
-        """A field of structs that are here."""
-        return Place(self.exact, f"{self.path}.{name}" if self.path else name, self.rows)
+    def field(self, name: str) -> ValuePath:
+        """Return the path of a field of these structs."""
+        return ValuePath(self.exact, f"{self.path}.{name}" if self.path else name, self.rows)
 
-    def inside(self, name: str, offsets: np.ndarray) -> Place:
-        """The elements of lists that are here."""
-        return Place(
+    def elements(self, name: str, offsets: np.ndarray) -> ValuePath:
+        """Return the path of the elements of these lists."""
+        return ValuePath(
             self.exact,
             f"{self.path}.{name}",
-            lambda positions: self._rows(np.searchsorted(offsets, positions, side="right") - 1),
+            lambda indices: self._rows(np.searchsorted(offsets, indices, side="right") - 1),
         )
 
-    def needs_exact(self, values: np.ndarray) -> None:
-        """Have the rows of the values that are marked written exactly."""
-        if values.any():
-            self.exact(self._rows(np.flatnonzero(values)))
+    def needs_exact(self, mask: np.ndarray) -> None:
+        """Have the rows of masked values written by protobuf's own library."""
+        if mask.any():
+            self.exact(self._rows(np.flatnonzero(mask)))
 
-    def refuse(self, values: pa.BooleanArray, column: pa.Array, reason: str) -> None:
-        """Raise a MessageError for the first value that is marked, if there is one; the reason follows the value."""
-        position = pc.index(values, True).as_py()
-        if position >= 0:
-            row = int(self._rows(np.array([position]))[0])
-            raise MessageError(f"column {self.path}, row {row}: {_shown(column[position].as_py())} {reason}")
+    def refuse(self, mask: pa.BooleanArray, column: pa.Array, reason: str) -> None:
+        """Raise a MessageError for the first masked value, if there is one; the reason follows the value."""
+        index = pc.index(mask, True).as_py()
+        if index >= 0:
+            row = int(self._rows(np.array([index]))[0])
+            raise MessageError(f"column {self.path}, row {row}: {_shown(column[index].as_py())} {reason}")
 
-    def _rows(self, positions: np.ndarray) -> np.ndarray:
-        return positions if self.rows is None else self.rows(positions)
+    def _rows(self, indices: np.ndarray) -> np.ndarray:
+        return indices if self.rows is None else self.rows(indices)
 
 
 def _shown(value: object) -> str:
