@@ -9,7 +9,15 @@ from pathlib import Path
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions, TableOptions
-from millrace.plugins.kinds import CATALOG, FORMAT, KINDS, OFFSET_INITIALIZER, PARTITIONER, SCHEMA_INFERENCE
+from millrace.plugins.kinds import (
+    CATALOG,
+    FORMAT,
+    HEADER_FILTER,
+    KINDS,
+    OFFSET_INITIALIZER,
+    PARTITIONER,
+    SCHEMA_INFERENCE,
+)
 from millrace.plugins.manager import plugin_manager
 
 PAGE = Path(__file__).with_name("options.md")
@@ -35,6 +43,7 @@ PREFIXES = {
     FORMAT: ("{name}.",),
     PARTITIONER: ("sink.partitioner.",),
     OFFSET_INITIALIZER: ("scan.startup.", "scan.bounded."),
+    HEADER_FILTER: ("",),
     SCHEMA_INFERENCE: ("{name}.",),
     CATALOG: ("",),
 }
@@ -70,8 +79,8 @@ def plugin_sections() -> list[str]:
     for kind in KINDS:
         for name in manager.names(kind):
             entry = manager.find(kind, name)
-            options = getattr(manager.load(kind, name), "Options", None)
-            if entry.distribution.startswith("millrace-") and options and options_of(options):
+            options = manager.load(kind, name).Options
+            if entry.distribution.startswith("millrace-") and options_of(options):
                 prefixes = tuple(prefix.format(name=name) for prefix in PREFIXES[kind])
                 sections.append(section(f"{kind.name.capitalize()} `{name}`", options, prefixes=prefixes))
     return sections

@@ -48,7 +48,7 @@ def test_nothing_is_lost_or_repeated_by_kills_amid_an_append_and_a_rewrite(
     # Of several
     assert len(files()) == 1
 
-    catalog = KafkaJsonCatalog(connection)
+    catalog = KafkaJsonCatalog.from_options(connection)
     table = catalog.table(topic)
     write(range(100, 200), lambda number: number + 0.5)
     killed(IN_REWRITE)

@@ -40,7 +40,7 @@ def write(broker, make_topic):
 @pytest.fixture
 def catalog(connection):
     """Makes catalogs."""
-    return lambda options=(), **settings: KafkaJsonCatalog({**connection, **dict(options)}, **settings)
+    return lambda options=(), **settings: KafkaJsonCatalog.from_options({**connection, **dict(options)}, **settings)
 
 
 def values_of(table):
@@ -62,7 +62,7 @@ class TestKafkaJsonCatalog(CatalogSuite):
 
     def make_catalog(self, options):
         # Without a password's protocol the client does not use it
-        return KafkaJsonCatalog({**self.connection, "properties.sasl.password": "s3cr3t", **options})
+        return KafkaJsonCatalog.from_options({**self.connection, "properties.sasl.password": "s3cr3t", **options})
 
 
 @pytest.mark.parametrize(

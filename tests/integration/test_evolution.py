@@ -43,7 +43,7 @@ class Evolving:
 
     def table(self, **options: str) -> Any:
         """The topic as a table, inferred anew."""
-        return KafkaJsonCatalog({**self._connection, **options}).table(self.topic)
+        return KafkaJsonCatalog.from_options({**self._connection, **options}).table(self.topic)
 
     def run(self, table: Any = None, options: Any = EARLIEST, *, ends: bool = True) -> Any:
         """Start, or go on with, the query; by default it ends where the topic does."""

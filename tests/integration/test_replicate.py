@@ -35,7 +35,7 @@ def rows_of(frame):
 def test_a_folder_follows_its_topic(spark, connection, write, tmp_path):
     path = f"{tmp_path}/orders"
     topic = write({"id": 1, "n": 1, "properties": {"order_id": "a"}}, {"id": 2, "n": None, "properties": None})
-    catalog = KafkaJsonCatalog(connection)
+    catalog = KafkaJsonCatalog.from_options(connection)
 
     def start(table, checkpoint, **more):
         added = {"order_id": ORDER_ID, "twice": "id * 2"}
@@ -85,7 +85,7 @@ def test_a_folder_follows_its_topic(spark, connection, write, tmp_path):
 
 
 def test_columns_that_cannot_be_added_are_refused_before_anything_is_made(spark, connection, write, tmp_path):
-    table = KafkaJsonCatalog(connection).table(write({"id": 1}))
+    table = KafkaJsonCatalog.from_options(connection).table(write({"id": 1}))
     wrong = {
         "ID": ("1", "has a column id: give the computed column another name"),
         "x": (

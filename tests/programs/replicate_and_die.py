@@ -40,7 +40,7 @@ for name, (start, left) in given["kill"].items():
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 session = millrace.local_session("sync", cores=2, config=quick)
 query = replicate(
-    KafkaJsonCatalog(given["options"]).table(given["topic"]),
+    KafkaJsonCatalog.from_options(given["options"]).table(given["topic"]),
     ParquetSink(given["folder"]),
     spark=session,
     checkpoint_location=given["checkpoint"],

@@ -44,7 +44,7 @@ def database(
     target = JdbcSink(url, table, properties)
     restarts = []
     for checkpoint, options in catalogs.items():
-        source = KafkaJsonCatalog(options).table(given["topic"])
+        source = KafkaJsonCatalog.from_options(options).table(given["topic"])
         query = replicate(
             source,
             target,

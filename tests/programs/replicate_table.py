@@ -13,7 +13,7 @@ given = json.loads(sys.argv[1])
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 spark = millrace.local_session("sync table", cores=2, config=quick)
 query = replicate(
-    KafkaJsonCatalog(given["connection"]).table(given["topic"]),
+    KafkaJsonCatalog.from_options(given["connection"]).table(given["topic"]),
     ParquetSink(given["path"]),
     spark=spark,
     checkpoint_location=given["checkpoint"],

@@ -48,6 +48,7 @@ class Known(Catalog):
     def __init__(self, options: Mapping[str, str], tables: tuple[str, ...], given: dict[str, Any]) -> None:
         if options and given.get("ignores") != "options":
             raise OptionsError("catalog", tuple(options))
+        super().__init__()
         self._tables = tables
         self._given = given
 

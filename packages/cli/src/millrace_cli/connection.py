@@ -86,7 +86,7 @@ def open_catalog(
 
     client = _java_properties(bootstrap_servers, config, properties)
     client_options = {f"{_QUERY_PREFIX}{name}": value for name, value in client.items()}
-    return plugin_manager().load(CATALOG, _CATALOG_NAME)({**client_options, **options})
+    return plugin_manager().load(CATALOG, _CATALOG_NAME).from_options({**client_options, **options})
 
 
 def _parse_pair(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ SERVERS = {"properties.bootstrap.servers": "localhost:9092"}
 
 
 def test_nothing_but_the_brokers_is_needed() -> None:
-    catalog = KafkaJsonCatalog(SERVERS)
+    catalog = KafkaJsonCatalog.from_options(SERVERS)
     assert catalog.database == "kafka"
     assert repr(catalog) == "KafkaJsonCatalog('localhost:9092', database kafka)"
 
@@ -32,12 +32,12 @@ def test_the_options_of_the_reference() -> None:
         "infer-schema.cache-ttl": "5 min",
         "infer-schema.max-columns": "10",
     }
-    assert KafkaJsonCatalog(SERVERS | options).database == "events"
+    assert KafkaJsonCatalog.from_options(SERVERS | options).database == "events"
 
 
 def test_all_problems_are_told_at_once_and_no_secret() -> None:
     with pytest.raises(OptionsError) as error:
-        KafkaJsonCatalog(
+        KafkaJsonCatalog.from_options(
             {
                 "format": "jsn",
                 "value.fields-prefix": "key",
@@ -68,9 +68,9 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
 def test_options_of_json_that_exclude_each_other() -> None:
     options = {"infer-schema.flatten-nested-columns.enable": "true", "json.infer-schema.nested": "struct"}
     with pytest.raises(OptionsError, match="exclude each other"):
-        KafkaJsonCatalog(SERVERS | options)
+        KafkaJsonCatalog.from_options(SERVERS | options)
 
 
 def test_an_option_that_is_given_in_two_ways() -> None:
     with pytest.raises(OptionsError, match="mean the same option but differ"):
-        KafkaJsonCatalog(SERVERS | {"infer-schema.nested": "struct", "json.infer-schema.nested": "string"})
+        KafkaJsonCatalog.from_options(SERVERS | {"infer-schema.nested": "struct", "json.infer-schema.nested": "string"})

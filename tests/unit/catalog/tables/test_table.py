@@ -22,11 +22,11 @@ def table(
     options: dict[str, str] | None = None, key: bytes | None = None, *, is_upsert: bool = False
 ) -> KafkaJsonTable:
     config = parse_catalog_options(SERVERS | (options or {}))
-    keys = KeyInference("orders", to_inference_options(config.json), config.options)
+    keys = KeyInference("orders", to_inference_options(config.json), config)
     keys.add(Position(0, 7), key)
-    value = infer_table("orders", [SampledMessage(0, 7, None, VALUE)], config.json, config.options)
+    value = infer_table("orders", [SampledMessage(0, 7, None, VALUE)], config.json, config)
     assert value.table is not None
-    made = build_table_schema("orders", keys.result(), value.table, config.options, is_upsert=is_upsert)
+    made = build_table_schema("orders", keys.result(), value.table, config, is_upsert=is_upsert)
     return KafkaJsonTable("orders", config, made, keys.result(), value)
 
 

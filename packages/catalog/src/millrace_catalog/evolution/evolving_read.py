@@ -50,7 +50,7 @@ class EvolvingRead(NamedTuple):
 
 def layout_of(table: KafkaJsonTable) -> TableLayout:
     """Return the unchanging parts of a table's definition."""
-    options = table.config.options
+    options = table.config
     return TableLayout(
         topic=table.name,
         json=to_inference_options(table.config.json),
@@ -85,7 +85,7 @@ def evolving_read(
     table_options = read_options(topic, config, table.keys, key_is_json=table.key_is_json)
     options = {name: value for name, value in table_options.items() if name.lower() not in overridden}
     options |= dict(user_options)
-    return EvolvingRead(options, None) if config.options.strategy == "static" else _guarded(options, config, table)
+    return EvolvingRead(options, None) if config.strategy == "static" else _guarded(options, config, table)
 
 
 def _guarded(options: dict[str, str], config: CatalogConfig, table: EvolvingTable) -> EvolvingRead:
@@ -108,7 +108,7 @@ def _guarded(options: dict[str, str], config: CatalogConfig, table: EvolvingTabl
     if table.keys and not table.key_is_json:
         return EvolvingRead(options, None)
     options |= {"key.format": _FORMAT, **_format_options("key.", table.key_fields(), key_json)}
-    return EvolvingRead(options, None) if table.keys else _with_key_probe(options, config.options.key_prefix)
+    return EvolvingRead(options, None) if table.keys else _with_key_probe(options, config.key_prefix)
 
 
 def _with_key_probe(options: dict[str, str], prefix: str) -> EvolvingRead:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from millrace.contracts import Catalog, SampledMessage
 from millrace.errors import MessageError, SchemaError
 from millrace.sampling import Topics
 from millrace_catalog.inference import InferredKey, KeyInference, Position
 from millrace_catalog.inference.topic_inference import infer_table, to_inference_options
-from millrace_catalog.tables.options import CatalogOptions, parse_catalog_options
+from millrace_catalog.tables.options import CatalogConfig, parse_catalog_options
 from millrace_catalog.tables.table import KafkaJsonTable
 from millrace_catalog.tables.table_schema import build_table_schema
 from millrace_catalog.types.identifiers import backquote, quote_name
@@ -28,31 +28,41 @@ _ADVICE = "write some, or read it with a schema: .schema('id BIGINT, name STRING
 class KafkaJsonCatalog(Catalog):
     """The topics of a Kafka cluster as tables of one database, with inferred schemas.
 
-        catalog = KafkaJsonCatalog({"properties.bootstrap.servers": "localhost:9092"})
+        catalog = KafkaJsonCatalog.from_options({"properties.bootstrap.servers": "localhost:9092"})
         catalog.table("orders").read(spark).show()
 
     A table's columns are inferred from the newest messages of all partitions of its topic.
 
     Args:
-        options: Options by name; those of json may be prefixed with ``json.``.
+        options: The parsed options.
         clock: Monotonic clock, in seconds.
-
-    Raises:
-        OptionsError: Options are wrong; the message has every problem.
     """
 
-    Options = CatalogOptions
+    Options = CatalogConfig
 
-    def __init__(self, options: Mapping[str, str], *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._config = parse_catalog_options(options)
-        self._topics = Topics(self._config.client)
+    def __init__(self, options: CatalogConfig, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(options)
+        self._topics = Topics(self.options.client)
         self._clock = clock
         self._cache: dict[str, tuple[float, KafkaJsonTable]] = {}
+
+    @classmethod
+    def from_options(cls, raw: Mapping[str, str], *, clock: Callable[[], float] = time.monotonic) -> Self:
+        """Make a catalog from the user's options.
+
+        Args:
+            raw: Options by name; those of json may be prefixed with ``json.``.
+            clock: Monotonic clock, in seconds.
+
+        Raises:
+            OptionsError: Options are wrong; the message has every problem.
+        """
+        return cls(parse_catalog_options(raw), clock=clock)
 
     @property
     def database(self) -> str:
         """Name of the one database."""
-        return self._config.options.database
+        return self.options.database
 
     def list_tables(self) -> list[str]:
         """List the topics, except Kafka's internal ones, sorted.
@@ -73,7 +83,7 @@ class KafkaJsonCatalog(Catalog):
         """
         table = self._cached(name)
         if table is None:
-            samples = self._topics.newest([name], self._config.options.sample)[name]
+            samples = self._topics.newest([name], self.options.sample)[name]
             table = self._infer_and_cache(name, samples)
         return table
 
@@ -103,7 +113,7 @@ class KafkaJsonCatalog(Catalog):
         """
         names = self.list_tables()
         uncached = [name for name in names if self._cached(name) is None]
-        newest = self._topics.newest(uncached, self._config.options.sample, allow_missing=True)
+        newest = self._topics.newest(uncached, self.options.sample, allow_missing=True)
         views = []
         for name in names:
             try:
@@ -117,12 +127,12 @@ class KafkaJsonCatalog(Catalog):
         return views
 
     def __repr__(self) -> str:
-        servers = self._config.client["bootstrap.servers"]
+        servers = self.options.client["bootstrap.servers"]
         return f"KafkaJsonCatalog({servers!r}, database {quote_name(self.database)})"
 
     def _cached(self, name: str) -> KafkaJsonTable | None:
         at, table = self._cache.get(name, (0.0, None))
-        is_fresh = table is not None and self._clock() - at < self._config.options.cache_ttl_ms / 1000
+        is_fresh = table is not None and self._clock() - at < self.options.cache_ttl_ms / 1000
         return table if is_fresh else None
 
     def _infer_and_cache(self, name: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
@@ -133,7 +143,7 @@ class KafkaJsonCatalog(Catalog):
     def _infer(self, topic: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
         if not samples:
             raise SchemaError(f"topic {topic!r} has no messages to infer columns from: {_ADVICE}")
-        options, json = self._config.options, self._config.json
+        options, json = self.options, self.options.json
         value = infer_table(topic, samples, json, options)
         if value.table is None:
             raise SchemaError(
@@ -143,11 +153,11 @@ class KafkaJsonCatalog(Catalog):
         key = self._infer_key(topic, samples)
         is_upsert = options.upsert and self._topics.is_compacted(topic)
         schema = build_table_schema(topic, key, value.table, options, is_upsert=is_upsert)
-        return KafkaJsonTable(topic, self._config, schema, key, value)
+        return KafkaJsonTable(topic, self.options, schema, key, value)
 
     def _infer_key(self, topic: str, samples: Sequence[SampledMessage]) -> InferredKey:
-        options = self._config.options
-        inference = KeyInference(topic, to_inference_options(self._config.json), options)
+        options = self.options
+        inference = KeyInference(topic, to_inference_options(self.options.json), options)
         for each in samples:
             inference.add(Position(each.partition, each.offset), each.key)
         return inference.result()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from annotated_types import Gt
 
@@ -60,17 +60,16 @@ class CatalogOptions(EvolutionOptions, InferenceOptions):
             )
 
 
-class CatalogConfig(NamedTuple):
-    """Parsed options of a catalog.
+@dataclass(frozen=True, kw_only=True)
+class CatalogConfig(CatalogOptions):
+    """All parsed options of a catalog.
 
     Attributes:
-        options: Options of the catalog itself.
         json: Options of json.
         client: Properties of the Kafka client.
         connection: Options ``properties.*`` as the user gave them, for reads.
     """
 
-    options: CatalogOptions
     json: JsonSchemaOptions
     client: Properties
     connection: Properties
@@ -89,7 +88,7 @@ def parse_catalog_options(raw: Mapping[str, str]) -> CatalogConfig:
     json = parser.take(JsonSchemaOptions, "", "json.") or JsonSchemaOptions()
     parser.finish(_unknown_option_hint)
     connection = {name: str(value) for name, value in raw.items() if name.lower().startswith(_CLIENT_PREFIX)}
-    return CatalogConfig(options, json, client, Properties(connection))
+    return CatalogConfig(**vars(options), json=json, client=client, connection=Properties(connection))
 
 
 def _unknown_option_hint(name: str) -> str | None:

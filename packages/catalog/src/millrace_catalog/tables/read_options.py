@@ -18,7 +18,7 @@ def read_options(topic: str, config: CatalogConfig, key: Sequence[str], *, key_i
         key: Names of the key columns.
         key_is_json: Whether keys are read as JSON, else as bytes.
     """
-    options = config.options
+    options = config
     json = _decoding_options(config.json)
     read = {
         **config.connection,

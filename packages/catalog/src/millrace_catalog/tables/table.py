@@ -40,7 +40,7 @@ class KafkaJsonTable(CatalogTable):
         self, topic: str, config: CatalogConfig, table_schema: TableSchema, key: InferredKey, value: SampledTable
     ) -> None:
         self._topic = topic
-        self._database = config.options.database
+        self._database = config.database
         self.table_schema = table_schema
         self.config = config
         self._key = key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import pyarrow as pa
 
@@ -99,17 +99,23 @@ class CatalogTable(ABC):
 
 
 class Catalog(Plugin, ABC):
-    """A catalog of tables.
+    """A catalog of tables."""
 
-    Args:
-        options: The catalog's options, by name.
+    @classmethod
+    def from_options(cls, raw: Mapping[str, str]) -> Self:
+        """Make a catalog from the user's options, by name.
 
-    Raises:
-        OptionsError: Something is wrong with them; every problem is in the one message.
-    """
+        A catalog whose options take more than its ``Options`` declare overrides this.
 
-    @abstractmethod
-    def __init__(self, options: Mapping[str, str]) -> None: ...
+        Raises:
+            OptionsError: Something is wrong with them; every problem is in the one message.
+        """
+        from millrace.options.parser import OptionParser
+
+        parser = OptionParser("catalog", raw)
+        options = parser.take(cls.Options)
+        parser.finish()
+        return cls(options)
 
     @abstractmethod
     def list_tables(self) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ class CatalogSuite(ABC):
 
         class TestRegistryCatalog(CatalogSuite):
             def make_catalog(self, options):
-                return RegistryCatalog({"url": "http://localhost:8081", **options})
+                return RegistryCatalog.from_options({"url": "http://localhost:8081", **options})
 
     The catalog must have a table at least, and all of its tables columns; where others share its tables, override
     `names` too. What `CatalogTable.read` gives is for tests of your own.
@@ -43,6 +44,11 @@ class CatalogSuite(ABC):
 
     def test_is_a_catalog(self) -> None:
         assert isinstance(self.make_catalog({}), Catalog)
+
+    def test_options_are_parsed(self) -> None:
+        catalog = self.make_catalog({})
+        assert isinstance(catalog.options, type(catalog).Options)
+        assert dataclasses.is_dataclass(catalog.options)
 
     def test_tables_are_listed_in_order_and_once(self) -> None:
         names = self.make_catalog({}).list_tables()
