@@ -2,101 +2,33 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from confluent_kafka import Producer
 from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
     AdminClient,
-    ResourcePatternType,
-    ResourceType,
 )
 
-from millrace.options.secrets import Properties
-from millrace_broker import KafkaBroker, KafkaCluster, Listener
-from millrace_cli.root import root
-from millrace_cli.transactions.open_transactions import OpenTransaction, open_transactions
-from support.certificates import authority, issue, java_truststore
+from millrace_broker import KafkaCluster
 from support.kafka import consume, produce
+from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.waiting import wait_until
 
 
-@dataclass
-class Left:
-    """Transactions that are left open on a broker; what a test has not ended is ended after it."""
-
-    servers: str
-    prefix: str
-    ids: set[str] = field(default_factory=set)
-
-    def open(self, transactional_id: str, topic: str, *partitions: int) -> Producer:
-        """Write a record to each partition in a transaction, and go away without ending it when it is dropped."""
-        self.ids.add(transactional_id)
-        producer = self.producer(transactional_id)
-        producer.init_transactions(60)
-        producer.begin_transaction()
-        for partition in partitions:
-            producer.produce(topic, b"left open", partition=partition)
-        assert producer.flush(30) == 0
-        return producer
-
-    def now(self, prefix: str | None = None) -> list[OpenTransaction]:
-        """What is open."""
-        return open_transactions(Properties({"bootstrap.servers": self.servers}), prefix or self.prefix)
-
-    def ids_now(self, prefix: str | None = None) -> list[str]:
-        """The ids of what is open."""
-        return [each.transactional_id for each in self.now(prefix)]
-
-    def end(self) -> None:
-        for transactional_id in self.ids:
-            self.producer(transactional_id).init_transactions(60)
-
-    def producer(self, transactional_id: str) -> Producer:
-        settings = {"bootstrap.servers": self.servers, "transactional.id": transactional_id, "log_level": 0}
-        return Producer({**settings, "transaction.timeout.ms": 600_000})
-
-    def run(self, command: str, *arguments: str) -> Result:
-        """Run a command for the prefix."""
-        return run(command, "--prefix", self.prefix, "--bootstrap-servers", self.servers, *arguments)
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(root, ["transactions", *arguments])
-
-
-def shows(stdout: str, transactional_id: str) -> bool:
-    """Whether a table shows a transaction as open."""
-    return re.search(rf"^{transactional_id} +Ongoing ", stdout, re.MULTILINE) is not None
-
-
 @pytest.fixture
-def left(broker) -> Iterator[Left]:
-    here = Left(broker.bootstrap_servers, f"p{os.urandom(3).hex()}")
+def left(broker) -> Iterator[OpenTransactions]:
+    here = OpenTransactions(broker.bootstrap_servers, f"p{os.urandom(3).hex()}")
     yield here
     here.end()
-
-
-NOW = ("--yes", "--older-than", "0s")
 
 
 def test_a_record_behind_a_dead_transaction_is_read_when_that_is_aborted(left, make_topic):
@@ -112,7 +44,7 @@ def test_a_record_behind_a_dead_transaction_is_read_when_that_is_aborted(left, m
     assert re.fullmatch(rf"{left.prefix}-0 +Ongoing +\S+Z +0:00:\d\d +{topic}-0", line)
     assert consume(left.servers, topic) == []
 
-    aborted = left.run("abort", *NOW)
+    aborted = left.run("abort", *ABORT_ALL)
     assert (aborted.exit_code, aborted.stderr) == (0, "")
     assert aborted.stdout.splitlines()[-1] == f"aborted {left.prefix}-0"
     assert [message.value() for message in consume(left.servers, topic)] == [b"after"]
@@ -129,7 +61,7 @@ def test_transactions_of_other_prefixes_are_neither_listed_nor_touched(left, mak
     listed = json.loads(left.run("list", "--json").stdout)["transactions"]
     assert [each["transactional_id"] for each in listed] == [f"{prefix}-{task}" for task in (0, 3, 11)]
 
-    aborted = left.run("abort", *NOW)
+    aborted = left.run("abort", *ABORT_ALL)
     assert aborted.stdout.splitlines()[-3:] == [f"aborted {prefix}-{task}" for task in (0, 3, 11)]
     assert left.ids_now() == []
     for other in others:
@@ -161,7 +93,7 @@ def test_ids_without_an_open_transaction_are_left_alone(left, make_topic):
 
     assert left.run("list").output == f"no open transactions with prefix {left.prefix}\n"
     assert json.loads(left.run("list", "--json").stdout) == {"transactions": []}
-    aborted = left.run("abort", *NOW)
+    aborted = left.run("abort", *ABORT_ALL)
     assert (aborted.exit_code, aborted.output) == (0, f"no open transactions with prefix {left.prefix}\n")
     # Its producer is not fenced
     committed.begin_transaction()
@@ -211,7 +143,7 @@ def test_without_a_terminal_it_must_be_told_yes(left, make_topic):
 
 
 @contextmanager
-def asked(left: Left) -> Iterator[Callable[[str], tuple[int, str]]]:
+def asked(left: OpenTransactions) -> Iterator[Callable[[str], tuple[int, str]]]:
     """Run `abort` at a terminal up to its question; gives what answers it, and returns exit code and screen."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "millrace_cli", "transactions", "abort", "--prefix", left.prefix]
@@ -289,7 +221,7 @@ def test_a_transaction_that_began_while_the_question_stood_is_not_aborted(left, 
 
 def test_no_broker_is_one_clear_message():
     started = time.monotonic()
-    result = run("list", "--prefix", "p", "--bootstrap-servers", "127.0.0.1:1")
+    result = run_command("list", "--prefix", "p", "--bootstrap-servers", "127.0.0.1:1")
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("millrace: no Kafka broker answered within 5 s at 127.0.0.1:1")
@@ -328,13 +260,13 @@ def cluster() -> Iterator[KafkaCluster]:
 
 
 @pytest.fixture
-def left_in_cluster(cluster) -> Iterator[Left]:
-    here = Left(cluster.bootstrap_servers, f"p{os.urandom(3).hex()}")
+def left_in_cluster(cluster) -> Iterator[OpenTransactions]:
+    here = OpenTransactions(cluster.bootstrap_servers, f"p{os.urandom(3).hex()}")
     yield here
     here.end()
 
 
-def coordinator(left: Left, transactional_id: str) -> int:
+def coordinator(left: OpenTransactions, transactional_id: str) -> int:
     from kafka.admin import KafkaAdminClient
 
     with KafkaAdminClient(bootstrap_servers=left.servers.split(",")) as admin:
@@ -351,7 +283,7 @@ def test_transactions_of_all_coordinators_are_found_and_aborted(cluster, left_in
     assert len({coordinator(left, name) for name in names}) > 1
 
     assert left.ids_now() == names
-    assert left.run("abort", *NOW).stdout.splitlines()[-12:] == [f"aborted {name}" for name in names]
+    assert left.run("abort", *ABORT_ALL).stdout.splitlines()[-12:] == [f"aborted {name}" for name in names]
     assert left.ids_now() == []
 
 
@@ -369,7 +301,7 @@ def test_a_commit_that_has_begun_is_brought_to_its_end(cluster, left_in_cluster)
         try:
             producer.commit_transaction(30)
             wait_until(lambda: [each.state for each in left.now()] == ["PrepareCommit"], "a commit that cannot end")
-            aborting = background.submit(left.run, "abort", *NOW)
+            aborting = background.submit(left.run, "abort", *ABORT_ALL)
         finally:
             gone.start()
         result = aborting.result(120)
@@ -377,255 +309,3 @@ def test_a_commit_that_has_begun_is_brought_to_its_end(cluster, left_in_cluster)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[-1] == f"committed {name}, whose commit had begun"
     assert len(consume(left.servers, topic)) == 3
-
-
-PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
-OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
-VALIDATOR = (
-    "org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
-)
-PASSWORD = "user-5ecret"
-STORE_PASSWORD = "store-5ecret"
-QUICK = "-XX:TieredStopAtLevel=1"
-
-
-@dataclass(frozen=True)
-class Secured:
-    """A broker that lets alice do nothing but look at transactions, and root do everything."""
-
-    broker: KafkaBroker
-    folder: Path
-
-    def config(self, listener: str, **lines: str) -> list[str]:
-        """Arguments to connect to a listener by a file of properties; ``_`` in a name stands for a dot."""
-        file = self.folder / "client.properties"
-        properties = {"bootstrap.servers": self.broker.address(listener)}
-        properties.update({name.replace("_", "."): value for name, value in lines.items()})
-        file.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-        return ["--config", str(file)]
-
-    def login(self, user: str = "root", password: str = PASSWORD, **more: str) -> list[str]:
-        """Arguments to connect with TLS of both sides and a password."""
-        return self.config(
-            "BOTH",
-            security_protocol="SASL_SSL",
-            ssl_truststore_location=str(self.folder / "trust.jks"),
-            ssl_truststore_password=STORE_PASSWORD,
-            ssl_keystore_location=str(self.folder / "client.p12"),
-            ssl_keystore_password=STORE_PASSWORD,
-            sasl_mechanism="PLAIN",
-            sasl_jaas_config=f'{PLAIN} required username="{user}" password="{password}";',
-            **more,
-        )
-
-
-@pytest.fixture(scope="module")
-def secured(tmp_path_factory) -> Iterator[Secured]:
-    folder = tmp_path_factory.mktemp("transactions")
-    signer = authority("root")
-    server = issue("server", signer, ["127.0.0.1"])
-    (folder / "ca.pem").write_text(signer.certificate_pem)
-    (folder / "server.pem").write_text(server.key_pem() + server.chain_pem)
-    (folder / "client.p12").write_bytes(issue("client", signer).pkcs12(STORE_PASSWORD))
-    java_truststore(folder / "trust.jks", folder / "ca.pem", STORE_PASSWORD, "JKS")
-    tls = {
-        "ssl.keystore.type": "PEM",
-        "ssl.keystore.location": str(folder / "server.pem"),
-        "ssl.truststore.type": "PEM",
-        "ssl.truststore.location": str(folder / "ca.pem"),
-        "ssl.client.auth": "required",
-    }
-    plain = {
-        "sasl.enabled.mechanisms": "PLAIN",
-        "plain.sasl.jaas.config": f'{PLAIN} required user_root="{PASSWORD}" user_alice="{PASSWORD}";',
-    }
-    oauth = {
-        "sasl.enabled.mechanisms": "OAUTHBEARER",
-        "oauthbearer.sasl.jaas.config": f'{OAUTH} required unsecuredLoginStringClaim_sub="broker";',
-        "oauthbearer.sasl.server.callback.handler.class": VALIDATOR,
-    }
-    listeners = [
-        Listener("OPEN"),
-        Listener("BOTH", "SASL_SSL", config={**tls, **plain}),
-        Listener("OAUTH", "SASL_PLAINTEXT", config=oauth),
-    ]
-    properties = {
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": "User:ANONYMOUS;User:root",
-    }
-    with KafkaBroker(listeners=listeners, properties=properties, java_options=[QUICK]) as broker:
-        looks = [
-            AclBinding(kind, "*", ResourcePatternType.LITERAL, "User:alice", "*", operation, AclPermissionType.ALLOW)
-            for kind, operation in (
-                (ResourceType.TRANSACTIONAL_ID, AclOperation.DESCRIBE),
-                (ResourceType.TOPIC, AclOperation.DESCRIBE),
-            )
-        ]
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
-        for future in admin.create_acls(looks).values():
-            future.result(30)
-        broker.create_topic("secured")
-        yield Secured(broker, folder)
-
-
-@pytest.fixture
-def left_secured(secured) -> Iterator[Left]:
-    here = Left(secured.broker.address("OPEN"), f"p{os.urandom(3).hex()}")
-    here.open(f"{here.prefix}-0", "secured", 0)
-    yield here
-    here.end()
-
-
-@pytest.fixture
-def temporary(tmp_path, monkeypatch) -> Path:
-    """Where temporary files come and go."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
-def test_with_tls_of_both_sides_and_a_password(secured, left_secured, temporary):
-    prefix, login = left_secured.prefix, secured.login()
-
-    assert shows(run("list", "--prefix", prefix, *login).stdout, f"{prefix}-0")
-    aborted = run("abort", "--prefix", prefix, *login, *NOW)
-
-    assert (aborted.exit_code, aborted.stderr) == (0, "")
-    assert aborted.stdout.splitlines()[-1] == f"aborted {prefix}-0"
-    assert list(temporary.iterdir()) == []
-
-
-def test_a_private_key_is_in_no_file_that_others_can_read(secured, left_secured, temporary, monkeypatch):
-    import ssl
-
-    seen = []
-
-    class Watched(ssl.SSLContext):
-        def load_cert_chain(self, certfile, keyfile=None, password=None):
-            seen.append((Path(keyfile).read_text().splitlines()[0], oct(Path(keyfile).stat().st_mode & 0o777)))
-            super().load_cert_chain(certfile, keyfile, password)
-
-    monkeypatch.setattr(ssl, "SSLContext", Watched)
-    old = os.umask(0)
-    try:
-        assert run("list", "--prefix", left_secured.prefix, *secured.login()).exit_code == 0
-    finally:
-        os.umask(old)
-    assert seen == [("-----BEGIN PRIVATE KEY-----", "0o600")]
-    assert list(temporary.iterdir()) == []
-
-
-def test_pem_files_and_names_of_librdkafka(secured, left_secured):
-    arguments = secured.login()
-    file = Path(arguments[1])
-    lines = [line for line in file.read_text().splitlines() if "store" not in line]
-    lines += [
-        f"ssl.ca.location={secured.folder / 'ca.pem'}",
-        f"ssl.certificate.location={secured.folder / 'server.pem'}",
-    ]
-    file.write_text("\n".join([*lines, f"ssl.key.location={secured.folder / 'server.pem'}"]))
-
-    assert shows(run("list", "--prefix", left_secured.prefix, *arguments).stdout, f"{left_secured.prefix}-0")
-
-
-@pytest.mark.parametrize("command", ["list", "abort"])
-def test_a_wrong_password_is_one_clear_message_without_it(secured, left_secured, command):
-    result = run(command, "--prefix", left_secured.prefix, *secured.login(password="wrong-5ecret"))
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert len(result.stderr.splitlines()) == 1
-    assert "Check 'properties.sasl.username' and 'properties.sasl.password'" in result.stderr
-    assert "5ecret" not in result.stderr
-
-
-def test_a_certificate_that_is_not_trusted_is_told(secured, left_secured):
-    (secured.folder / "other.pem").write_text(authority("other").certificate_pem)
-    login = secured.login()
-    file = Path(login[1])
-    lines = [line for line in file.read_text().splitlines() if "truststore" not in line]
-    file.write_text("\n".join([*lines, f"ssl.ca.location={secured.folder / 'other.pem'}"]))
-
-    result = run("list", "--prefix", left_secured.prefix, *login)
-
-    assert result.exit_code == 1
-    assert "is not trusted: unable to get local issuer certificate" in result.stderr
-
-
-def test_a_user_who_may_only_look_is_told_what_could_not_be_ended(secured, left_secured):
-    prefix, login = left_secured.prefix, secured.login("alice")
-    assert shows(run("list", "--prefix", prefix, *login).stdout, f"{prefix}-0")
-
-    result = run("abort", "--prefix", prefix, *login, *NOW)
-
-    assert result.exit_code == 1
-    assert "aborted" not in result.stdout
-    assert result.stderr.startswith(f"millrace: {prefix}-0 could not be aborted: ")
-    assert "TRANSACTIONAL_ID_AUTHORIZATION_FAILED" in result.stderr
-    assert left_secured.ids_now() == [f"{prefix}-0"]
-
-
-def token() -> str:
-    def part(claims: object) -> str:
-        return base64.urlsafe_b64encode(json.dumps(claims).encode()).rstrip(b"=").decode()
-
-    now = int(time.time())
-    return f"{part({'alg': 'none'})}.{part({'sub': 'root', 'iat': now, 'exp': now + 300})}."
-
-
-@pytest.fixture
-def endpoint() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Gives tokens for a client's id and secret; the address, and what was asked of it."""
-    asked_for: list[tuple[str, str]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            login = base64.b64decode(self.headers["Authorization"].removeprefix("Basic ")).decode()
-            asked_for.append((login, self.rfile.read(int(self.headers["Content-Length"])).decode()))
-            body = json.dumps({"access_token": token(), "token_type": "Bearer", "expires_in": 300}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/token", asked_for
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def test_with_a_token_of_an_endpoint(secured, left_secured, endpoint):
-    url, asked_for = endpoint
-    arguments = secured.config(
-        "OAUTH",
-        security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism="OAUTHBEARER",
-        sasl_oauthbearer_token_endpoint_url=url,
-        sasl_jaas_config=f'{OAUTH} required clientId="millrace" clientSecret="{PASSWORD}" scope="look";',
-    )
-
-    result = run("abort", "--prefix", left_secured.prefix, *arguments, *NOW)
-
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.splitlines()[-1] == f"aborted {left_secured.prefix}-0"
-    assert set(asked_for) == {(f"millrace:{PASSWORD}", "grant_type=client_credentials&scope=look")}
-    assert len(asked_for) >= 3  # the client that connects first, the one that lists, the one that aborts
-
-
-def test_with_a_token_without_a_signature(secured, left_secured):
-    claims = 'unsecuredLoginStringClaim_sub="root" unsecuredLoginListClaim_scope=",look,end"'
-    arguments = secured.config(
-        "OAUTH",
-        security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism="OAUTHBEARER",
-        sasl_jaas_config=f"{OAUTH} required {claims};",
-    )
-
-    assert shows(run("list", "--prefix", left_secured.prefix, *arguments).stdout, f"{left_secured.prefix}-0")
