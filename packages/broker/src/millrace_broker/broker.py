@@ -27,6 +27,7 @@ class KafkaBroker:
     """A real Apache Kafka broker on 127.0.0.1, which ends with this process at the latest.
 
     Use it as a context manager, or call `start` and `stop`. Its ports stay the same as long as the object exists.
+    Before the first start it has no addresses, and asking for one raises MachineError.
 
     Args:
         listeners: Addresses for clients; by default one without security on a free port. `bootstrap_servers` names
@@ -189,7 +190,11 @@ class KafkaBroker:
         create_topic([self.internal_address], name, partitions, replication, config)
 
     def launch(self) -> None:
-        """Start the broker's process without waiting for it to serve clients."""
+        """Start the broker's process without waiting for it to serve clients.
+
+        Raises:
+            MachineError: As `start` does, except for what shows only while Kafka starts.
+        """
         if self.is_running:
             return
         runtime = prepare_runtime(self._settings)
@@ -204,6 +209,9 @@ class KafkaBroker:
 
         Args:
             nodes: Ids of the nodes that it must know to be up; by default itself.
+
+        Raises:
+            MachineError: It was not launched, has exited, or is not ready after 90 seconds.
         """
         config = self._started_config()
         if self._process is None:
