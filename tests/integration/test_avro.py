@@ -195,7 +195,7 @@ def test_a_registry_that_cannot_be_reached_is_told_without_its_login(spark, save
 def test_problems_of_options_and_columns_show_before_a_job_starts(spark, save, load, registry):
     with pytest.raises(PySparkException, match=r"option 'avro-confluent\.url' is required"):
         load("orders", "id INT", format="avro-confluent").collect()
-    with pytest.raises(PySparkException, match="column a b has a name that Avro has not"):
+    with pytest.raises(PySparkException, match="column a b has a name that is not valid in Avro"):
         save(spark.range(1).selectExpr("id AS `a b`"), format="avro")
 
 

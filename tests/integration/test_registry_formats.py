@@ -223,7 +223,7 @@ def test_errors_of_messages_name_the_schema_and_the_field(
     assert reasons == [
         "field customer: the writer's string cannot be read as INT",
         f"schema 2147483647 is not in the registry at {registry.url}",
-        "it has no frame of a schema registry, a zero byte and four bytes of a schema's id, but begins with 7b 7d",
+        "expected the frame of a schema registry, a zero byte and four bytes of a schema's id, found 7b 7d",
         "field customer: the writer's string cannot be read as INT",
     ]
 
@@ -261,7 +261,7 @@ def test_a_schema_of_another_kind_is_told(registry: Any, options: RegistryOption
     answer = registry.ask("POST", f"subjects/{subject}/versions", {"schema": schema, "schemaType": "JSON"})
     item = b"\0" + int(answer["id"]).to_bytes(4, "big") + b"x"
     (error,) = AvroConfluentFormat(options).decoder(pa.schema([("a", pa.int32())])).decode(Payloads([item])).errors
-    assert error.reason == f"schema {answer['id']} is of type JSON, not of Avro's"
+    assert error.reason == f"schema {answer['id']} is of type JSON, expected AVRO"
 
 
 ROWS = pa.RecordBatch.from_pylist(
@@ -346,7 +346,7 @@ def test_a_given_schema_is_written_by(registry: Any, subject: str) -> None:
             {"amount": Decimal("99999999.00"), "kind": "A"},
             "column amount, row 0: 99999999.00 does not fit decimal(10,4)",
         ),
-        ({"amount": Decimal("1.00"), "kind": "C"}, "column kind, row 0: 'C' is no symbol of enum shop.Kind"),
+        ({"amount": Decimal("1.00"), "kind": "C"}, "column kind, row 0: 'C' is not a symbol of enum shop.Kind"),
         ({"amount": None, "kind": "A"}, "column amount, row 0: NULL in a NOT NULL column"),
     ):
         with pytest.raises(MessageError) as caught:
@@ -362,7 +362,7 @@ def test_a_given_schema_that_does_not_fit_the_columns(registry: Any) -> None:
     for part in (
         "column id of type STRING is long in the schema",
         "column other is not in the schema",
-        "column total is missing, which the schema has and may not be null",
+        "column total is missing, but its field in the schema must not be null",
     ):
         assert part in str(caught.value)
     with pytest.raises(SchemaError, match=r"column id: the writer's long cannot be read as STRING"):

@@ -1,4 +1,4 @@
-"""Values in Avro's bytes, by another library than ours."""
+"""Encode and decode Avro values by fastavro."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import fastavro
 
 
 def encoded(schema: Any, value: Any, *, logical: bool = True) -> bytes:
-    """A value as fastavro writes it; without ``logical`` as the numbers and bytes that it is."""
+    """Encode a value; without ``logical`` it is a plain number or bytes where the schema has a logical type."""
     out = io.BytesIO()
     fastavro.schemaless_writer(out, schema if logical else plain(schema), value)
     return out.getvalue()
 
 
 def decoded(schema: Any, data: bytes, *, logical: bool = True) -> Any:
-    """A value as fastavro reads it."""
+    """Decode a value; for ``logical`` see `encoded`."""
     return fastavro.schemaless_reader(io.BytesIO(data), schema if logical else plain(schema))
 
 
 def plain(schema: Any) -> Any:
-    """A schema without logical types."""
+    """Return a schema without its logical types."""
     if isinstance(schema, list):
         return [plain(part) for part in schema]
     if isinstance(schema, dict):

@@ -41,7 +41,7 @@ LEAVES: list[tuple[Any, list[pa.DataType]]] = [
 
 
 class Case(NamedTuple):
-    """A schema and columns that it can be read into."""
+    """A schema as JSON, and columns that it can be read into."""
 
     text: str
     columns: pa.Schema
@@ -49,7 +49,7 @@ class Case(NamedTuple):
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Schemas of records, and columns for some of their fields, beside some that they do not have."""
+    """Draw schemas of records, and columns for some of their fields and for some that they do not have."""
     numbers = itertools.count()
     fields: list[Any] = []
     columns = []
@@ -124,7 +124,7 @@ def _unions(draw: st.DrawFn, inner: Any) -> tuple[Any, pa.DataType]:
 
 
 def datums(type_: AvroType) -> st.SearchStrategy[bytes]:
-    """The bytes of values of a type, in all the ways in which they may be written."""
+    """Draw encoded values of a type, lists and maps in blocks with and without a size."""
     if isinstance(type_, Record):
         return st.tuples(*(datums(field.type) for field in type_.fields)).map(b"".join)
     if isinstance(type_, Union):
@@ -145,7 +145,7 @@ def datums(type_: AvroType) -> st.SearchStrategy[bytes]:
 def _scalars(type_: Primitive) -> st.SearchStrategy[bytes]:
     if type_.kind == "int":
         small = st.integers(0, 86_399_999) if type_.logical else st.integers(-200, 40_000)
-        # Now and then one that is no int
+        # Sometimes beyond 32 bits
         return st.one_of(small, small, st.integers(-(2**31), 2**31 - 1), st.integers(-(2**33), 2**33)).map(number)
     if type_.kind == "long":
         small = st.integers(0, 86_399_999_999) if type_.logical else st.integers(-200, 40_000)
@@ -170,7 +170,7 @@ def _blocks(item: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
 
 
 def number(value: int) -> bytes:
-    """A whole number in Avro's bytes."""
+    """Encode an int or a long."""
     bits = ((value << 1) ^ (value >> 63)) & (2**64 - 1)
     written = bytearray()
     while bits > 0x7F:
@@ -180,7 +180,7 @@ def number(value: int) -> bytes:
 
 
 def octets(value: bytes) -> bytes:
-    """Bytes or a string in Avro's bytes."""
+    """Encode bytes or a string."""
     return number(len(value)) + value
 
 

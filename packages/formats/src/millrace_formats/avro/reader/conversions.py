@@ -126,7 +126,7 @@ def symbol_conversion(symbols: frozenset[str], default: str | None) -> Conversio
             return value
         if default is None:
             raise MalformedMessageError(
-                f"{value!r} is no symbol of the schema of option 'schema', which has no default"
+                f"{value!r} is not a symbol of the schema of option 'schema', which has no default"
             )
         return default
 

@@ -99,7 +99,7 @@ class Cursor:
         """Read the index of one of ``count`` choices."""
         index = self.long()
         if not 0 <= index < count:
-            raise MalformedMessageError(f"{what} {index}, but there are {count}")
+            raise MalformedMessageError(f"{what} index {index}, expected 0 to {count - 1}")
         return index
 
     def block(self, is_empty: bool, column_width: int = 0) -> int:
@@ -121,7 +121,7 @@ class Cursor:
             self._empty_items += count
             if self._empty_items > MAX_EMPTY_ITEMS:
                 raise MalformedMessageError(
-                    f"a block of {count} items that take no bytes; at most {MAX_EMPTY_ITEMS} may"
+                    f"a block of {count} items that take no bytes; at most {MAX_EMPTY_ITEMS} are allowed"
                 )
         elif count > remaining:
             raise MalformedMessageError(f"a block of {count} items, but the message has {remaining} bytes more")
@@ -162,7 +162,7 @@ class DatumReader:
 def to_row(record: dict[str, Any] | None) -> tuple[Any, ...]:
     """Return the values of a record; MalformedMessageError for null."""
     if record is None:
-        raise MalformedMessageError("it is null, where a record was expected")
+        raise MalformedMessageError("expected a record, found null")
     return tuple(record.values())
 
 
@@ -283,7 +283,7 @@ def _union_reader(plan: UnionPlan) -> Read:
 
 def _branch_reader(branches: list[Read]) -> Read:
     count = len(branches)
-    return lambda cursor: branches[cursor.index(count, "branch of a union")](cursor)
+    return lambda cursor: branches[cursor.index(count, "union branch")](cursor)
 
 
 def _skipper(type_: AvroType, record_skippers: dict[int, Read]) -> Read:

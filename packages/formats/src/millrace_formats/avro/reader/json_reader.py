@@ -40,7 +40,7 @@ def load_json(payload: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise MalformedMessageError(f"not JSON: {error.msg} at character {error.pos}") from None
     except ValueError:
-        raise MalformedMessageError("a number of too many digits") from None
+        raise MalformedMessageError("a number with too many digits") from None
 
 
 def _refuse_constant(text: str) -> Any:
@@ -171,7 +171,7 @@ def _plain_union_reader(plan: UnionPlan) -> Read:
                 return read_branch(value)
             except MalformedMessageError:
                 continue
-        raise MalformedMessageError(f"{_shorten(value)} is of no branch of the union")
+        raise MalformedMessageError(f"{_shorten(value)} matches no branch of the union")
 
     return read
 
@@ -205,7 +205,7 @@ def _read_bytes(value: Any, size: int | None = None) -> bytes:
 
 def _read_symbol(value: Any, symbols: tuple[str, ...]) -> str:
     if value not in symbols:
-        raise MalformedMessageError(f"{_shorten(value)} is none of the symbols")
+        raise MalformedMessageError(f"{_shorten(value)} is not one of the symbols")
     return str(value)
 
 
@@ -245,7 +245,7 @@ def _check_text(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise MalformedMessageError(f"{_shorten(value)} has half of a surrogate pair") from None
+        raise MalformedMessageError(f"{_shorten(value)} has an unpaired surrogate") from None
     return value
 
 

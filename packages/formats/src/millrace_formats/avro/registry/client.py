@@ -90,7 +90,7 @@ class RegistryClient:
         )
 
     def _login_hint(self) -> str:
-        return f"look at the options '{self._name}.basic-auth.*' and '{self._name}.bearer-auth.*'"
+        return f"check the options '{self._name}.basic-auth.*' and '{self._name}.bearer-auth.*'"
 
 
 @functools.lru_cache(maxsize=16)

@@ -19,8 +19,8 @@ def frame_of(schema_id: int) -> bytes:
 def schema_id_of(payload: bytes) -> int:
     """Return the id of a message's schema; MalformedMessageError when the message has no frame."""
     if len(payload) < FRAME_SIZE or payload[:1] != _MAGIC:
+        found = payload[:FRAME_SIZE].hex(" ") or "nothing"
         raise MalformedMessageError(
-            f"it has no frame of a schema registry, a zero byte and four bytes of a schema's id, but begins with "
-            f"{payload[:FRAME_SIZE].hex(' ') or 'nothing'}"
+            f"expected the frame of a schema registry, a zero byte and four bytes of a schema's id, found {found}"
         )
     return int.from_bytes(payload[1:FRAME_SIZE], "big", signed=True)

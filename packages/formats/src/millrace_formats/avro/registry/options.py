@@ -135,7 +135,7 @@ def _client_name(name: str) -> str:
 
 def _property_problems(properties: Iterable[tuple[str, str]]) -> list[str]:
     return [
-        f"properties.{name} is none of the registry's client"
+        f"properties.{name} is not a property of the registry's client"
         for name, _ in properties
         if _client_name(name) not in _PROPERTY_TYPES and not _client_name(name).startswith(_OAUTH_PREFIX)
     ]

@@ -79,14 +79,14 @@ class SchemaRegistry:
         try:
             schema = self._client.call(lambda client: client.get_schema(schema_id), what)
             if schema.schema_type not in (None, "AVRO"):
-                raise SchemaNotFoundError(f"{what} is of type {schema.schema_type}, not of Avro's")
+                raise SchemaNotFoundError(f"{what} is of type {schema.schema_type}, expected AVRO")
             return parse_schema(schema.schema_str, self._references(schema))
         except RegistryRefusalError as error:
             if error.code == _SCHEMA_NOT_FOUND:
                 raise SchemaNotFoundError(f"{what} is not in the registry at {self._client.address}") from None
             raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
         except ValueError as error:
-            raise SchemaNotFoundError(f"{what} is no Avro schema: {error}") from None
+            raise SchemaNotFoundError(f"{what} is not an Avro schema: {error}") from None
 
     def _references(self, schema: Any) -> list[str]:
         """Return the JSON of the schemas that a schema refers to, each after those that it refers to itself."""

@@ -118,7 +118,9 @@ def _column_problem(path: str, type_: pa.DataType) -> str | None:
 
 
 def _name_problem(path: str, name: str) -> str | None:
-    return None if is_name(name) else f"column {path} has a name that Avro has not: letters, digits and _ alone"
+    return (
+        None if is_name(name) else f"column {path} has a name that is not valid in Avro: use letters, digits and _ only"
+    )
 
 
 def _type_problem(path: str, type_: pa.DataType) -> str | None:

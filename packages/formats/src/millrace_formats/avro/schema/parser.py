@@ -91,9 +91,9 @@ def schema_option(format_name: str, text: str) -> AvroType:
     try:
         schema = parse_schema(text)
     except ValueError as error:
-        raise OptionsError(format_name, (f"option 'schema' is no Avro schema: {error}",)) from None
+        raise OptionsError(format_name, (f"option 'schema' is not an Avro schema: {error}",)) from None
     if not isinstance(split_nullable(schema)[0], Record):
-        raise OptionsError(format_name, ("option 'schema' is the schema of no record, which rows need",))
+        raise OptionsError(format_name, ("option 'schema' must be the schema of a record, as rows are",))
     return schema
 
 
@@ -126,7 +126,7 @@ class _Parser:
         if isinstance(schema, list):
             return self._union(schema, namespace, depth)
         if not isinstance(schema, dict) or "type" not in schema:
-            raise ValueError(f"{_shorten(schema)} is no type")
+            raise ValueError(f"{_shorten(schema)} is not a type")
         return self._parse_object(schema, namespace, depth)
 
     def _parse_object(self, schema: dict[str, Any], namespace: str, depth: int) -> AvroType:
@@ -149,7 +149,7 @@ class _Parser:
         types = tuple(self.parse(branch, namespace, depth + 1) for branch in branches)
         names = [branch_name(type_) for type_ in types]
         if any(isinstance(type_, Union) for type_ in types) or len(set(names)) < len(names) or not names:
-            raise ValueError(f"{_shorten(branches)} is no union of different types")
+            raise ValueError(f"{_shorten(branches)} is not a union of different types")
         return Union(types)
 
     def _record(self, schema: dict[str, Any], namespace: str, depth: int) -> Record:
@@ -162,13 +162,13 @@ class _Parser:
         record.fields.extend(self._field(field, namespace, depth) for field in fields)
         names = [field.name for field in record.fields]
         if len(set(names)) < len(names):
-            raise ValueError(f"record {name} has two fields of one name")
+            raise ValueError(f"record {name} has two fields with the same name")
         return record
 
     def _field(self, schema: dict[str, Any], namespace: str, depth: int) -> Field:
         name, aliases = _require(schema, "name"), schema.get("aliases", [])
         if not isinstance(name, str) or not isinstance(aliases, list):
-            raise ValueError(f"{_shorten(schema)} is no field")  # noqa: TRY004 - the schema is wrong, not the program
+            raise ValueError(f"{_shorten(schema)} is not a field")  # noqa: TRY004 - the schema is wrong, not the program
         type_ = self.parse(_require(schema, "type"), namespace, depth + 1)
         return Field(name, type_, schema.get("default", NO_DEFAULT), tuple(map(str, aliases)))
 
@@ -204,7 +204,7 @@ def _full_name(schema: dict[str, Any], namespace: str) -> tuple[str, str]:
     """Return the full name of a named type, and the namespace of the names within it."""
     name = _require(schema, "name")
     if not isinstance(name, str) or not name:
-        raise ValueError(f"{_shorten(name)} is no name")
+        raise ValueError(f"{_shorten(name)} is not a name")
     if "." not in name:
         namespace = schema.get("namespace", namespace) or ""
         name = f"{namespace}.{name}" if namespace else name

@@ -116,7 +116,7 @@ def _to_symbols(type_: Enum) -> ToRaw:
 
     def to_raw(values: pa.StringArray, refuse: Refuse) -> pa.StringArray:
         unknown = pc.and_(pc.invert(pc.is_in(values, symbols)), values.is_valid())
-        _refuse_where(unknown, values, refuse, lambda value: f"{value!r} is no symbol of enum {type_.name}")
+        _refuse_where(unknown, values, refuse, lambda value: f"{value!r} is not a symbol of enum {type_.name}")
         return values
 
     return to_raw
@@ -141,7 +141,7 @@ def _to_uuid_bytes(values: pa.StringArray, refuse: Refuse) -> pa.BinaryArray:
         try:
             uuids.append(None if text is None else uuid.UUID(text).bytes)
         except ValueError:
-            refuse(position, f"{text[:_MAX_SHOWN]!r} is no UUID")
+            refuse(position, f"{text[:_MAX_SHOWN]!r} is not a UUID")
     return pa.array(uuids, pa.binary())
 
 
@@ -183,7 +183,7 @@ def _to_unit(from_unit: int, to_unit: int, meaning: str) -> ToRaw:
         divisor = to_unit // from_unit
         quotients = pc.divide(numbers, divisor)
         inexact = pc.not_equal(pc.multiply(quotients, divisor), numbers)
-        _refuse_where(inexact, values, refuse, lambda value: f"{value} has microseconds, which {meaning} has not")
+        _refuse_where(inexact, values, refuse, lambda value: f"{value} has microseconds, which {meaning} cannot hold")
         return quotients
 
     return to_raw

@@ -172,7 +172,9 @@ class _Planning:
     def _absent_plan(self, prefix: str, field: Field) -> WritePlan:
         is_nullable = isinstance(field.type, Union) and NULL in field.type.branches
         if not is_nullable and field.type != NULL:
-            self.problems.append(f"column {prefix}{field.name} is missing, which the schema has and may not be null")
+            self.problems.append(
+                f"column {prefix}{field.name} is missing, but its field in the schema must not be null"
+            )
         return WriteNull(field.type)
 
     def _refuse(self, path: str, writer: AvroType, type_: pa.DataType) -> WriteNull:
