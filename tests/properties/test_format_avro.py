@@ -1,4 +1,4 @@
-"""Properties of the avro formats: what is written is read, and both paths of each side agree, whatever the bytes."""
+"""Properties of avro: rows survive a round trip, and the fast and the exact path agree on any bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded
 from unit.formats.avro.schemas import Case, cases, datums, number, octets
 
-# An example of these is a whole batch of messages
+# Each example is a whole batch of messages
 FEW = settings(max_examples=settings.default.max_examples // 4)
 
 
@@ -46,7 +46,7 @@ TYPES = st.recursive(st.sampled_from(scalar_types()), _nested, max_leaves=4)
 
 
 def without_micros(value: Any) -> Any:
-    """A value whose times have milliseconds at most."""
+    """Cut off the microseconds of a value."""
     if isinstance(value, dict):
         return {name: without_micros(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -58,7 +58,7 @@ def without_micros(value: Any) -> Any:
 
 @st.composite
 def rows_for_avro(draw: st.DrawFn, millis: bool) -> pa.RecordBatch:
-    """RecordPlan that avro carries: names of its own kind, and times that its types hold."""
+    """Draw rows with names that are valid in Avro, and times that its types hold."""
     rows = draw(batches(TYPES))
     names = ["a", "b", "c"][: rows.num_columns]
     schema = pa.schema(
@@ -151,7 +151,7 @@ def test_another_library_reads_the_same(rows: pa.RecordBatch) -> None:
 
 
 def comparable(value: Any, of: Any = None) -> Any:
-    """What fastavro has for a value: maps as dicts, times in UTC."""
+    """Return a value as fastavro reads it: maps as dicts, times in UTC."""
     if isinstance(value, dict):
         types = {field.name: field.type for field in of} if of is not None else {}
         return {name: comparable(inner, types.get(name)) for name, inner in value.items()}
@@ -160,7 +160,7 @@ def comparable(value: Any, of: Any = None) -> Any:
     if isinstance(value, list):
         return [comparable(inner, None if of is None else of.value_type) for inner in value]
     if isinstance(value, dt.datetime):
-        # fastavro has no local times by the reference's default
+        # The derived schema has no local timestamps by default
         return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
     return repr(value) if isinstance(value, float) else value
 
@@ -206,7 +206,7 @@ def test_the_exact_reader_agrees_with_another_library(schema: Any, data: st.Data
 
 @pytest.mark.parametrize("type_", [*scalar_types(), pa.list_(pa.int32()), pa.map_(pa.string(), pa.string())], ids=str)
 @given(data=st.data())
-def test_json_that_is_damaged_raises_nothing(type_: pa.DataType, data: st.DataObject) -> None:
+def test_malformed_json_raises_nothing(type_: pa.DataType, data: st.DataObject) -> None:
     schema = pa.schema([("a", type_)])
     parts = st.sampled_from(
         ["{", "}", '"a"', ":", "null", '"', "int", "1", "-", "e", "[", "]", ",", '"int"', '"string"', "\\ud800", "NaN",
@@ -230,7 +230,7 @@ BOMBS = [
 
 @FEW
 @given(st.data(), st.sampled_from(BOMBS))
-def test_lengths_that_lie_are_errors(data: st.DataObject, bomb: bytes) -> None:
+def test_wrong_lengths_are_errors(data: st.DataObject, bomb: bytes) -> None:
     case = data.draw(cases())
     good = data.draw(datums(parse_schema(case.text)))
     place = data.draw(st.integers(0, len(good)))
@@ -239,7 +239,7 @@ def test_lengths_that_lie_are_errors(data: st.DataObject, bomb: bytes) -> None:
     check_decoded(decoder.decode(Payloads(items)), case.columns, len(items))
 
 
-def test_zones_are_those_of_the_column() -> None:
+def test_timestamps_have_the_zone_of_the_column() -> None:
     instant = dt.datetime(2024, 5, 1, 12, 0, tzinfo=dt.UTC)
     for zone in ZONES:
         schema = pa.schema([("a", pa.timestamp("us", zone))])

@@ -1,4 +1,4 @@
-"""Properties of Avro behind a registry's frame: messages of several schemas, whatever their order and their bytes."""
+"""Properties of Avro with a registry's frame: messages of several schemas, in any order and with any bytes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NO_SCHEMA = 99
 
 
 class Schemas(NamedTuple):
-    """What a registry has, by id."""
+    """A registry of schemas by id."""
 
     by_id: dict[int, AvroType]
 
     def schema(self, schema_id: int) -> AvroType:
-        """The schema of an id."""
+        """Return the schema of an id."""
         if schema_id not in self.by_id:
             raise SchemaNotFoundError(f"no schema {schema_id}")
         return self.by_id[schema_id]
@@ -46,13 +46,13 @@ class Mix(NamedTuple):
     messages: list[bytes | None]
 
     def decoder(self) -> Decoder:
-        """A decoder that has met no message yet."""
+        """Make a decoder that has read no message yet."""
         plan = functools.partial(resolve, reader=None, schema=self.columns, legacy=True)
         return FramedDecoder(self.columns, lambda: self.schemas, plan)  # type: ignore[arg-type, return-value]
 
 
 def messages_of(schemas: dict[int, AvroType]) -> st.SearchStrategy[list[bytes | None]]:
-    """Messages of the schemas, some of them damaged, with frames of schemas that do not exist, or without one."""
+    """Draw messages of the schemas; some are damaged, or have the frame of a missing schema, or none."""
     ids = st.sampled_from([*schemas, *schemas, NO_SCHEMA])
     good = ids.flatmap(lambda id_: datums(schemas.get(id_, schemas[0])).map(lambda data: frame_of(id_) + data))
     broken = st.tuples(good, st.integers(0, 40), st.binary(max_size=3)).map(
@@ -64,14 +64,14 @@ def messages_of(schemas: dict[int, AvroType]) -> st.SearchStrategy[list[bytes | 
 
 @st.composite
 def mixes(draw: st.DrawFn) -> Mix:
-    """Messages of up to three schemas, and columns of the first one."""
+    """Draw messages of up to three schemas, and columns of the first one."""
     drawn = [draw(cases()) for _ in range(draw(st.integers(1, 3)))]
     schemas = {number_: parse_schema(case.text) for number_, case in enumerate(drawn)}
     return Mix(drawn[0].columns, Schemas(schemas), draw(messages_of(schemas)))
 
 
 def check_alone(decoder: Decoder, schema: pa.Schema, messages: list[bytes | None]) -> None:
-    """What is decoded of all messages is what is decoded of each of them."""
+    """Check that a batch decodes as its messages do one by one."""
     together = decoder.decode(Payloads(messages))
     check_decoded(together, schema, len(messages))
     rows: list[Any] = []
@@ -79,14 +79,14 @@ def check_alone(decoder: Decoder, schema: pa.Schema, messages: list[bytes | None
     for index, message in enumerate(messages):
         alone = decoder.decode(Payloads([message]))
         kinds = [None] * alone.rows.num_rows if alone.row_kinds is None else alone.row_kinds.to_pylist()
-        told = kinds if alone.metadata is None else alone.metadata.to_pylist()
-        rows += [(index, *row) for row in zip(map(repr, alone.rows.to_pylist()), kinds, told, strict=True)]
+        metadata = kinds if alone.metadata is None else alone.metadata.to_pylist()
+        rows += [(index, *row) for row in zip(map(repr, alone.rows.to_pylist()), kinds, metadata, strict=True)]
         errors += [(index, error.reason) for error in alone.errors]
     count = together.rows.num_rows
     of = range(count) if together.message_index is None else together.message_index.to_pylist()
     kinds = [None] * count if together.row_kinds is None else together.row_kinds.to_pylist()
-    told = kinds if together.metadata is None else together.metadata.to_pylist()
-    assert list(zip(of, map(repr, together.rows.to_pylist()), kinds, told, strict=True)) == rows
+    metadata = kinds if together.metadata is None else together.metadata.to_pylist()
+    assert list(zip(of, map(repr, together.rows.to_pylist()), kinds, metadata, strict=True)) == rows
     assert [(error.index, error.reason) for error in together.errors] == errors
 
 
@@ -98,7 +98,7 @@ def test_a_message_reads_the_same_alone_and_among_others(mix: Mix) -> None:
 
 @FEW
 @given(mixes(), st.randoms(use_true_random=False))
-def test_what_was_met_before_changes_nothing(mix: Mix, random: Any) -> None:
+def test_earlier_batches_do_not_matter(mix: Mix, random: Any) -> None:
     used, fresh = mix.decoder(), mix.decoder()
     used.decode(Payloads(random.sample(mix.messages, len(mix.messages))))
     one, other = used.decode(Payloads(mix.messages)), fresh.decode(Payloads(mix.messages))
@@ -115,7 +115,7 @@ SOURCE = {
 
 @st.composite
 def envelopes(draw: st.DrawFn) -> tuple[pa.Schema, dict[int, AvroType], list[bytes | None]]:
-    """Columns, and envelopes of rows that have them, of up to two schemas."""
+    """Draw columns, and envelopes of their rows, of up to two schemas."""
     drawn = [draw(cases().filter(lambda case: not case.text.startswith("["))) for _ in range(draw(st.integers(1, 2)))]
     schemas = {}
     for id_, case in enumerate(drawn):

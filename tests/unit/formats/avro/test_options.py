@@ -67,9 +67,9 @@ def test_names_and_defaults_are_those_of_flink() -> None:
 def test_an_error_says_how_to_install_a_missing_library(
     missing: str, module: str, name: str, options: str, extra: str
 ) -> None:
-    told = run(MISSING.format(missing=missing, module=module, name=name, options=options))
-    assert told.startswith("MachineError format")
-    assert told.endswith(f"pip install 'millrace-formats[{extra}]'")
+    output = run(MISSING.format(missing=missing, module=module, name=name, options=options))
+    assert output.startswith("MachineError format")
+    assert output.endswith(f"pip install 'millrace-formats[{extra}]'")
 
 
 def test_the_formats_import_what_they_use() -> None:
