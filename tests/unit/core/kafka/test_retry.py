@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from millrace.kafka.retry import Clock, call_with_retries, call_with_timeout, poll_until
+from millrace.kafka.retry import Clock, call_with_retries, call_with_timeout, poll
 
 
 class Time:
@@ -69,12 +69,20 @@ def test_there_is_something_to_do_before_each_retry(time: Time) -> None:
 
 
 def test_a_condition_is_awaited(time: Time) -> None:
-    assert poll_until(lambda: time.now >= 101, 10, 0.25, clock=time.clock)
+    assert poll(lambda: time.now >= 101, timeout_s=10, interval_s=0.25, clock=time.clock)
     assert time.now == 101
 
 
+def test_the_last_result_is_returned_whether_it_meets_the_condition_or_not(time: Time) -> None:
+    def read_clock() -> float:
+        return time.now
+
+    assert poll(read_clock, lambda now: now >= 101, timeout_s=10, interval_s=0.5, clock=time.clock) == 101
+    assert poll(read_clock, lambda now: now >= 999, timeout_s=1, interval_s=1, clock=time.clock) == 103
+
+
 def test_a_condition_that_stays_false_ends_with_the_timeout(time: Time) -> None:
-    assert not poll_until(lambda: False, 1.0, 0.5, clock=time.clock)
+    assert not poll(lambda: False, timeout_s=1.0, interval_s=0.5, clock=time.clock)
     assert time.pauses == [0.5, 0.5, 0.5]
 
 

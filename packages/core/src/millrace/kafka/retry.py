@@ -81,32 +81,35 @@ def call_with_retries(
     return retrying(call)
 
 
-def poll_until(
-    condition: Callable[[], bool],
+def poll(
+    call: Callable[[], T],
+    until: Callable[[T], bool] = bool,
+    *,
     timeout_s: float,
     interval_s: float = RETRY_INTERVAL_S,
-    *,
     clock: Clock = SYSTEM_CLOCK,
-) -> bool:
-    """Wait for a condition, and return whether it became true in time.
+) -> T:
+    """Repeat a call until its result meets a condition or the time is over, and return the last result.
 
     Args:
-        condition: Called at least once.
-        timeout_s: How long to go on, in seconds.
-        interval_s: Pause between two calls, in seconds.
+        call: The call, made at least once.
+        until: The condition; by default the result must be true.
+        timeout_s: How long to go on starting new attempts, in seconds.
+        interval_s: Pause between attempts, in seconds.
         clock: Measures the timeout and waits.
     """
     from tenacity import Retrying, retry_if_result, wait_fixed
 
     deadline = clock.now() + timeout_s
+
     retrying = Retrying(
         sleep=clock.sleep,
         stop=lambda _: clock.now() > deadline,
         wait=wait_fixed(interval_s),
-        retry=retry_if_result(lambda is_true: not is_true),
-        retry_error_callback=lambda _: False,
+        retry=retry_if_result(lambda result: not until(result)),
+        retry_error_callback=lambda state: state.outcome.result(),  # type: ignore[union-attr]  # after an attempt
     )
-    return bool(retrying(condition))
+    return retrying(call)
 
 
 def call_with_timeout(call: Callable[[], T], timeout_s: float) -> T:

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AclOperation, ConfigResource, NewTopic, Resour
 from millrace.errors import ClientError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.errors import kafka_error
-from millrace.kafka.retry import poll_until
+from millrace.kafka.retry import poll
 from millrace.kafka.retrying_admin import UNKNOWN_TOPIC_TIMEOUT_S
 from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
@@ -101,7 +101,7 @@ class WriteAdmin(KafkaAdmin):
         def is_ready() -> bool:
             return self.call(lambda timeout_s: self._has_leaders(topic, timeout_s), "looking up topics")
 
-        if not poll_until(is_ready, UNKNOWN_TOPIC_TIMEOUT_S, clock=self._clock):
+        if not poll(is_ready, timeout_s=UNKNOWN_TOPIC_TIMEOUT_S, clock=self._clock):
             raise ClientError(
                 f"topic {topic!r} was created (option 'sink.topic.create'), but the brokers do not show it, with a "
                 f"leader of each partition, within {UNKNOWN_TOPIC_TIMEOUT_S:.0f} s. Check that all brokers are running"

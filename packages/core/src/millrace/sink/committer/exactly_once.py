@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError, LedgerError
-from millrace.kafka.retry import poll_until
+from millrace.kafka.retry import poll
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
 from millrace.sink.committer.ledger_store import ledger_offset, read_ledger, transactional_id
@@ -166,4 +166,4 @@ def _successor_commits(config: SinkConfig, task: WriteTask, timeout_s: float) ->
             return False
         return ledger is not None and ledger.has_written(task.query, task.batch)
 
-    return poll_until(has_committed, timeout_s)
+    return poll(has_committed, timeout_s=timeout_s)

@@ -10,6 +10,7 @@ from typing import Protocol
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
 from millrace.kafka.admin import Topic
+from millrace.kafka.retry import Clock, poll
 from millrace.options.connector import SourceOptions
 from millrace.options.values import topic_matcher
 
@@ -175,13 +176,14 @@ class PartitionDiscovery:
         return self._latest
 
     def _look_up(self, read: Collection[TopicPartition]) -> SubscribedPartitions:
-        deadline = self._clock() + MISSING_PATIENCE_S
         allow_missing = None if self._allow_missing and read else read
-        while True:
-            subscribed = self._subscriber.partitions(self._admin, allow_missing)
-            if self._clock() >= deadline or not set(read) - set(subscribed.partitions):
-                return subscribed
-            self._pause(MISSING_PAUSE_S)
+        return poll(
+            lambda: self._subscriber.partitions(self._admin, allow_missing),
+            until=lambda subscribed: set(read) <= set(subscribed.partitions),
+            timeout_s=MISSING_PATIENCE_S,
+            interval_s=MISSING_PAUSE_S,
+            clock=Clock(self._clock, self._pause),
+        )
 
     def _is_due(self) -> bool:
         return self._interval_s > 0 and self._clock() - self._refreshed_at >= self._interval_s
