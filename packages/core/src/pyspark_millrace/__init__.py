@@ -36,7 +36,7 @@ class DefaultSource(DataSource):
             check_options(connector_options(options))
 
     def __getstate__(self) -> dict[str, object]:
-        """What travels to other processes, where nothing is planned any more."""
+        """Return the state that is sent to other processes, where nothing is planned any more."""
         return {**self.__dict__, "_is_planning": False}
 
     @classmethod
@@ -45,7 +45,7 @@ class DefaultSource(DataSource):
         return "millrace"
 
     def schema(self) -> StructType:
-        """The columns of a read for which the user gave none."""
+        """Return the columns of a read for which the user gave none."""
         from millrace.spark.errors import user_errors
         from millrace.spark.schema import default_schema
 
@@ -53,28 +53,28 @@ class DefaultSource(DataSource):
             return default_schema(self._source_config())
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """A batch read."""
+        """Create the reader of a batch."""
         from millrace.spark.batch_reader import BatchReader
 
         return BatchReader(self._source_config(), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        """A streaming read."""
+        """Create the reader of a stream."""
         from millrace.spark.stream_reader import StreamReader
 
         return StreamReader(self._source_config(), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """A batch write."""
+        """Create the writer of a batch."""
         from millrace.spark.batch_writer import BatchWriter
 
         return BatchWriter(self._sink_config(), schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802 - Spark's name
-        """A streaming write."""
+        """Create the writer of a micro-batch."""
         from millrace.spark.stream_writer import StreamWriter
 
-        # Spark makes the writer once more to commit: what is written already must not fail by a look at the topic
+        # Spark creates another writer to commit: what is written by then must not fail by a check of the topic
         return StreamWriter(self._sink_config(), schema, check=self._is_planning)
 
     def _source_config(self) -> SourceConfig:

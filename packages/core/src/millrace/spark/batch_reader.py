@@ -1,4 +1,4 @@
-"""Batch reads, as Spark calls them."""
+"""The reader that Spark calls for a batch read."""
 
 from __future__ import annotations
 

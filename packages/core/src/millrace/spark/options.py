@@ -1,4 +1,4 @@
-"""The options of a data source without those that are Spark's."""
+"""Separate the options of a data source from Spark's own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from millrace.errors import OptionsError
 
-_SPARKS_OWN = {"checkpointlocation", "queryname"}
-"""Options of a DataStreamWriter that Spark reads itself and hands on all the same."""
+_SPARK_OPTIONS = {"checkpointlocation", "queryname"}
+"""Options of a DataStreamWriter that Spark uses itself, and passes to the data source nevertheless."""
 
 _NO_TABLES = (
     "Spark does not keep the options of a catalog's tables for data sources in Python; use CREATE TEMPORARY VIEW ... "
@@ -16,10 +16,10 @@ _NO_TABLES = (
 
 
 def connector_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options that are for millrace.
+    """Select the options that are for millrace.
 
     Raises:
-        OptionsError: There are none, or they are those of a table of Spark's catalog, which would forget them.
+        OptionsError: There are none, or they belong to a table of Spark's catalog, which would lose them.
     """
     if "provider" in options:
         raise OptionsError("millrace", (f"CREATE TABLE ... USING millrace: {_NO_TABLES}",))
@@ -28,4 +28,4 @@ def connector_options(options: Mapping[str, str]) -> dict[str, str]:
             f"option 'properties.bootstrap.servers' is required, and there is none. If this is a table: {_NO_TABLES}"
         )
         raise OptionsError("millrace", (problem,))
-    return {name: value for name, value in options.items() if name.lower() not in _SPARKS_OWN}
+    return {name: value for name, value in options.items() if name.lower() not in _SPARK_OPTIONS}

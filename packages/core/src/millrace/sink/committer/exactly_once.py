@@ -16,7 +16,7 @@ from millrace.errors import ClientError, FencedError, LedgerError
 from millrace.kafka.retry import poll
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
-from millrace.sink.committer.ledger_store import ledger_offset, read_ledger, transactional_id
+from millrace.sink.committer.ledger_store import ledger_offset
 from millrace.sink.committer.query_registration import REGISTRATION_INTERVAL_S, is_registered, registration
 from millrace.sink.committer.transaction_session import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
@@ -75,7 +75,7 @@ def write_exactly_once(
             raise
     except FencedError:
         # 6. A newer attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
-        if not _successor_commits(config, task, successor_timeout_s):
+        if not _successor_commits(config, task, sessions, successor_timeout_s):
             raise
         return WriteResult(is_skipped=True, is_new=True)
     # 7. Keep the producer for the task's next micro-batch
@@ -158,10 +158,10 @@ def _abort(producer: TransactionalProducer) -> None:
         logger.warning("%s; the next attempt aborts it", error)
 
 
-def _successor_commits(config: SinkConfig, task: WriteTask, timeout_s: float) -> bool:
+def _successor_commits(config: SinkConfig, task: WriteTask, sessions: TransactionSessions, timeout_s: float) -> bool:
     def has_committed() -> bool:
         try:
-            ledger, _ = read_ledger(config, transactional_id(config, task.index))
+            ledger = sessions.committed_ledger(config, task)
         except ClientError:
             return False
         return ledger is not None and ledger.has_written(task.query, task.batch)

@@ -71,6 +71,15 @@ class TransactionSessions:
         """Keep a session whose transaction has ended, for the task's next micro-batch."""
         self._resources.put(SESSIONS, _key(config, task), session)
 
+    def committed_ledger(self, config: SinkConfig, task: WriteTask) -> Ledger | None:
+        """Read the ledger of a task whose transactional id another producer has taken over.
+
+        Raises:
+            LedgerError, ClientError: As `read_ledger`.
+        """
+        ledger, _ = read_ledger(config, transactional_id(config, task.index))
+        return ledger
+
     def clear(self) -> None:
         """Forget all sessions."""
         self._resources.drop(SESSIONS)

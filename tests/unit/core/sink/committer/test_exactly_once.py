@@ -1,0 +1,159 @@
+"""The steps of the exactly-once commit, with a producer that records what it is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from millrace.errors import ClientError, DeliveryError, FencedError, LedgerError
+from millrace.sink.committer.exactly_once import write_exactly_once
+from millrace.sink.committer.ledger import Ledger, LedgerEntry
+from millrace.sink.committer.transaction_session import TransactionSession, TransactionSessions
+from millrace.sink.write_task import WriteResult, WriteTask
+from support.records import sink_config
+
+CONFIG = sink_config(
+    topic="orders", **{"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy"}
+)
+TASK = WriteTask(3, 0, "run-1")
+EMPTY = pa.record_batch({"value": pa.array([], pa.binary())})
+ROWS = pa.record_batch({"value": pa.array([b"a", b"b"])})
+
+
+class Producer:
+    """Notes the calls of a transaction."""
+
+    transactional_id = "copy-3"
+
+    def __init__(self, fail_to_abort: Exception | None = None) -> None:
+        self.calls: list[str] = []
+        self.committed: dict[bytes, Any] = {}
+        self._fail_to_abort = fail_to_abort
+
+    def commit_transaction(self, offsets: dict[bytes, Any]) -> None:
+        self.calls.append("commit")
+        self.committed = offsets
+
+    def abort_transaction(self) -> None:
+        self.calls.append("abort")
+        if self._fail_to_abort is not None:
+            raise self._fail_to_abort
+
+
+class Sessions(TransactionSessions):
+    """Opens one session, or fails to."""
+
+    def __init__(self, ledger: Ledger | None = None, producer: Producer | None = None) -> None:
+        self.producer = producer or Producer()
+        self.session = TransactionSession(self.producer, b"copy-3", ledger)  # type: ignore[arg-type]
+        self.kept: list[TransactionSession] = []
+        self.failure: Exception | None = None
+        self.successors_ledger: Ledger | None = None
+
+    def open(self, config: object, task: object) -> TransactionSession:
+        self.producer.calls.append("open")
+        if self.failure is not None:
+            raise self.failure
+        return self.session
+
+    def committed_ledger(self, config: object, task: object) -> Ledger | None:
+        return self.successors_ledger
+
+    def keep(self, config: object, task: object, session: TransactionSession) -> None:
+        self.kept.append(session)
+
+
+def produce(producer: Any, batches: Iterator[pa.RecordBatch]) -> WriteResult:
+    rows = sum(batch.num_rows for batch in batches)
+    producer.calls.append(f"produce {rows}")
+    return WriteResult(rows, rows)
+
+
+def run(
+    sessions: Sessions, *batches: pa.RecordBatch, produce_rows: Callable[..., WriteResult] = produce
+) -> WriteResult:
+    return write_exactly_once(CONFIG, TASK, batches, produce_rows, sessions=sessions, successor_timeout_s=0.0)
+
+
+def written(rows: int, query: str = "run-1") -> Ledger:
+    return Ledger((LedgerEntry(query, 0, rows, 0),))
+
+
+def test_a_task_without_rows_opens_no_transaction() -> None:
+    sessions = Sessions()
+    assert run(sessions, EMPTY, EMPTY) == WriteResult()
+    assert sessions.producer.calls == []
+
+
+def test_rows_are_committed_with_the_ledger_that_says_so() -> None:
+    sessions = Sessions()
+    assert run(sessions, EMPTY, ROWS, ROWS) == WriteResult(4, 4, is_new=True)
+    assert sessions.producer.calls == ["open", "produce 4", "commit"]
+    (offset,) = sessions.producer.committed.values()
+    assert (offset.topic, offset.partition, offset.offset) == ("orders", 0, 1)
+    ledger = Ledger.parse(offset.metadata)
+    assert [(entry.query, entry.batch, entry.rows) for entry in ledger.entries] == [("run-1", 0, 4)]
+    assert sessions.session.ledger == ledger
+    assert sessions.kept == [sessions.session]
+
+
+def test_the_ledger_keeps_what_other_queries_have_written() -> None:
+    sessions = Sessions(written(7, "run-0"))
+    run(sessions, ROWS)
+    assert sessions.session.ledger is not None
+    assert [entry.query for entry in sessions.session.ledger.entries] == ["run-1", "run-0"]
+
+
+def test_rows_that_are_written_already_are_not_produced() -> None:
+    sessions = Sessions(written(2))
+    assert run(sessions, ROWS) == WriteResult(is_skipped=True, is_new=True)
+    assert sessions.producer.calls == ["open", "abort"]
+    assert sessions.kept == [sessions.session]
+
+
+def test_other_rows_than_were_written_are_refused() -> None:
+    sessions = Sessions(written(3))
+    with pytest.raises(LedgerError, match=r"id 'copy-3': micro-batch 0 was written with 3 rows .* is repeated with 2"):
+        run(sessions, ROWS)
+    assert sessions.producer.calls == ["open", "abort"]
+    assert sessions.kept == []
+
+
+def test_a_failure_aborts_at_once_and_the_producer_is_not_kept() -> None:
+    def fail(producer: Producer, _: object) -> WriteResult:
+        producer.calls.append("produce")
+        raise DeliveryError("as the test wants")
+
+    sessions = Sessions()
+    with pytest.raises(DeliveryError, match="as the test wants"):
+        run(sessions, ROWS, produce_rows=fail)
+    assert sessions.producer.calls == ["open", "produce", "abort"]
+    assert sessions.kept == []
+
+
+def test_an_abort_that_fails_hides_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*_: object) -> WriteResult:
+        raise DeliveryError("as the test wants")
+
+    with pytest.raises(DeliveryError, match="as the test wants"):
+        run(Sessions(producer=Producer(ClientError("no broker"))), ROWS, produce_rows=fail)
+    assert caplog.messages == ["no broker; the next attempt aborts it"]
+
+
+def test_a_fenced_attempt_whose_successor_does_not_commit_fails() -> None:
+    sessions = Sessions()
+    sessions.failure = FencedError("taken over")
+    with pytest.raises(FencedError, match="taken over"):
+        run(sessions, ROWS)
+    assert sessions.kept == []
+
+
+def test_a_fenced_attempt_succeeds_with_its_successor() -> None:
+    sessions = Sessions()
+    sessions.failure = FencedError("taken over")
+    sessions.successors_ledger = written(2)
+    assert run(sessions, ROWS) == WriteResult(is_skipped=True, is_new=True)
+    assert sessions.kept == []
