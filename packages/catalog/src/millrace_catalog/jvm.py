@@ -1,7 +1,7 @@
 """The JVM of a session: Hadoop's file systems, and access for JDBC drivers.
 
 PySpark offers neither through a public API. Its attributes ``_jvm`` and ``_jsparkSession`` are used here and nowhere
-else in this package; ``tests/integration/test_pyspark_internals.py`` fails first when Spark changes them.
+else in this package; ``tests/integration/test_jvm.py`` fails first when Spark changes them.
 """
 
 from __future__ import annotations
