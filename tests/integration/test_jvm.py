@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from millrace.errors import MachineError
 from millrace_catalog.jvm import HadoopFolder, session_jvm
@@ -27,7 +28,7 @@ def test_files_of_a_hadoop_folder(spark, tmp_path):
     assert folder.names() == ["inner", "text"]
     assert (folder.is_file("text"), folder.is_file("inner")) == (True, False)
     assert folder.path("text") == f"file:{tmp_path}/made/text"
-    with pytest.raises(MachineError, match="could not be renamed to .*: the file system refused"):
+    with pytest.raises(MachineError, match=r"could not be renamed to .*: the file system refused"):
         folder.move("missing", "other")
 
     folder.delete("inner")
@@ -36,6 +37,8 @@ def test_files_of_a_hadoop_folder(spark, tmp_path):
 
 
 def test_a_folder_has_the_hadoop_settings_of_its_session(spark, tmp_path):
-    scheme = spark.newSession()
-    scheme.conf.set("fs.millrace-test.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
-    assert not HadoopFolder(scheme, f"millrace-test:{tmp_path}/none").exists()
+    session = spark.newSession()
+    session.conf.set("fs.file.impl.disable.cache", "true")
+    session.conf.set("fs.file.impl", "no.such.FileSystem")
+    with pytest.raises(Py4JJavaError, match=r"no\.such\.FileSystem"):
+        HadoopFolder(session, f"file:{tmp_path}/none")

@@ -57,7 +57,7 @@ class HadoopFolder:
         return f"{self._root}/{name}" if name else self._root
 
     def exists(self, name: str = "") -> bool:
-        """Whether a file or folder exists."""
+        """Return whether a file or folder exists."""
         return bool(self._file_system.exists(self._hadoop_path(name)))
 
     def names(self, name: str = "") -> list[str]:
@@ -68,7 +68,7 @@ class HadoopFolder:
         return sorted(each for each in names if not each.startswith(("_", ".")))
 
     def is_file(self, name: str) -> bool:
-        """Whether a path is a file, not a folder."""
+        """Return whether a path is a file, not a folder."""
         return bool(self._file_system.getFileStatus(self._hadoop_path(name)).isFile())
 
     def make(self, name: str) -> None:

@@ -224,7 +224,7 @@ class EvolvingTable:
         return self._with_prefix(self._layout.key_prefix, observation.columns)
 
     def _may_decide_key_type(self, key: bytes | None) -> bool:
-        """Whether this key may decide if keys are JSON or bytes, which is open until a message has a key."""
+        """Return whether this key may decide if keys are JSON or bytes, which is open until a message has a key."""
         if not key or not self._key_type_is_open:
             return False
         is_object = self._is_object(key)

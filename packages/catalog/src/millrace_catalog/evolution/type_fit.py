@@ -30,7 +30,7 @@ def fitting_type(before: DataType, type_: DataType) -> DataType:
 
 
 def drops_not_null(before: DataType, after: DataType) -> bool:
-    """Whether ``before`` or one of its parts is NOT NULL, and nullable in ``after``."""
+    """Return whether ``before`` or one of its parts is NOT NULL, and nullable in ``after``."""
     if after.nullable and not before.nullable:
         return True
     if isinstance(before, Array) and isinstance(after, Array):
@@ -51,8 +51,8 @@ def _without_null_fields(before: DataType, joined: DataType) -> DataType:
         key, value = _without_null_fields(before.key, joined.key), _without_null_fields(before.value, joined.value)
         return Map(key, value, joined.nullable)
     if isinstance(before, Row) and isinstance(joined, Row):
-        known = before.types
-        return Row(_present_fields(_field(known.get(field.name), field) for field in joined.fields), joined.nullable)
+        types = before.types
+        return Row(_present_fields(_field(types.get(field.name), field) for field in joined.fields), joined.nullable)
     return joined
 
 

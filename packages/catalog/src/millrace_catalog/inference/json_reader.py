@@ -44,6 +44,6 @@ class JsonReader:
 def _name_part(row: Mapping[str, Any], field: str) -> str:
     value = row.get(field)
     if value is None or isinstance(value, dict | list) or value == "":
-        found = "is missing" if field not in row else f"is {describe(value)}"
-        raise MalformedMessageError(f"field {field}, which names the table, {found}")
+        problem = "is missing" if field not in row else f"is {describe(value)}"
+        raise MalformedMessageError(f"field {field}, which names the table, {problem}")
     return value if isinstance(value, str) else describe(value)

@@ -28,7 +28,7 @@ class InferredKey:
 
     @property
     def is_json(self) -> bool:
-        """Whether all keys are JSON objects."""
+        """Return whether all keys are JSON objects."""
         return not self.reason
 
 

@@ -75,7 +75,7 @@ class FormatOptions:
 
     @property
     def iso(self) -> bool:
-        """Whether timestamps are written with a ``T`` (ISO-8601)."""
+        """Return whether timestamps are written with a ``T`` (ISO-8601)."""
         return self.timestamp_format == "ISO-8601"
 
 

@@ -71,7 +71,7 @@ class TableInference:
         )
 
     def _is_null_of_flattened_object(self, name: str) -> bool:
-        """Whether a column is only the null of an object whose fields have become columns of their own."""
+        """Return whether a column is only the null of an object whose fields have become columns of their own."""
         if not self._paths or self._columns[name].type != NULL:
             return False
         return any(other.startswith(f"{name}.") for other in self._columns)
@@ -104,8 +104,8 @@ class _Column:
         if widened is self.type:
             return 0
         self.type = widened
-        shown = deeply_nullable(widened)
-        if shown != self.evidence[-1].type:
-            self.evidence.append(Evidence(shown, position))
+        nullable = deeply_nullable(widened)
+        if nullable != self.evidence[-1].type:
+            self.evidence.append(Evidence(nullable, position))
         before, self.count = self.count, count_columns(widened)
         return self.count - before

@@ -34,18 +34,18 @@ def time_text_reader(iso: bool) -> Callable[[str], DataType | None]:
     Args:
         iso: Whether date and time are separated by ``T``, else by a space.
     """
-    match = (_ISO if iso else _SQL).fullmatch
+    fullmatch = (_ISO if iso else _SQL).fullmatch
 
     def read(text: str) -> DataType | None:
         if text[4:5] != "-" or text[7:8] != "-":
             return None
-        found = match(text)
-        if found is None or not _is_day(found[1], found[2], found[3]):
+        match = fullmatch(text)
+        if match is None or not _is_day(match[1], match[2], match[3]):
             return None
-        separator, fraction, zone = found.groups()[3:]
+        separator, fraction, zone = match.groups()[3:]
         if separator is None:
             return _DATE
-        if zone not in (None, "Z") and found[1] in _FIRST_AND_LAST_YEAR:
+        if zone not in (None, "Z") and match[1] in _FIRST_AND_LAST_YEAR:
             return None  # the offset may lead to a year that does not exist
         return _TIMESTAMPS[zone is not None, len(fraction or "") > _MICROSECONDS]
 

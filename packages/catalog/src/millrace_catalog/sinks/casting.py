@@ -31,7 +31,7 @@ def cast(column: Column, before: sql.DataType, after: sql.DataType) -> Column:
 
 
 def same_type(before: sql.DataType, after: sql.DataType) -> bool:
-    """Whether types are equal, apart from nullability."""
+    """Return whether types are equal, apart from nullability."""
     return bool(_deeply_nullable(before) == _deeply_nullable(after))
 
 

@@ -125,7 +125,7 @@ def _needs_rewrite(before: Schema, after: Schema) -> bool:
 
 
 def _reads_as(before: DataType, after: DataType) -> bool:
-    """Whether readers can read values stored as one type as the other; missing fields read as NULL."""
+    """Return whether readers can read values stored as one type as the other; missing fields read as NULL."""
     if isinstance(before, Row) and isinstance(after, Row):
         types = after.types
         return all(_reads_as(field.type, types[field.name]) for field in before.fields)

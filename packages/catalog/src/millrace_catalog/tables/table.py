@@ -73,7 +73,7 @@ class KafkaJsonTable(CatalogTable):
 
     @property
     def is_upsert(self) -> bool:
-        """Whether a row replaces earlier rows with the same primary key."""
+        """Return whether a row replaces earlier rows with the same primary key."""
         return self.table_schema.is_upsert
 
     @property

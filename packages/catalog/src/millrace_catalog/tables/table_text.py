@@ -36,15 +36,15 @@ def create_table_statement(
         f"  {backquote(each.name)} {each.type}{' METADATA' if each.part == 'metadata' else ''}" for each in columns
     ]
     parts.append(f"  PRIMARY KEY ({', '.join(map(backquote, schema.primary_key))}) NOT ENFORCED")
-    shown = {"connector": "kafka", **{key: value for key, value in options.items() if not is_secret(key)}}
-    shown.pop("metadata.columns", None)  # the columns have METADATA instead
-    given = [f"  {_literal(key)} = {_literal(value)}" for key, value in shown.items()]
+    properties = {"connector": "kafka", **{key: value for key, value in options.items() if not is_secret(key)}}
+    properties.pop("metadata.columns", None)  # the columns have METADATA instead
+    assignments = [f"  {_literal(key)} = {_literal(value)}" for key, value in properties.items()]
     return "\n".join(
         [
             f"CREATE TABLE {backquote(database)}.{backquote(name)} (",
             ",\n".join(parts),
             ") WITH (",
-            ",\n".join(given),
+            ",\n".join(assignments),
             ");",
         ]
     )

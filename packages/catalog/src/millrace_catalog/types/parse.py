@@ -180,22 +180,25 @@ def _check_depth(text: str) -> None:
 
 def _syntax_error(text: str, start: str, error: UnexpectedInput) -> ValueError:
     """Word an error of lark's: what was expected where, and what stands there."""
-    is_end = getattr(error, "token", None) is not None and error.token.type == "$END"  # type: ignore[attr-defined]
-    position = len(text.rstrip()) if is_end else error.pos_in_stream or 0
+    from lark import UnexpectedToken
+
+    end = len(text.rstrip())
+    is_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    position = end if is_end else error.pos_in_stream or 0
     match = _ANY_TOKEN.match(text, position)
     if match is None:
-        found, quoted, hint = len(text.rstrip()), "the end", None
+        position, token, word = end, "the end", None
     else:
-        found, quoted = match.start(match.lastindex or 0), repr(match[match.lastindex or 0])
-        hint = match[3]
-    expected = _expected(_accepted(text, start))
-    close = closest(hint, _TYPE_NAMES) if hint and expected == "a type" else None
+        group = match.lastindex or 0
+        position, token, word = match.start(group), repr(match[group]), match[3]
+    expected = _describe(_accepted_terminals(text, start))
+    close = closest(word, _TYPE_NAMES) if word and expected == "a type" else None
     suggestion = f"; did you mean {close}?" if close else ""
-    return ValueError(f"expected {expected} at character {found + 1}, found {quoted}{suggestion}")
+    return ValueError(f"expected {expected} at character {position + 1}, found {token}{suggestion}")
 
 
-def _accepted(text: str, start: str) -> set[str]:
-    """The terminals that lark would take in the place where a text goes wrong."""
+def _accepted_terminals(text: str, start: str) -> set[str]:
+    """Return the terminals that lark would accept at the place of a syntax error."""
     from lark import UnexpectedInput
 
     parser = _parser().parse_interactive(text, start)
@@ -205,7 +208,7 @@ def _accepted(text: str, start: str) -> set[str]:
     return set(parser.accepts()) or {"$END"}
 
 
-def _expected(terminals: Collection[str]) -> str:
+def _describe(terminals: Collection[str]) -> str:
     if "PLAIN" in terminals:
         return "a type"
     if "WORD" in terminals:

@@ -93,8 +93,8 @@ def _join_columns(left: tuple[Column, ...], right: tuple[Column, ...]) -> tuple[
 
 
 def _join_column(column: Column, other: Column | None) -> Column:
-    known = with_nullability(column.type, True) if other is None else least_common_type(column.type, other.type)
-    return column if known is column.type else Column(column.name, known)
+    type_ = with_nullability(column.type, True) if other is None else least_common_type(column.type, other.type)
+    return column if type_ is column.type else Column(column.name, type_)
 
 
 def _join_scalars(left: Scalar, right: Scalar) -> Scalar:

@@ -8,8 +8,9 @@ from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from millrace_catalog.evolution.evolving_json.time_patterns import uncertain_times
 from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference.json_types import MAX_DEPTH, JsonValueTypes
 from millrace_catalog.inference.options import JsonSchemaOptions
@@ -43,6 +44,12 @@ _PRIMITIVES: dict[Kind, ExpectedShape] = {
     "DOUBLE": ExpectedShape(_INT64 | float | None),
 }
 _TIMES: set[Kind] = {"DATE", "TIMESTAMP", "TIMESTAMP_LTZ"}
+
+# All days except February 29th, of years in which no time zone offset leads to a year that does not exist
+_IN_YEAR = r"((0[13-9]|1[0-2])-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])|(0[13578]|1[02])-31)"
+_DAY = rf"[1-8][0-9]{{3}}-{_IN_YEAR}"
+_HOUR = r"([01][0-9]|2[0-3])"
+_ZONE = rf"(Z|[+-]{_HOUR}(:?[0-5][0-9])?)"
 
 
 class FitPrefilter:
@@ -169,7 +176,7 @@ class _ShapeBuilder:
         inner = _optional(_struct(self._nodes(f"{path}.", node)))
         if leaf is None:
             return inner
-        # Both a value and an object with checks is rare, and left to the exact comparison
+        # A field that is a value in some messages and an object in others is rare: with checks, compare it exactly
         return _NULL if leaf.check or inner.check else ExpectedShape(inner.type | leaf.type)
 
     def _leaf(self, path: str) -> ExpectedShape | None:
@@ -184,7 +191,7 @@ def _optional(shape: ExpectedShape) -> ExpectedShape:
 
 
 def _list(element: ExpectedShape) -> ExpectedShape:
-    type_ = list[element.type] | None  # type: ignore[name-defined] # a type that is made at run time
+    type_ = list[element.type] | None  # type: ignore[name-defined] # the type exists at run time only
     if element.check is None:
         return ExpectedShape(type_)
     check = element.check
@@ -208,3 +215,26 @@ def _struct(fields: Mapping[str, ExpectedShape]) -> ExpectedShape:
         return all(fits(list(map(get, present))) for get, fits in checks)
 
     return ExpectedShape(type_, check if checks else None)
+
+
+def uncertain_times(type_: Scalar, *, iso: bool) -> Callable[[list[Any]], list[str]]:
+    """Return a function that keeps the texts of a column that may not be of its type.
+
+    It recognizes a whole column at once; the exact `time_text_reader` decides about the rest.
+
+    Args:
+        type_: DATE, TIMESTAMP or TIMESTAMP_LTZ.
+        iso: Whether date and time are separated by ``T``, else by a space.
+    """
+    pattern = f"^{_DAY if type_.kind == 'DATE' else _timestamp(type_, iso=iso)}$"
+
+    def uncertain(values: list[Any]) -> list[str]:
+        texts = pa.array(values, pa.string())
+        return texts.filter(pc.invert(pc.match_substring_regex(texts, pattern))).to_pylist()
+
+    return uncertain
+
+
+def _timestamp(type_: Scalar, *, iso: bool) -> str:
+    zone = f"{_ZONE}?" if type_.kind == "TIMESTAMP_LTZ" else ""
+    return rf"{_DAY}{'T' if iso else ' '}{_HOUR}:[0-5][0-9]:[0-5][0-9](\.[0-9]{{1,{type_.size or 0}}})?{zone}"

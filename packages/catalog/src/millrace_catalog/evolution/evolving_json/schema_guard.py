@@ -44,7 +44,7 @@ class SchemaGuard:
             self._prefilter = FitPrefilter(self._columns, self._options, self._null_fields)
 
     def is_object(self, payload: bytes) -> bool:
-        """Whether a payload is a JSON object."""
+        """Return whether a payload is a JSON object."""
         try:
             return self._reader.read(payload) is not None
         except MalformedMessageError:

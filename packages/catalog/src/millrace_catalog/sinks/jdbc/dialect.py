@@ -35,6 +35,12 @@ _STORED_TYPES = {
 _SQL_TYPE = re.compile(r"(?P<name>[^()]+)(?:\((?P<size>\d+)(?:,\s*(?P<scale>\d+))?\))?(?P<more>.*)")
 
 
+def stored_scalar(type_: DataType) -> Scalar:
+    """Return the type of a stored column, which is always a scalar one: see `Dialect.stored`."""
+    assert isinstance(type_, Scalar)  # noqa: S101
+    return type_
+
+
 class Dialect(ABC):
     """SQL of a database.
 
@@ -129,5 +135,5 @@ class Dialect(ABC):
 
     def column(self, column: Column) -> str:
         """Return the definition of a column in a statement."""
-        assert isinstance(column.type, Scalar)  # noqa: S101 (stored types are scalar)
-        return f"{self.quote(column.name)} {self.sql_type(column.type)}{'' if column.type.nullable else ' NOT NULL'}"
+        not_null = "" if column.type.nullable else " NOT NULL"
+        return f"{self.quote(column.name)} {self.sql_type(stored_scalar(column.type))}{not_null}"

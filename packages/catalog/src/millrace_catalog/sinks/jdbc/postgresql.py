@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from millrace_catalog.sinks.jdbc.dialect import Dialect
+from millrace_catalog.sinks.jdbc.dialect import Dialect, stored_scalar
 from millrace_catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -54,6 +54,7 @@ _TYPES: dict[str, Scalar] = {
 }
 _OFFSET = re.compile(r"[+-]\d\d:\d\d")
 _TIME = "YYYY-MM-DD HH24:MI:SS.US"
+_UTC = "'UTC'"
 
 
 class PostgreSQL(Dialect):
@@ -91,7 +92,7 @@ class PostgreSQL(Dialect):
             old, new = (with_nullability(each, True) for each in (types[column.name], column.type))
             if old != new:
                 name, value = self.quote(column.name), self._cast(column.name, old, new, zone)
-                changes.append(f"ALTER COLUMN {name} TYPE {self.sql_type(new)} USING {value}")  # type: ignore
+                changes.append(f"ALTER COLUMN {name} TYPE {self.sql_type(stored_scalar(new))} USING {value}")
         return [f"ALTER TABLE {self.quote_table(table)} {', '.join(changes)}"]
 
     def _cast(self, name: str, before: DataType, after: DataType, zone: str) -> str:
@@ -102,7 +103,7 @@ class PostgreSQL(Dialect):
             quoted = "'" + zone.replace("'", "''") + "'"
             # As a text, an offset would have the opposite sign (POSIX)
             return f"{column} AT TIME ZONE {f'INTERVAL {quoted}' if _OFFSET.fullmatch(zone) else quoted}"
-        return f"{column}::{self.sql_type(after)}"  # type: ignore[arg-type]
+        return f"{column}::{self.sql_type(stored_scalar(after))}"
 
 
 def _to_text(column: str, type_: Scalar) -> str:
@@ -118,9 +119,6 @@ def _to_text(column: str, type_: Scalar) -> str:
     if type_.kind == "VARBINARY":
         return f"replace(encode({column}, 'base64'), E'\\n', '')"
     return f"{column}::text"
-
-
-_UTC = "'UTC'"
 
 
 def _time_text(column: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace_catalog.evolution.evolving_json.time_patterns import uncertain_times
+from millrace_catalog.evolution.evolving_json.fit_prefilter import uncertain_times
 from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference.time_texts import time_text_reader
 from millrace_catalog.types import DATE, STRING, Scalar, timestamp, timestamp_ltz
