@@ -14,7 +14,7 @@ from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Operation, RowChanges
 from millrace_formats.shared.fallback_decoder import drop_indices
 
-_KINDS = {
+_ROW_KINDS = {
     Operation.INSERT: bytes([INSERT]),
     Operation.UPDATE: bytes([UPDATE_BEFORE, UPDATE_AFTER]),
     Operation.DELETE: bytes([DELETE]),
@@ -66,7 +66,7 @@ class BeforeAfterLayout(Layout):
     @functools.cached_property
     def _kinds(self) -> Mapping[str, bytes]:
         """The row kinds of an operation, by its name."""
-        return {name: _KINDS[operation] for name, operation in self.operations.items()}
+        return {name: _ROW_KINDS[operation] for name, operation in self.operations.items()}
 
     @functools.cached_property
     def _counts(self) -> Mapping[str, int]:

@@ -67,7 +67,7 @@ class OldValueListsLayout(OldValuesLayout):
 
     def row_fields(self, row: type, partial: type) -> Mapping[str, Any]:
         """Return types of lists of whole rows, and of the old values of each."""
-        return {"data": list[row] | None, "old": list[partial] | None}  # type: ignore[valid-type]
+        return {"data": list[row] | None, "old": list[partial] | None}  # type: ignore[valid-type] # types made at run time
 
     def collect(self, messages: Sequence[Any]) -> RowChanges:
         """Collect the rows of messages; messages that lack a row that they need are left to the exact reader."""

@@ -150,7 +150,7 @@ class _QuotedSplitter:
 
     def _rows(self, lines: list[str]) -> Sequence[list[str] | None]:
         try:
-            rows = list(csv.reader(lines, **self._dialect))  # type: ignore[arg-type]
+            rows = list(csv.reader(lines, **self._dialect))  # type: ignore[arg-type] # mixed values
         except csv.Error:
             rows = []
         if len(rows) == len(lines):  # a row takes at least one line, so that each has taken its own
@@ -159,6 +159,6 @@ class _QuotedSplitter:
 
     def _row(self, line: str) -> list[str] | None:
         try:
-            return next(csv.reader([line], **self._dialect))  # type: ignore[arg-type]
+            return next(csv.reader([line], **self._dialect))  # type: ignore[arg-type] # mixed values
         except csv.Error:
             return None

@@ -71,7 +71,7 @@ class CsvExactReader:
 
     def _row(self, payload: bytes) -> tuple[Any, ...] | None:
         try:
-            texts: list[str | None] | None = self._split(payload.decode("utf-8-sig"))  # type: ignore[assignment]
+            texts: list[str | None] | None = self._split(payload.decode("utf-8-sig"))  # type: ignore[assignment] # NULLs follow
         except UnicodeDecodeError as error:
             reason = f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}"
             raise MalformedMessageError(reason) from None

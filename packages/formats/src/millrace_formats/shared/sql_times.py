@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 _DAY = 86_400_000_000
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 FIRST_DAY = dt.date.min.toordinal() - _EPOCH_DAY
 LAST_DAY = dt.date.max.toordinal() - _EPOCH_DAY

@@ -7,6 +7,8 @@ import sys
 
 from millrace.errors import MachineError
 
+_OLDEST = (6, 31)
+
 
 def check_library() -> None:
     """Raise an error when protobuf's library is missing or too old.
@@ -15,12 +17,11 @@ def check_library() -> None:
         MachineError: It is; the message says how to install it.
     """
     try:
-        import google.protobuf
-        from google.protobuf.descriptor import FieldDescriptor
+        from google.protobuf import __version__ as version
     except ImportError as error:
         raise _library_error(f"which cannot be imported ({error})") from None
-    if not hasattr(FieldDescriptor, "is_repeated"):  # new in 6.31
-        raise _library_error(f"6.31 or newer, and there is {google.protobuf.__version__}")
+    if tuple(map(int, version.split(".")[:2])) < _OLDEST:  # the first one with FieldDescriptor.is_repeated
+        raise _library_error(f"{'.'.join(map(str, _OLDEST))} or newer, and there is {version}")
 
 
 def _library_error(reason: str) -> MachineError:
