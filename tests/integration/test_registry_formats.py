@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 import datetime as dt
 import json
 import pickle
-import ssl
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from millrace.contracts import Format, Payloads, SerializationContext
 from millrace.errors import MessageError, OptionsError, RegistryError, SchemaError
-from millrace.testing import ChangelogFormatSuite, FormatSuite
+from millrace.testing import FormatSuite
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
-from millrace_formats.avro.debezium_format import DebeziumAvroConfluentFormat
 from millrace_formats.avro.registry.options import RegistryOptions
-from support.certificates import authority, issue, java_truststore
-from support.registry_gate import gate
 from unit.formats.avro.datums import decoded as value_of
-from unit.formats.avro.datums import encoded
+from unit.formats.avro.datums import encoded, framed
 from unit.formats.test_conformance import NULLS, SCALAR_ROWS, SCALARS
 
 
@@ -60,84 +55,6 @@ class TestAvroConfluent(FormatSuite):
             NULLS | {"list": None, "map": None, "struct": None},
         ]
         return pa.RecordBatch.from_pylist(rows, schema=self.schema())
-
-
-class TestDebezium(ChangelogFormatSuite):
-    bad = (b"\0", b"{}", b"\1\0\0\0\1x", b"\0\x7f\0\0\0x")
-    kinds_read: ClassVar = {"-U": "-D", "+U": "+I"}
-
-    @pytest.fixture(autouse=True)
-    def _start(self, registry: Any) -> None:
-        self.url = registry.url
-        schema_id = registry.register("conformance-changes", ENVELOPE)
-        self.changes = (envelope(schema_id, ROW, ROW | {"weight": 9.0}, "u"), envelope(schema_id, ROW, ROW, "u"))
-
-    def make_format(self) -> DebeziumAvroConfluentFormat:
-        return DebeziumAvroConfluentFormat(RegistryOptions(url=self.url, subject="conformance-debezium"))
-
-    def schema(self) -> pa.Schema:
-        return COLUMNS
-
-    def rows(self) -> pa.RecordBatch:
-        rows = [{"id": 1, "name": "a", "weight": 0.5}, {"id": 2, "name": None, "weight": None}, ROW]
-        return pa.RecordBatch.from_pylist(rows, schema=self.schema())
-
-
-COLUMNS = pa.schema([pa.field("id", pa.int64(), False), ("name", pa.string()), ("weight", pa.float64())])
-ROW = {"id": 7, "name": "hammer", "weight": 1.5}
-ENVELOPE = {
-    "type": "record",
-    "name": "Envelope",
-    "namespace": "shop.products",
-    "fields": [
-        {
-            "name": "before",
-            "type": [
-                "null",
-                {
-                    "type": "record",
-                    "name": "Value",
-                    "fields": [
-                        {"name": "id", "type": {"type": "int", "connect.default": 0}, "default": 0},
-                        {"name": "name", "type": ["null", "string"], "default": None},
-                        {"name": "weight", "type": ["null", "double"], "default": None},
-                    ],
-                    "connect.name": "shop.products.Value",
-                },
-            ],
-            "default": None,
-        },
-        {"name": "after", "type": ["null", "Value"], "default": None},
-        {
-            "name": "source",
-            "type": {
-                "type": "record",
-                "name": "Source",
-                "namespace": "io.debezium.connector.mysql",
-                "fields": [
-                    {"name": "version", "type": "string"},
-                    {"name": "ts_ms", "type": "long"},
-                    {"name": "snapshot", "type": ["boolean", "null"], "default": False},
-                    {"name": "db", "type": "string"},
-                    {"name": "table", "type": ["null", "string"], "default": None},
-                    {"name": "pos", "type": "long"},
-                ],
-            },
-        },
-        {"name": "op", "type": "string"},
-        {"name": "ts_ms", "type": ["null", "long"], "default": None},
-    ],
-}
-SOURCE = {"version": "1.9", "ts_ms": 1_589_362_330_904, "snapshot": None, "db": "shop", "table": "products", "pos": 5}
-
-
-def envelope(schema_id: int, before: Any, after: Any, operation: str, millis: int | None = 1_589_362_331_000) -> bytes:
-    change = {"before": before, "after": after, "source": SOURCE, "op": operation, "ts_ms": millis}
-    return framed(schema_id, ENVELOPE, change)
-
-
-def framed(schema_id: int, schema: Any, value: Any) -> bytes:
-    return b"\0" + schema_id.to_bytes(4, "big") + encoded(schema, value)
 
 
 def record(*fields: Any, name: str = "Order") -> dict[str, Any]:
@@ -186,7 +103,7 @@ def test_each_message_is_read_by_the_schema_that_it_was_written_with(
         assert decoded.rows.to_pylist() == [expected[version] for version in order]
 
 
-def test_a_readers_schema_renames_and_fills(registry: Any, subject: str) -> None:
+def test_a_readers_schema_has_aliases_and_defaults(registry: Any, subject: str) -> None:
     messages = evolved(registry, subject)
     columns = pa.schema([("client", pa.string()), ("total", pa.float32())])
     options = RegistryOptions(url=registry.url, schema=json.dumps(VERSIONS[2]))
@@ -228,7 +145,7 @@ def test_errors_of_messages_name_the_schema_and_the_field(
     ]
 
 
-def test_a_column_that_must_be_there(registry: Any, options: RegistryOptions, subject: str) -> None:
+def test_a_missing_not_null_column_is_an_error(registry: Any, options: RegistryOptions, subject: str) -> None:
     schema_id = registry.register(subject, VERSIONS[1])
     columns = pa.schema([pa.field("missing", pa.string(), False)])
     item = framed(schema_id, VERSIONS[1], WRITTEN[1])
@@ -256,7 +173,7 @@ def test_schemas_may_refer_to_others(registry: Any, options: RegistryOptions, su
     ]
 
 
-def test_a_schema_of_another_kind_is_told(registry: Any, options: RegistryOptions, subject: str) -> None:
+def test_a_schema_that_is_not_avro_is_an_error(registry: Any, options: RegistryOptions, subject: str) -> None:
     schema = json.dumps({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})
     answer = registry.ask("POST", f"subjects/{subject}/versions", {"schema": schema, "schemaType": "JSON"})
     item = b"\0" + int(answer["id"]).to_bytes(4, "big") + b"x"
@@ -270,9 +187,7 @@ ROWS = pa.RecordBatch.from_pylist(
 )
 
 
-def test_the_schema_is_registered_as_the_reference_derives_it(
-    registry: Any, options: RegistryOptions, subject: str
-) -> None:
+def test_the_registered_schema_is_that_of_flink(registry: Any, options: RegistryOptions, subject: str) -> None:
     side = SerializationContext(subject.removesuffix("-value"))
     (message,) = AvroConfluentFormat(options).encoder_for(ROWS.schema, side).encode(ROWS).to_list()
     (schema,) = registry.schemas(subject)
@@ -325,7 +240,7 @@ def test_without_registration_the_subject_must_have_the_schema(registry: Any, su
     assert AvroConfluentFormat(options).decoder(ROWS.schema).decode(Payloads([message])).rows.equals(ROWS)
 
 
-def test_a_given_schema_is_written_by(registry: Any, subject: str) -> None:
+def test_rows_are_written_by_a_given_schema(registry: Any, subject: str) -> None:
     schema = record(
         {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["A", "B"]}},
         {"name": "amount", "type": {"type": "fixed", "name": "F", "size": 5, "logicalType": "decimal", "precision": 10,
@@ -354,7 +269,7 @@ def test_a_given_schema_is_written_by(registry: Any, subject: str) -> None:
         assert str(caught.value) == reason
 
 
-def test_a_given_schema_that_does_not_fit_the_columns(registry: Any) -> None:
+def test_a_given_schema_that_does_not_fit_the_columns_is_refused(registry: Any) -> None:
     options = RegistryOptions(url=registry.url, schema=json.dumps(VERSIONS[2]))
     columns = pa.schema([("id", pa.string()), ("other", pa.int32())])
     with pytest.raises(SchemaError) as caught:
@@ -372,165 +287,3 @@ def test_a_given_schema_that_does_not_fit_the_columns(registry: Any) -> None:
 def test_without_topic_and_subject_a_write_is_refused(options: RegistryOptions) -> None:
     with pytest.raises(OptionsError, match=r"option 'subject' is required where rows are not written to a topic"):
         AvroConfluentFormat(options).encoder(ROWS.schema).encode(ROWS)
-
-
-def read(url: str, item: bytes, **more: Any) -> list[dict[str, Any]]:
-    options = RegistryOptions(url=url, properties=(("max.retries", "0"), ("timeout", "5")), **more)
-    rows = AvroConfluentFormat(options).decoder(pa.schema([("id", pa.int64())])).decode(Payloads([item])).rows
-    found: list[dict[str, Any]] = rows.to_pylist()
-    return found
-
-
-@pytest.fixture
-def item(registry: Any, subject: str) -> bytes:
-    return framed(registry.register(subject, VERSIONS[0]), VERSIONS[0], WRITTEN[0])
-
-
-def test_a_registry_that_cannot_be_reached(item: bytes) -> None:
-    with pytest.raises(RegistryError) as caught:
-        read("http://user:hush@127.0.0.1:1", item)
-    assert "the schema registry at http://127.0.0.1:1 (option 'avro-confluent.url') cannot be reached" in str(
-        caught.value
-    )
-    assert "hush" not in str(caught.value)
-
-
-def test_an_address_that_is_no_registry(registry: Any, item: bytes) -> None:
-    with pytest.raises(RegistryError, match=r"answers 404: .*; is this its whole address\?"):
-        read(registry.url.removesuffix("/apis/ccompat/v7"), item)
-
-
-def test_several_registries_are_tried_in_turn(registry: Any, item: bytes) -> None:
-    assert read(f"http://127.0.0.1:1,{registry.url}", item) == [{"id": 1}]
-
-
-def test_basic_auth(registry: Any, item: bytes) -> None:
-    with gate(registry.url, "Basic " + base64.b64encode(b"ann:p@ss:word").decode()) as url:
-        assert read(url, item, basic_user_info="ann:p@ss:word") == [{"id": 1}]
-        with_login = url.replace("http://", "http://ann:p%40ss%3Aword@")
-        assert read(with_login, item) == read(with_login, item, basic_source="URL") == [{"id": 1}]
-        for more in ({}, {"basic_user_info": "ann:hush"}):
-            with pytest.raises(RegistryError) as caught:
-                read(url, item, **more)
-            assert "refuses to answer without a valid login (401: Unauthorized)" in str(caught.value)
-            assert "'avro-confluent.basic-auth.*'" in str(caught.value)
-            assert "hush" not in str(caught.value)
-
-
-def test_bearer_auth(registry: Any, item: bytes) -> None:
-    with gate(registry.url, "Bearer t0ken") as url:
-        assert read(url, item, bearer_token="t0ken", bearer_source="STATIC_TOKEN") == [{"id": 1}]
-        with pytest.raises(RegistryError, match="refuses to answer without a valid login"):
-            read(url, item, bearer_token="other")
-
-
-def test_tls_with_stores(registry: Any, item: bytes, tmp_path: Any) -> None:
-    root = authority("root")
-    server, client = issue("registry", root, ["127.0.0.1"]), issue("client", root)
-    (tmp_path / "root.pem").write_text(root.certificate_pem)
-    (tmp_path / "server.pem").write_text(server.chain_pem + server.key_pem())
-    (tmp_path / "client.p12").write_bytes(client.pkcs12("secret"))
-    java_truststore(tmp_path / "trust.jks", tmp_path / "root.pem", "changeit", "JKS")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "server.pem")
-    context.load_verify_locations(tmp_path / "root.pem")
-    context.verify_mode = ssl.CERT_REQUIRED
-    trust = {"truststore": str(tmp_path / "trust.jks"), "truststore_password": "changeit"}
-    own = {"keystore": str(tmp_path / "client.p12"), "keystore_password": "secret"}
-    with gate(registry.url, tls=context) as url:
-        assert read(url, item, **trust, **own) == [{"id": 1}]
-        with pytest.raises(RegistryError, match=r"cannot be reached.*ssl.truststore.location"):
-            read(url, item, **own)
-        with pytest.raises(RegistryError, match="cannot be reached"):
-            read(url, item, **trust)
-    with pytest.raises(OptionsError, match=r"option 'avro-confluent.ssl.keystore.location': the password is wrong"):
-        read(registry.url, item, **trust, **own | {"keystore_password": "hush"})
-    with pytest.raises(OptionsError, match=r"'avro-confluent.ssl.truststore.location': there is no file 'nowhere.jks'"):
-        read(registry.url, item, truststore="nowhere.jks")
-
-
-def test_changes_of_debezium(registry: Any, options: RegistryOptions, subject: str) -> None:
-    schema_id = registry.register(subject, ENVELOPE)
-    other = ROW | {"weight": 2.0}
-    items = [
-        envelope(schema_id, None, ROW, "c"),
-        envelope(schema_id, None, ROW, "r", None),
-        None,
-        b"",
-        envelope(schema_id, ROW, other, "u"),
-        envelope(schema_id, None, other, "u"),
-        envelope(schema_id, other, None, "d"),
-        envelope(schema_id, None, None, "d"),
-        envelope(schema_id, None, None, "c"),
-        envelope(schema_id, None, None, "t"),
-    ]
-    keys = [
-        "source.table",
-        "ingestion-timestamp",
-        "source.timestamp",
-        "source.database",
-        "source.schema",
-        "source.properties",
-    ]
-    decoded = DebeziumAvroConfluentFormat(options).decoder(COLUMNS, keys).decode(Payloads(items))
-    assert decoded.row_kinds.to_pylist() == ["+I", "+I", "-U", "+U", "-D"]
-    assert decoded.rows.to_pylist() == [ROW, ROW, ROW, other, other]
-    assert decoded.message_index.to_pylist() == [0, 1, 4, 4, 6]
-    assert [(error.index, error.reason) for error in decoded.errors] == [
-        (5, "field before: it is null, though the operation is 'u', an update: the database does not tell the old "
-            "row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"),
-        (7, "field before: it is null, though the operation is 'd', a deletion: the database does not tell the old "
-            "row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"),
-        (8, "field after: it is null, though the operation is 'c', an insertion"),
-        (9, "field op: expected one of c, r, u, d, found 't'"),
-    ]  # fmt: skip
-    told = {
-        "source.table": "products",
-        "ingestion-timestamp": dt.datetime(2020, 5, 13, 9, 32, 11, tzinfo=dt.UTC),
-        "source.timestamp": dt.datetime(2020, 5, 13, 9, 32, 10, 904_000, tzinfo=dt.UTC),
-        "source.database": "shop",
-        "source.schema": None,
-        "source.properties": [
-            ("version", "1.9"), ("ts_ms", "1589362330904"), ("snapshot", None), ("db", "shop"), ("table", "products"),
-            ("pos", "5"),
-        ],
-    }  # fmt: skip
-    assert decoded.metadata.to_pylist() == [told, told | {"ingestion-timestamp": None}, told, told, told]
-
-
-def test_changes_are_written_as_the_reference_writes_them(
-    registry: Any, options: RegistryOptions, subject: str
-) -> None:
-    format_ = DebeziumAvroConfluentFormat(options)
-    rows = pa.RecordBatch.from_pylist([ROW] * 4, schema=COLUMNS)
-    kinds = pa.array(["+I", "-U", "+U", "-D"])
-    messages = (
-        format_.encoder_for(COLUMNS, SerializationContext(subject.removesuffix("-value"))).encode(rows, kinds).to_list()
-    )
-    (schema,) = registry.schemas(subject)
-    row = {
-        "type": "record",
-        "name": "record_before",
-        "fields": [
-            {"name": "id", "type": "long"},
-            {"name": "name", "type": ["null", "string"], "default": None},
-            {"name": "weight", "type": ["null", "double"], "default": None},
-        ],
-    }
-    assert schema == [
-        "null",
-        {
-            "type": "record",
-            "name": "record",
-            "namespace": "org.apache.flink.avro.generated",
-            "fields": [
-                {"name": "before", "type": ["null", row], "default": None},
-                {"name": "after", "type": ["null", row | {"name": "record_after"}], "default": None},
-                {"name": "op", "type": ["null", "string"], "default": None},
-            ],
-        },
-    ]
-    inserted, deleted = ({"before": None, "after": ROW, "op": "c"}, {"before": ROW, "after": None, "op": "d"})
-    assert [value_of(schema, message[5:]) for message in messages] == [
-        inserted, deleted, inserted, deleted,
-    ]  # fmt: skip

@@ -15,6 +15,11 @@ def encoded(schema: Any, value: Any, *, logical: bool = True) -> bytes:
     return out.getvalue()
 
 
+def framed(schema_id: int, schema: Any, value: Any) -> bytes:
+    """Encode a value behind a registry's frame."""
+    return b"\0" + schema_id.to_bytes(4, "big") + encoded(schema, value)
+
+
 def decoded(schema: Any, data: bytes, *, logical: bool = True) -> Any:
     """Decode a value; for ``logical`` see `encoded`."""
     return fastavro.schemaless_reader(io.BytesIO(data), schema if logical else plain(schema))
