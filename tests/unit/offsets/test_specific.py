@@ -28,7 +28,7 @@ class TestSpecificOffsets(OffsetInitializerSuite):
     def test_one_partition_of_many(self) -> None:
         # Unlike others this initializer knows when it is asked for fewer partitions than its options speak of
         (only, *_) = self.logs()
-        with pytest.raises(OptionsError, match="there is no partition 2 of topic 'orders'"):
+        with pytest.raises(OptionsError, match="partition 2 of topic 'orders' is not among"):
             initializer("topic:orders,partition:0,offset:42;topic:orders,partition:2,offset:1").offsets(
                 [only], self.lookup()
             )
@@ -90,16 +90,16 @@ def test_a_partition_named_twice_is_refused() -> None:
 def test_a_partition_of_a_topic_that_is_read_must_be_there() -> None:
     made = initializer("topic:orders,partition:0,offset:5;topic:orders,partition:7,offset:5")
     assert problems(made, READ) == (
-        "specific offsets: there is no partition 7 of topic 'orders' in what is read: orders-0, orders-1, orders-2, "
-        "payments-0",
+        "specific offsets: partition 7 of topic 'orders' is not among the partitions that are read: orders-0, "
+        "orders-1, orders-2, payments-0",
     )
 
 
 def test_a_partition_of_any_topic_must_be_there_in_one() -> None:
     assert offsets(initializer("partition:2,offset:5"), READ) == {TopicPartition("orders", 2): 5}
     assert problems(initializer("partition:3,offset:5;partition:4,offset:5"), EVERYWHERE) == (
-        "specific offsets: there is no partition 3 in what is read: orders-0, orders-1, orders-2",
-        "specific offsets: there is no partition 4 in what is read: orders-0, orders-1, orders-2",
+        "specific offsets: partition 3 is not among the partitions that are read: orders-0, orders-1, orders-2",
+        "specific offsets: partition 4 is not among the partitions that are read: orders-0, orders-1, orders-2",
     )
 
 
@@ -115,7 +115,8 @@ def test_partitions_may_be_left_out() -> None:
 def test_all_partitions_and_no_others_must_be_named_when_asked_for() -> None:
     made = initializer("topic:orders,partition:1,offset:5;topic:audit,partition:7,offset:5", all_named=True)
     assert problems(made, EVERYWHERE) == (
-        "specific offsets: there is no partition 7 of topic 'audit' in what is read: orders-0, orders-1, orders-2",
+        "specific offsets: partition 7 of topic 'audit' is not among the partitions that are read: orders-0, "
+        "orders-1, orders-2",
         "specific offsets: every partition that is read must be named; missing: orders-0, orders-2",
     )
     complete = initializer(

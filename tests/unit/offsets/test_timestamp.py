@@ -45,7 +45,7 @@ class TestTimesOfSinglePartitions(TimestampSuite):
         # Unlike others this initializer knows when it is asked for fewer partitions than its options speak of
         only, other = TopicPartition("orders", 0), TopicPartition("orders", 1)
         assert dict(self.make_initializer().offsets([only], self.lookup())) == {only: 2}
-        with pytest.raises(OptionsError, match="there is no partition 0 of topic 'orders'"):
+        with pytest.raises(OptionsError, match="partition 0 of topic 'orders' is not among"):
             self.make_initializer().offsets([other], self.lookup())
 
     def test_are_each_partitions_own(self) -> None:
@@ -76,7 +76,7 @@ def test_each_time_is_looked_up_once() -> None:
 
 def test_a_partition_that_is_not_there_is_refused() -> None:
     assert problem(given("topic:a,partition:9,timestamp:1")) == (
-        "partition timestamps: there is no partition 9 of topic 'a' in what is read: a-0, a-1, b-0"
+        "partition timestamps: partition 9 of topic 'a' is not among the partitions that are read: a-0, a-1, b-0"
     )
 
 

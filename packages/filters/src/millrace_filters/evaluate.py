@@ -1,4 +1,4 @@
-"""Which records an `Expression` keeps, for a whole batch at once."""
+"""Evaluate an `Expression` for a batch of records."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _COMBINE = {"&": operator.and_, "|": operator.or_}
 
 
 def mask(expression: Expression, headers: pa.ListArray) -> pa.BooleanArray:
-    """For each record whether ``expression`` keeps it; no nulls.
+    """Return for each record whether ``expression`` keeps it; without nulls.
 
     Args:
         expression: The filter.
         headers: The records' headers, of type `millrace.contracts.HEADERS`.
     """
     batch = _Batch(headers)
-    matches = {condition: batch.having(condition) for condition in {term.condition for term in expression.terms}}
-    first, *others = (matches[term.condition] != term.negated for term in expression.terms)
+    matched = {condition: batch.matches(condition) for condition in {term.condition for term in expression.terms}}
+    first, *others = (matched[term.condition] != term.negated for term in expression.terms)
     kept = first
-    for link, matched in zip(expression.rest, others, strict=True):
-        kept = _COMBINE[link.operator](kept, matched)
+    for link, holds in zip(expression.rest, others, strict=True):
+        kept = _COMBINE[link.operator](kept, holds)
     return pa.array(kept)
 
 
@@ -42,10 +42,10 @@ class _Batch:
         self._values = pc.struct_field(entries, "value")
         self._with_key = cache(lambda key: pc.equal(self._keys, key))
 
-    def having(self, condition: Condition) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """For each record whether one of its headers has the condition's key and value."""
+    def matches(self, condition: Condition) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each record whether one of its headers has the condition's key and value."""
         has_value = pc.equal(self._values, pa.scalar(condition.value.encode(), pa.binary()))
         entries = pc.fill_null(pc.and_(self._with_key(condition.key), has_value), fill_value=False)
-        found = np.zeros(self._record_count, np.bool_)
-        found[self._record_of_entry[entries.to_numpy(zero_copy_only=False)]] = True
-        return found
+        has_match = np.zeros(self._record_count, np.bool_)
+        has_match[self._record_of_entry[entries.to_numpy(zero_copy_only=False)]] = True
+        return has_match

@@ -1,4 +1,4 @@
-"""What a header-filter expression says, once parsed."""
+"""The syntax tree of a header-filter expression."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Operator = Literal["&", "|"]
 
 @dataclass(frozen=True)
 class Condition:
-    """That a record has a header with this key and this value.
+    """A test that a record has a header with this key and this value.
 
     Attributes:
         key: The header's key, not empty.

@@ -1,4 +1,4 @@
-"""Lists that say something of single partitions: how they are written, and which partitions they speak of."""
+"""Parse lists of values for single partitions, and match them to the partitions that are read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 def parse_list(text: str, key: str, value: str, example: str) -> list[tuple[str | None, int, str]]:
-    """Topic (None for every topic), partition and value of each entry of a list.
+    """Parse a list into topic (None for every topic), partition and value of each entry.
 
     Args:
         text: The entries, separated by ``;``, each written as ``topic:<name>,partition:<number>,<key>:<value>`` where
             the topic may be left out.
-        key: What the value is called.
+        key: The name of the value.
         value: A regular expression for it.
-        example: A list to show to who wrote a wrong one.
+        example: A correct list, for messages.
 
     Raises:
         ValueError: An entry is malformed, or a partition is named twice.
@@ -41,24 +41,24 @@ def parse_list(text: str, key: str, value: str, example: str) -> list[tuple[str 
     return [(topic, partition, found) for (topic, partition), found in entries.items()]
 
 
-def spread(
+def values_by_partition(
     entries: Sequence[tuple[str | None, int, T]], partitions: Collection[TopicPartition], what: str, *, all_named: bool
 ) -> dict[TopicPartition, T]:
-    """What a list says of the partitions that are read; an entry with a topic wins over one without.
+    """Match a list to the partitions that are read; an entry with a topic wins over one without.
 
     Args:
         entries: The list.
         partitions: All partitions that are read.
-        what: What the list holds, for messages.
-        all_named: Whether the list must speak of all partitions that are read, and of no others.
+        what: The contents of the list, for messages.
+        all_named: The list must name all partitions that are read, and no others.
 
     Raises:
-        OptionsError: An entry means a partition of what is read that is not there, or one is missing that must not.
+        OptionsError: An entry names a partition that does not exist, or one is missing from a list that must name all.
     """
     given = {(topic, partition): value for topic, partition, value in entries}
     there = _numbers(partitions)
     problems = [
-        f"{what}: there is no {_named(topic, number)} in what is read: {_shown(partitions)}"
+        f"{what}: {_named(topic, number)} is not among the partitions that are read: {_shown(partitions)}"
         for topic, number in given
         if not _is_there(topic, number, there, strictly=all_named)
     ]
@@ -78,7 +78,7 @@ def spread(
 
 def _is_there(topic: str | None, number: int, there: Mapping[str | None, set[int]], *, strictly: bool) -> bool:
     of_topic = there.get(topic, set())
-    # A list may speak of topics that are not read, and a pattern may match no topic yet
+    # A list may name topics that are not read, and a pattern may match no topic yet
     return number in of_topic or not (of_topic or strictly)
 
 

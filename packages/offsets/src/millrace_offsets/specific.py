@@ -8,7 +8,7 @@ from typing import Literal
 
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.options import option
-from millrace_offsets.partition_list import parse_list, spread
+from millrace_offsets.partition_list import parse_list, values_by_partition
 
 EARLIEST: Literal["earliest"] = "earliest"
 LATEST: Literal["latest"] = "latest"
@@ -18,7 +18,7 @@ Place = int | Literal["earliest", "latest"]
 
 
 def parse_offsets(text: str) -> tuple[tuple[str | None, int, Place], ...]:
-    """Topic (None for every topic), partition and offset of each entry of the option.
+    """Parse the option into topic (None for every topic), partition and offset of each entry of the option.
 
     Raises:
         ValueError: An entry is malformed, or a partition is named twice.
@@ -67,7 +67,9 @@ class SpecificOffsets(OffsetInitializer):
         Raises:
             OptionsError: They name a partition that does not exist, or not all of them where they must.
         """
-        places = spread(self.options.entries, partitions, "specific offsets", all_named=self.options.all_named)
+        places = values_by_partition(
+            self.options.entries, partitions, "specific offsets", all_named=self.options.all_named
+        )
         begin = lookup.begin([at for at, place in places.items() if place == EARLIEST])
         end = lookup.end([at for at, place in places.items() if place == LATEST])
         return {at: place if isinstance(place, int) else (begin | end)[at] for at, place in places.items()}

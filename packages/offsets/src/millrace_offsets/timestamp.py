@@ -12,14 +12,14 @@ from annotated_types import Interval
 from millrace.contracts import OffsetInitializer, OffsetLookup, TopicPartition
 from millrace.errors import OptionsError
 from millrace.options import option
-from millrace_offsets.partition_list import parse_list, spread
+from millrace_offsets.partition_list import parse_list, values_by_partition
 
 LATEST_MILLIS = 2**63 - 1
 """Kafka's latest time."""
 
 
 def parse_timestamps(text: str) -> tuple[tuple[str | None, int, int], ...]:
-    """Topic (None for every topic), partition and milliseconds of each entry of the option.
+    """Parse the option into topic (None for every topic), partition and milliseconds of each entry of the option.
 
     Raises:
         ValueError: An entry is malformed, a partition is named twice, or a time is later than Kafka's latest.
@@ -100,7 +100,7 @@ class TimestampOffset(OffsetInitializer):
         if self.options.millis is not None:
             return dict.fromkeys(partitions, self.options.millis)
         entries, all_named = self.options.partition_millis, self.options.all_named
-        return spread(entries, partitions, "partition timestamps", all_named=all_named)
+        return values_by_partition(entries, partitions, "partition timestamps", all_named=all_named)
 
     def _check_all_matched(
         self, times: Mapping[TopicPartition, int], found: Mapping[TopicPartition, int], lookup: OffsetLookup

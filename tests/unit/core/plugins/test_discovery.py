@@ -105,7 +105,7 @@ def test_a_hook_that_raises_is_a_failure(packages: Any) -> None:
 def test_a_hook_that_answers_no_mapping_is_a_failure(packages: Any, offering: Offering, answer: str) -> None:
     failure = only_failure(packages.add("acme-list", hooks=offering("millrace_formats", answer)))
     assert failure.cause == (
-        f"TypeError: hook millrace_formats must answer a mapping of names to 'module:Class', not {answer}"
+        f"TypeError: hook millrace_formats must return a mapping of names to 'module:Class', not {answer}"
     )
 
 
@@ -113,14 +113,14 @@ def test_a_hook_that_answers_no_mapping_is_a_failure(packages: Any, offering: Of
 def test_a_bad_plugin_name_is_a_failure(packages: Any, offering: Offering, name: str) -> None:
     failure = only_failure(packages.add("acme-name", hooks=offering("millrace_formats", repr({name: "acme:X"}))))
     assert failure.cause == (
-        f"ValueError: hook millrace_formats gives the name {name!r}; names are of a-z, 0-9, '-' and '_'"
+        f"ValueError: hook millrace_formats returns the name {name!r}; names consist of a-z, 0-9, '-' and '_'"
     )
 
 
 @pytest.mark.parametrize("target", ["acme.X", "acme:X:Y", "", ":X", "acme:", ":", 5, None])
 def test_a_bad_target_is_a_failure(packages: Any, offering: Offering, target: object) -> None:
     failure = only_failure(packages.add("acme-target", hooks=offering("millrace_formats", repr({"x": target}))))
-    assert failure.cause == f"ValueError: hook millrace_formats gives 'x' as {target!r}; expected 'module:Class'"
+    assert failure.cause == f"ValueError: hook millrace_formats returns {target!r} for 'x'; expected 'module:Class'"
 
 
 @pytest.mark.parametrize(

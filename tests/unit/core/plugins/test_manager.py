@@ -69,7 +69,7 @@ def test_a_duplicate_name_names_both_distributions_and_says_what_to_do() -> None
         known.find(PARTITIONER, "geo")
     assert str(error.value) == (
         "partitioner 'geo' is offered by acme-geo 1.0 (a:Geo) and other-geo 1.0 (b:Geo); uninstall one of them, or "
-        "name the class that you mean as 'module:Class'"
+        "give the class as 'module:Class'"
     )
 
 

@@ -1,4 +1,4 @@
-"""The contracts of the plugin kinds: what to subclass, and what the arguments and results look like."""
+"""The contracts of the plugin kinds: base classes, arguments and results."""
 
 from millrace.contracts.catalog import Catalog, CatalogColumn, CatalogTable
 from millrace.contracts.format import (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Part = Literal["key", "value", "metadata"]
-"""Where a column comes from."""
+"""The part of a message that a column comes from."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class CatalogColumn:
     Attributes:
         field: Its name, its Arrow type, and whether it may be NULL.
         type: Its type as the catalog's SQL writes it.
-        part: Where it comes from.
-        evidence: What made its type what it is, such as the messages that it was inferred from, in order; for people.
+        part: The part of a message that it comes from.
+        evidence: Reasons for its type, such as the messages that it was inferred from, in order; for people.
     """
 
     field: pa.Field
@@ -65,28 +65,28 @@ class CatalogTable(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What there is to say of it, for people, in lines."""
+        """Describe the table for people, in lines of text."""
 
     @abstractmethod
     def ddl(self) -> str:
-        """A statement of the catalog's SQL that creates it."""
+        """Return a statement of the catalog's SQL that creates it."""
 
     @abstractmethod
     def spark_ddl(self) -> str:
-        """Its columns, as ``.schema(...)`` takes them."""
+        """Return its columns in the DDL that Spark's ``.schema(...)`` takes."""
 
     @abstractmethod
     def json_schema(self) -> str:
-        """The JSON Schema of what its messages' values are."""
+        """Return the JSON Schema of the values of its messages."""
 
     @property
     def schema(self) -> pa.Schema:
-        """Its columns as Arrow has them."""
+        """Its columns as an Arrow schema."""
         return pa.schema([column.field for column in self.columns])
 
     @abstractmethod
     def read(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
-        """Its rows.
+        """Return its rows.
 
         Args:
             spark: The session.
@@ -95,7 +95,7 @@ class CatalogTable(ABC):
 
     @abstractmethod
     def read_stream(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
-        """Its rows as a stream; see `read`."""
+        """Return its rows as a stream; see `read`."""
 
 
 class Catalog(Plugin, ABC):
@@ -119,21 +119,21 @@ class Catalog(Plugin, ABC):
 
     @abstractmethod
     def list_tables(self) -> list[str]:
-        """The names of all tables, sorted."""
+        """Return the names of all tables, sorted."""
 
     @abstractmethod
     def table(self, name: str) -> CatalogTable:
-        """A table; what is known of it may be some time old.
+        """Return a table, which may come from a cache.
 
         Raises:
-            UnknownTopicError: There is none of that name.
-            SchemaError: It has no columns that could be told.
+            UnknownTopicError: There is no table of that name.
+            SchemaError: Its columns cannot be determined.
         """
 
     @abstractmethod
     def refresh(self, name: str | None = None) -> None:
-        """Forget what is known of a table, or of all."""
+        """Drop a table from the cache, or all of them."""
 
     @abstractmethod
     def create_views(self, spark: SparkSession) -> list[str]:
-        """Make a temporary view of each table whose columns can be told, for ``spark.sql``; their names, sorted."""
+        """Create a temporary view of each table with known columns, for ``spark.sql``; return their names, sorted."""

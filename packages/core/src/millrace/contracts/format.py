@@ -1,4 +1,4 @@
-"""Formats: how message payloads become columns and columns become payloads."""
+"""Formats: decode message payloads into columns, and encode columns into payloads."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import Plugin
 
 ROW_KINDS = ("+I", "-U", "+U", "-D")
-"""The row kinds: inserted, the old and the new row of an update, deleted."""
+"""The row kinds: inserted, the old and the new row of an update, deleted; as in Flink's ``RowKind``."""
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedMessage:
-    """A message that could not be decoded: its index in the batch, and why, in words for a person."""
+    """A message that could not be decoded: its index in the batch, and a reason for people."""
 
     index: int
     reason: str
@@ -25,7 +25,7 @@ class MalformedMessage:
 
 @dataclass(frozen=True)
 class Decoded:
-    """What a batch of messages decoded to.
+    """The rows of a batch of messages.
 
     Attributes:
         rows: The rows, with exactly the decoder's schema.
@@ -44,7 +44,7 @@ class Decoded:
 
 
 class Decoder(ABC):
-    """Turns payloads into rows of one schema. Built once per worker and schema, used for every batch."""
+    """Decodes payloads into rows of one schema. Built once per worker and schema, used for every batch."""
 
     @abstractmethod
     def decode(self, payloads: Payloads) -> Decoded:
@@ -56,12 +56,12 @@ class Decoder(ABC):
         """
 
     def explain(self) -> str:
-        """How it reads messages, and which ones it reads more slowly, in words for a person."""
+        """Explain for people how it reads messages, and which ones it reads more slowly."""
         return "the format does not say how it reads messages"
 
 
 class Encoder(ABC):
-    """Turns rows of one schema into payloads. Built once per worker and schema, used for every batch."""
+    """Encodes rows of one schema into payloads. Built once per worker and schema, used for every batch."""
 
     @abstractmethod
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
@@ -70,7 +70,7 @@ class Encoder(ABC):
         Args:
             rows: The rows, with exactly the encoder's schema.
             row_kinds: For each row ``+I``, ``-U``, ``+U`` or ``-D``; None when every row is an insertion. A format
-                that knows insertions only refuses others by a MessageError.
+                without row kinds refuses others with a MessageError.
 
         Raises:
             MessageError: A value cannot be written; the message names the column and the row's index.
@@ -79,14 +79,14 @@ class Encoder(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SerializationContext:
-    """What an encoder's payloads become: the keys or the values of the records of a topic."""
+    """The use of an encoder's payloads: as keys or values of the records of a topic."""
 
     topic: str
     is_key: bool = False
 
     @property
     def subject(self) -> str:
-        """The name under which schema registries know the schema of these payloads, unless told otherwise."""
+        """The default subject of their schema in schema registries (TopicNameStrategy)."""
         return f"{self.topic}-{'key' if self.is_key else 'value'}"
 
 
@@ -97,12 +97,12 @@ class Format(Plugin, ABC):
     """
 
     def default_schema(self) -> pa.Schema | None:
-        """The columns that a read has when the user gives no schema, or None when a schema must be given."""
+        """Return the columns of a read without a schema of the user's; None when a schema must be given."""
         return None
 
     @abstractmethod
     def decoder(self, schema: pa.Schema) -> Decoder:
-        """A decoder to rows of ``schema``.
+        """Make a decoder to rows of ``schema``.
 
         Called on the driver to check the schema, then once per worker.
 
@@ -112,38 +112,38 @@ class Format(Plugin, ABC):
 
     @abstractmethod
     def encoder(self, schema: pa.Schema) -> Encoder:
-        """An encoder of rows of ``schema``; called, and raising, as `decoder` is."""
+        """Make an encoder of rows of ``schema``; called, and raising, as `decoder` is."""
 
     @property
     def depends_on_topic(self) -> bool:
-        """Whether rows give other payloads in another topic, or as keys; then `encoder_for` makes their encoders."""
+        """True when payloads depend on the topic, or on their use as keys; then `encoder_for` makes the encoders."""
         return False
 
-    def encoder_for(self, schema: pa.Schema, side: SerializationContext) -> Encoder:
-        """An encoder of rows of ``schema`` for one topic, made when the first row goes there.
+    def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:
+        """Make an encoder of rows of ``schema`` for one topic, when the first row goes there.
 
-        A format whose payloads are the same everywhere need not know of this.
+        A format whose payloads are the same for all topics need not override this.
         """
         return self.encoder(schema)
 
 
 class ChangelogFormat(Format):
-    """A format whose messages are changes of rows: what it decodes has row kinds, and what it encodes may have."""
+    """A format whose messages are changes of rows: decoded rows have row kinds, encoded rows may have them."""
 
     def metadata(self) -> Mapping[str, pa.DataType]:
-        """What a message tells beside its rows: the types of the keys that a read may ask for.
+        """Return the metadata that messages carry beside their rows: the Arrow types by key.
 
-        A query names a key after the side whose format it is, as in ``value.source.table``; here it stands without.
+        A query prefixes a key with the part of the message, as in ``value.source.table``; here it has no prefix.
         """
         return {}
 
     @abstractmethod
     def decoder(self, schema: pa.Schema, metadata: Sequence[str] = ()) -> Decoder:
-        """A decoder to rows of ``schema``, with row kinds.
+        """Make a decoder to rows of ``schema``, with row kinds.
 
         Args:
             schema: The columns of the rows.
-            metadata: Keys of `metadata`, which `Decoded.metadata` has to give.
+            metadata: The keys of `metadata` that `Decoded.metadata` must have.
 
         Raises:
             SchemaError: The format cannot decode to one of the columns; the message names it and its type.

@@ -1,4 +1,4 @@
-"""Partitioners: which partition of its topic a record is written to."""
+"""Partitioners: choose the partitions that records are written to."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Partitioner(Plugin, ABC):
     """Chooses partitions for batches of records. One instance serves one write task."""
 
     def open(self, task_index: int, task_count: int) -> None:
-        """Called once before the first record.
+        """Prepare for a write task; called once, before the first record.
 
         Args:
             task_index: The index of the write task, from 0.
-            task_count: How many write tasks there are; 0 when Spark does not tell.
+            task_count: How many write tasks there are; 0 when it is unknown.
         """
 
     @abstractmethod
@@ -51,4 +51,4 @@ class RecordPartitioner(Partitioner):
 
     @abstractmethod
     def partition_record(self, topic: str, key: bytes | None, value: bytes | None, partition_count: int) -> int | None:
-        """The partition for one record, or None to leave the choice to the client."""
+        """Return the partition for one record, or None to leave the choice to the client."""

@@ -1,4 +1,4 @@
-"""A column of message payloads, in whichever of its two forms is at hand."""
+"""A column of message payloads, as a list or as an Arrow array."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Payloads:
 
     Args:
         source: A list of ``bytes | None``, or a ``pa.BinaryArray``.
-        size: How many bytes the payloads of a list have together, where that is known without looking at each.
+        size: The total number of bytes, if known.
     """
 
     __slots__ = ("_array", "_items", "_length", "_size")
@@ -32,25 +32,25 @@ class Payloads:
 
     @classmethod
     def nulls(cls, count: int) -> Payloads:
-        """``count`` null payloads, such as the keys of records without a key."""
+        """Make ``count`` null payloads, such as the keys of records without a key."""
         return cls([None] * count)
 
     def to_list(self) -> Sequence[bytes | None]:
-        """The payloads as a list of ``bytes | None``; do not change it."""
+        """Return the payloads as a list of ``bytes | None``; do not change it."""
         if self._items is None:
             # to_pylist makes a scalar object for each value and is many times slower
             self._items = self.to_array().to_numpy(zero_copy_only=False).tolist()
         return self._items
 
     def to_array(self) -> pa.BinaryArray:
-        """The payloads as an Arrow array of type binary."""
+        """Return the payloads as an Arrow array of type binary."""
         if self._array is None:
             self._array = pa.array(self._items, pa.binary())
         return self._array
 
     @property
     def size(self) -> int:
-        """How many bytes the payloads have together."""
+        """The total number of bytes."""
         if self._size is None:
             if self._array is not None:
                 self._size = self._array.total_values_length

@@ -1,4 +1,4 @@
-"""What all plugins have in common: a class with typed options."""
+"""The base of all plugin kinds: a class with typed options."""
 
 from __future__ import annotations
 

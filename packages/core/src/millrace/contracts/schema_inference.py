@@ -1,4 +1,4 @@
-"""Schema inferences: which columns messages have, of formats whose messages tell it."""
+"""Schema inferences: derive the columns of a read from sampled messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SampledMessage:
 
 
 class SchemaInference(Plugin, ABC):
-    """Tells the columns of a read for which the user gave none. It has the name of the format that it is for.
+    """Infers the columns of a read without a schema of the user's. Its name is the name of its format.
 
     Its options are given as those of the format are, ``<name>.<option>`` or ``value.<name>.<option>``.
     """
@@ -38,14 +38,14 @@ class SchemaInference(Plugin, ABC):
     def infer(
         self, topics: Mapping[str, Sequence[SampledMessage]], max_columns: int, *, skip_malformed: bool = False
     ) -> pa.Schema:
-        """The columns that the format can read from messages like these; none when they tell nothing.
+        """Return the columns that the format can read from such messages; empty when they hold none.
 
         Args:
             topics: Messages by topic, of which only the values count; a column holds what those of all topics have.
-            max_columns: How many columns there may be, fields within columns included.
-            skip_malformed: Whether malformed messages are left out, whatever the options say.
+            max_columns: The largest number of columns, fields within columns included.
+            skip_malformed: Leave out malformed messages, whatever the options say.
 
         Raises:
             MessageError: One of them is malformed.
-            SchemaError: They make no columns that could be read, such as too many.
+            SchemaError: Their columns cannot be read, such as too many.
         """

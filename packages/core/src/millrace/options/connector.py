@@ -1,4 +1,4 @@
-"""The options of the Kafka source and sink: names, types, defaults and meaning, each said here once.
+"""The options of the Kafka source and sink: names, types, defaults and documentation.
 
 Names, defaults and values are those of the reference connectors; what millrace adds is marked as an addition.
 One set of options serves both directions, as one table of the reference does: each side reads its own.
@@ -28,7 +28,7 @@ from millrace.options.values import (
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What source and sink share."""
+    """The options that source and sink share."""
 
     topics: tuple[str, ...] = option(
         "topic",
@@ -100,13 +100,13 @@ class TableOptions:
 
     @property
     def leaves_key_out(self) -> bool:
-        """Whether the columns of the key are no part of the value."""
+        """True when the columns of the key are not part of the value."""
         return self.value_include == "EXCEPT_KEY"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions(TableOptions):
-    """How to read."""
+    """The options of the source."""
 
     partitions: tuple[tuple[str, int], ...] = option(
         "topic-partitions",
@@ -307,7 +307,7 @@ class SourceOptions(TableOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SinkOptions(TableOptions):
-    """How to write."""
+    """The options of the sink."""
 
     delivery_guarantee: Literal["none", "at-least-once", "exactly-once"] = option(
         "sink.delivery-guarantee",
@@ -374,15 +374,15 @@ class SinkOptions(TableOptions):
 
     @property
     def is_exactly_once(self) -> bool:
-        """Whether tasks write in transactions."""
+        """True when tasks write in transactions."""
         return self.delivery_guarantee == "exactly-once"
 
     @property
     def is_measured(self) -> bool:
-        """Whether somebody listens to metrics."""
+        """True when the driver sends metrics to a listener."""
         return self.metrics_address is not None
 
     @property
     def waits_for_brokers(self) -> bool:
-        """Whether a task succeeds only when the brokers have its records."""
+        """True when a task succeeds only after the brokers have acknowledged its records."""
         return self.delivery_guarantee != "none"

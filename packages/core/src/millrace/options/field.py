@@ -1,4 +1,4 @@
-"""How an option is declared: a dataclass field that knows its public name and meaning."""
+"""Declare options as fields of dataclasses, with public names and documentation."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ class ShownValueError(ValueError):
 
 @dataclass(frozen=True)
 class OptionInfo:
-    """What the user sees of an option.
+    """The public description of an option.
 
     Attributes:
         name: The public name, as in the reference.
         doc: Its meaning in one line.
-        parse: Makes the value from the option's text; raises ValueError saying what was expected. None leaves it to
-            the field's type.
-        aliases: Other names that mean the same.
+        parse: Parses the option's text; raises ValueError with what was expected. None leaves it to the field's type.
+        aliases: Other names of the option.
         skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
     """
 
@@ -37,7 +36,7 @@ class OptionInfo:
 
     @property
     def takes_all(self) -> bool:
-        """Whether it is all options whose names begin as its own does, which then ends in ``.*``."""
+        """True when its name ends in ``.*``, and it takes all options whose names begin so."""
         return self.name.endswith(".*")
 
 
@@ -61,16 +60,16 @@ def option(
     Args:
         name: The option's name.
         doc: Its meaning in one line.
-        default: What it is when it is not given.
-        parse: Makes the value from the option's text.
-        aliases: Other names that mean the same.
+        default: Its value when it is not given.
+        parse: Parses the option's text; raises ValueError with what was expected.
+        aliases: Other names of the option.
         skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
-        is_hidden: Whether its value is never shown though its name does not say that it is a secret.
+        is_hidden: Never show its value, though its name does not mark it as a secret.
     """
     info = OptionInfo(name, doc, parse, aliases, skips_malformed)
     return dataclasses.field(default=default, repr=not (is_hidden or is_secret(name)), metadata={_KEY: info})
 
 
 def options_of(cls: type) -> Mapping[str, OptionInfo]:
-    """The options that a dataclass declares, by field name, in order."""
+    """Return the options that a dataclass declares, by field name, in order."""
     return {field.name: field.metadata[_KEY] for field in dataclasses.fields(cls) if _KEY in field.metadata}

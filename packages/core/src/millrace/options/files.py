@@ -30,7 +30,7 @@ def find_file(name: str, distributed_files: Callable[[], Path | None] = spark_fi
         distributed_files: Returns the folder of Spark's files; None if there is none.
 
     Raises:
-        ValueError: It is in neither place; the message says where it was looked for.
+        ValueError: It is in neither place; the message names both.
     """
     given = Path(name)
     if given.exists():

@@ -1,4 +1,4 @@
-"""Regular expressions as Java writes them."""
+"""Compile regular expressions in Java's syntax."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _NAMED_REFERENCE = re.compile(r"\\k<(\w+)>")
 
 @functools.lru_cache(maxsize=16)
 def java_pattern(text: str) -> regex.Pattern[str]:
-    r"""A pattern that matches what it would match in Java.
+    r"""Compile a pattern that matches as in Java (``java.util.regex.Pattern``).
 
-    The library's version 1 has what Java has and Python's own lacks: classes inside of classes, their intersection by
-    ``&&``, and properties as ``\p{Alpha}``. Quotations and references by name are written otherwise there.
+    The library ``regex`` in version 1 has Java's nested classes, intersections by ``&&`` and properties such as
+    ``\p{Alpha}``, which Python's own lacks. Quotations and references by name are translated.
 
     Raises:
-        ValueError: It is no regular expression; says what is wrong, and where.
+        ValueError: It is no regular expression; the message names the mistake and its position.
     """
     quoted = _QUOTED.sub(lambda found: regex.escape(found[1]), text)
     try:

@@ -1,4 +1,4 @@
-"""How metadata columns are chosen in options."""
+"""Parse the option ``metadata.columns``."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ METADATA_KEYS = (
 )
 
 
-_OF_VALUE = "value."
+_FORMAT_PREFIX = "value."
 
 
 class MetadataColumn(NamedTuple):
-    """A metadata key, and the column that shows it."""
+    """A metadata key and the column that holds its values."""
 
     key: str
     column: str
 
     @property
     def format_key(self) -> str | None:
-        """The key without ``value.`` where the format of values tells it; None where every message has it."""
-        return self.key.removeprefix(_OF_VALUE) if self.key.startswith(_OF_VALUE) else None
+        """The key in the metadata of the format of values, without ``value.``; None for keys that every message has."""
+        return self.key.removeprefix(_FORMAT_PREFIX) if self.key.startswith(_FORMAT_PREFIX) else None
 
 
 def format_metadata_keys(chosen: Iterable[MetadataColumn]) -> list[str]:
-    """The keys that the format of values has to tell, each once."""
+    """Return the keys that the format of values must provide, each once."""
     return list(dict.fromkeys(one.format_key for one in chosen if one.format_key is not None))
 
 
 def parse_metadata_columns(text: str) -> tuple[MetadataColumn, ...]:
-    """The metadata columns of a list such as ``timestamp AS event_time, partition``.
+    """Parse a list such as ``timestamp AS event_time, partition``.
 
-    Which keys that begin with ``value.`` there are is for the format to say.
+    Keys that begin with ``value.`` are not checked, since they depend on the format.
 
     Raises:
         ValueError: A key is unknown, a part is malformed, or a column is named twice.
@@ -60,6 +60,6 @@ def _parse_one(part: str) -> MetadataColumn:
     match = re.fullmatch(r"\s*(\S+)(?:\s+AS\s+(\S+))?\s*", part, re.IGNORECASE)
     if match is None:
         raise ValueError("expected metadata columns such as 'timestamp AS event_time, partition'")
-    if match[1] not in METADATA_KEYS and not match[1].startswith(_OF_VALUE):
+    if match[1] not in METADATA_KEYS and not match[1].startswith(_FORMAT_PREFIX):
         raise ValueError(f"expected keys out of {', '.join(METADATA_KEYS)}, but there is {match[1]!r}")
     return MetadataColumn(match[1], match[2] or match[1])

@@ -1,6 +1,6 @@
-"""Parsing options on the driver: every problem at once, each with what was expected and the nearest name.
+"""Parse options into frozen dataclasses, and report every problem at once with the expected value or nearest name.
 
-Only the driver imports this module, since it needs pydantic; what it makes are plain frozen dataclasses.
+Only the driver imports this module, since it needs pydantic; the dataclasses that it makes do not.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ T = TypeVar("T")
 
 
 class OptionParser:
-    """Takes options out of what the user gave, one dataclass after the other, and remembers what nobody took.
+    """Takes the options of one dataclass after the other from those that the user gave.
 
-    An option may be taken more than once: source and sink share some.
+    An option may be taken more than once, since source and sink share some. Options that none takes are unknown.
 
     Args:
-        side: What is configured, named in error messages.
+        side: The thing to configure, for messages, such as ``"source"``.
         raw: The options as given. Names are compared without case, since Spark lower-cases them.
     """
 
@@ -43,14 +43,14 @@ class OptionParser:
     def take(self, cls: type[T], *prefixes: str) -> T | None:
         """Parse the options that a dataclass declares.
 
-        What is wrong is reported and left out, so that what depends on the rest can be checked too.
+        Wrong options are reported and left out, so that the rest can be checked too.
 
         Args:
             cls: A frozen dataclass with fields made by `option`.
-            prefixes: What may stand before the options' names, each meaning the same.
+            prefixes: Prefixes of the options' names; all mean the same.
 
         Returns:
-            The dataclass, without the options that are wrong; None when it cannot be made without them.
+            The dataclass, with defaults for wrong options; None when those are required.
         """
         prefixes = prefixes or ("",)
         given: dict[str, Any] = {}
@@ -66,14 +66,14 @@ class OptionParser:
         return self._build(cls, given, shown, prefixes[-1])
 
     def take_prefixed(self, prefix: str) -> dict[str, str]:
-        """Take all options whose names start with ``prefix``; names come without it."""
+        """Take all options whose names start with ``prefix``, and return them without it."""
         prefix = prefix.lower()
         names = [name for name in self._given if name.startswith(prefix)]
         self._taken.update(names)
         return {name.removeprefix(prefix): self._given[name][1] for name in names}
 
     def has_prefixed(self, prefix: str) -> bool:
-        """Whether an option is given whose name starts with ``prefix``."""
+        """Return whether an option is given whose name starts with ``prefix``."""
         return any(name.startswith(prefix.lower()) for name in self._given)
 
     def report(self, problem: str) -> None:
@@ -81,22 +81,22 @@ class OptionParser:
         self._problems[problem] = None
 
     def expect(self, *names: str) -> None:
-        """Let unknown options be compared with ``names`` too."""
+        """Add ``names`` to those that an unknown option is compared with."""
         self._known.update({name.lower(): name for name in names})
 
     def problems(self, hint: Callable[[str], str | None] = lambda _: None) -> tuple[str, ...]:
-        """Return all problems, among them the options that nobody took.
+        """Return all problems, among them the unknown options.
 
         Args:
             hint: Hints for unknown options whose names are not close to a known one.
         """
         for key, (name, _) in self._given.items():
             if key not in self._taken:
-                self.report(self._unknown(name, hint))
+                self.report(self._unknown_option(name, hint))
         return tuple(self._problems)
 
     def finish(self, hint: Callable[[str], str | None] = lambda _: None) -> None:
-        """Raise all problems, among them the options that nobody took.
+        """Raise all problems, among them the unknown options.
 
         Args:
             hint: Hints for unknown options whose names are not close to a known one.
@@ -114,8 +114,8 @@ class OptionParser:
         given = [self._given[name.lower()] for name in names if name.lower() in self._given]
         self._taken.update(name.lower() for name in names)
         if len({value for _, value in given}) > 1:
-            spelled = " and ".join(repr(name) for name, _ in given)
-            self.report(f"{spelled} mean the same option but differ; give one of them")
+            names_given = " and ".join(repr(name) for name, _ in given)
+            self.report(f"{names_given} mean the same option but differ; give one of them")
         return given[0] if given else None
 
     def _take_all(self, info: OptionInfo, prefixes: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -142,12 +142,12 @@ class OptionParser:
             wrong = {str(error["loc"][0]) for error in failure.errors() if error["loc"]} & given.keys()
             for error in failure.errors(include_url=False):
                 if error["type"] != "missing" or str(error["loc"][0]) not in shown:
-                    self.report(self._sentence(cls, dict(error), shown, prefix))
+                    self.report(self._problem(cls, dict(error), shown, prefix))
         if not wrong:
             return None
         return self._build(cls, {field: given[field] for field in given.keys() - wrong}, shown, prefix)
 
-    def _sentence(self, cls: type, error: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> str:
+    def _problem(self, cls: type, error: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> str:
         if not error["loc"]:
             text = str(error.get("ctx", {}).get("error", error["msg"]))
             return f"options '{prefix}*': {text}" if prefix else text
@@ -160,16 +160,16 @@ class OptionParser:
     def _spelled(self, name: str) -> str:
         return self._known.get(name.lower(), name)
 
-    def _unknown(self, name: str, hint: Callable[[str], str | None]) -> str:
+    def _unknown_option(self, name: str, hint: Callable[[str], str | None]) -> str:
         very_close, close = (closest(name, self._known.values(), cutoff) for cutoff in (0.85, 0.7))
-        told = None if very_close else hint(name)
-        if told is None and close is not None:
-            told = f"did you mean {close!r}?"
-        return f"unknown option {name!r}; {told}" if told else f"unknown option {name!r}"
+        advice = None if very_close else hint(name)
+        if advice is None and close is not None:
+            advice = f"did you mean {close!r}?"
+        return f"unknown option {name!r}; {advice}" if advice else f"unknown option {name!r}"
 
 
 def show(name: str, text: str) -> str:
-    """The value of an option as an error message may show it: secrets hidden."""
+    """Return the value of an option for an error message, with secrets hidden."""
     return "a value that is not shown" if is_secret(name) else repr(text)
 
 

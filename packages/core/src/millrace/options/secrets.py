@@ -18,7 +18,7 @@ def is_secret(name: str) -> bool:
 
 
 class Properties(Mapping[str, str]):
-    """Kafka client properties; its text never shows a secret."""
+    """Kafka client properties; their ``repr`` never shows a secret."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = dict(values)

@@ -1,4 +1,4 @@
-"""The name that a person may have meant."""
+"""Suggest the name that a person may have meant."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from difflib import get_close_matches
 
 
 def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The one of ``known`` that is most like ``name``, compared without case; None when none is like it.
+    """Return the name of ``known`` that is closest to ``name``, ignoring case; None when none is close.
 
     Args:
-        name: What was written.
-        known: What could have been meant.
-        cutoff: How like it must be, from 0 to 1.
+        name: The name that was written.
+        known: The names to choose from.
+        cutoff: The least similarity, from 0 to 1 (`difflib.get_close_matches`).
     """
     by_lower_case = {each.lower(): each for each in known}
     found = get_close_matches(name.lower(), by_lower_case, n=1, cutoff=cutoff)

@@ -1,4 +1,4 @@
-"""Finding plugin packages by their entry points, without importing any plugin's class."""
+"""Find plugin packages by their entry points, without importing any plugin's class."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class PluginEntry:
 
     Attributes:
         kind: The plugin's kind.
-        name: The name that it is used by.
-        target: Where its class is, as ``module:Class``.
+        name: The name that options give it.
+        target: The import string of its class, ``module:Class``.
         distribution: The installed package.
         version: That package's version.
     """
@@ -41,7 +41,7 @@ class PluginEntry:
 
 @dataclass(frozen=True)
 class PackageFailure:
-    """A plugin package whose hooks cannot be used, and why."""
+    """A plugin package whose hooks cannot be used, with the cause."""
 
     entry_point: str
     distribution: str
@@ -54,7 +54,7 @@ class PackageFailure:
 
 @dataclass(frozen=True)
 class Discovery:
-    """All plugins that the installed packages offer, and the packages that failed."""
+    """All plugins that the installed packages offer, and the packages that failed to load."""
 
     entries: tuple[PluginEntry, ...]
     failures: tuple[PackageFailure, ...]
@@ -64,14 +64,14 @@ def discover(candidates: Iterable[EntryPoint] | None = None) -> Discovery:
     """Ask every plugin package for its plugins; a package that fails does not stop the others.
 
     Args:
-        candidates: The entry points to look at; by default those of group ``millrace`` of all installed packages.
+        candidates: The entry points to load; by default those of group ``millrace`` of all installed packages.
     """
     entries: list[PluginEntry] = []
     failures: list[PackageFailure] = []
     for entry_point in entry_points(group=hookspecs.PROJECT) if candidates is None else candidates:
         distribution, version = _origin(entry_point)
         try:
-            entries.extend(_ask(entry_point, distribution, version))
+            entries.extend(_entries_of(entry_point, distribution, version))
         except (Exception, SystemExit) as error:
             cause = f"{type(error).__name__}: {error}"
             failures.append(PackageFailure(entry_point.value, distribution, version, cause))
@@ -84,34 +84,34 @@ def _origin(entry_point: EntryPoint) -> tuple[str, str]:
     return (distribution.name, distribution.version) if distribution else ("an unnamed package", "unknown")
 
 
-def _ask(entry_point: EntryPoint, distribution: str, version: str) -> list[PluginEntry]:
-    # A manager for each package: what is wrong with one must not be found in the next
+def _entries_of(entry_point: EntryPoint, distribution: str, version: str) -> list[PluginEntry]:
+    # A manager for each package, so that a wrong hook of one is not reported for the next
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     module = entry_point.load()
     manager.register(module)
     manager.check_pending()
     if not manager.get_hookcallers(module):
-        raise ValueError("it has no hook; mark its functions with @hookimpl of millrace.plugins")
+        raise ValueError("it has no hook; mark its functions with @millrace.plugins.hookimpl")
     return [
         PluginEntry(kind, name, target, distribution, version)
         for kind in KINDS
-        for name, target in _answer(manager, kind).items()
+        for name, target in _targets(manager, kind).items()
     ]
 
 
-def _answer(manager: pluggy.PluginManager, kind: Kind[Any]) -> Mapping[str, str]:
+def _targets(manager: pluggy.PluginManager, kind: Kind[Any]) -> Mapping[str, str]:
     for implementation in getattr(manager.hook, kind.hook).get_hookimpls():
-        return _checked(kind, implementation.function())
+        return _check_targets(kind, implementation.function())
     return {}
 
 
-def _checked(kind: Kind[Any], answer: object) -> Mapping[str, str]:
-    if not isinstance(answer, Mapping):
-        raise TypeError(f"hook {kind.hook} must answer a mapping of names to 'module:Class', not {answer!r}")
-    for name, target in answer.items():
+def _check_targets(kind: Kind[Any], targets: object) -> Mapping[str, str]:
+    if not isinstance(targets, Mapping):
+        raise TypeError(f"hook {kind.hook} must return a mapping of names to 'module:Class', not {targets!r}")
+    for name, target in targets.items():
         if not (isinstance(name, str) and _NAME.fullmatch(name)):
-            raise ValueError(f"hook {kind.hook} gives the name {name!r}; names are of a-z, 0-9, '-' and '_'")
+            raise ValueError(f"hook {kind.hook} returns the name {name!r}; names consist of a-z, 0-9, '-' and '_'")
         if not (isinstance(target, str) and _TARGET.fullmatch(target)):
-            raise ValueError(f"hook {kind.hook} gives {name!r} as {target!r}; expected 'module:Class'")
-    return answer
+            raise ValueError(f"hook {kind.hook} returns {target!r} for {name!r}; expected 'module:Class'")
+    return targets

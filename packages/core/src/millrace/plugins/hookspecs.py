@@ -4,9 +4,9 @@ A package lists a module under the entry-point group ``millrace``; functions of 
 and named as below are its hooks. Every hook is called once per process, on the driver and on every executor's worker,
 at the first look-up of any plugin.
 
-Every hook answers the plugins that the package offers: a name for each (lower-case letters, digits, ``-``, ``_``) and
-where its class is (``"package.module:Class"``). The class is imported only when the plugin is used, so a hook's module
-should import nothing else.
+Every hook returns the plugins that the package offers: for each name (lower-case letters, digits, ``-``, ``_``) the
+import string of its class (``"package.module:Class"``). The class is imported only when the plugin is used, so a
+hook's module should import nothing else.
 """
 
 from __future__ import annotations

@@ -24,10 +24,10 @@ class Kind(Generic[P]):
     """A kind of plugin.
 
     Attributes:
-        name: What a person calls it, such as ``"format"``.
-        hook: The hook that answers its plugins.
-        base: Where the class is that its plugins subclass, as ``module:Class``.
-        packages: The distributions known to offer plugins of this kind, with the names they offer.
+        name: Its name in messages, such as ``"format"``.
+        hook: The hook that returns its plugins.
+        base: The import string of the class that its plugins subclass, ``module:Class``.
+        packages: The known distributions with plugins of this kind, and the names of these plugins.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Kind(Generic[P]):
     packages: dict[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def package_for(self, name: str) -> str | None:
-        """The distribution that is known to offer the plugin ``name``."""
+        """Return the distribution that is known to offer the plugin ``name``."""
         return next((package for package, names in self.packages.items() if name in names), None)
 
 

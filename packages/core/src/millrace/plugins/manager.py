@@ -1,4 +1,4 @@
-"""Looking plugins up by name, and loading the one that is asked for."""
+"""Look plugins up by name, and load one of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PluginRef:
         name: The plugin's name, or its class as ``module:Class`` or ``module.Class``.
         distribution: The package that offers it on the driver; None for a class given directly.
         version: That package's version on the driver.
-        options: An instance of the class's ``Options``, or whatever its constructor takes.
+        options: An instance of the class's ``Options``; None for their defaults.
     """
 
     kind: str
@@ -52,10 +52,10 @@ class PluginRef:
 
 
 class PluginManager:
-    """Answers which plugins there are and loads them.
+    """Lists the plugins of installed packages and loads them.
 
     Args:
-        discovery: What the installed packages offer.
+        discovery: The plugins of the installed packages.
     """
 
     def __init__(self, discovery: Discovery) -> None:
@@ -63,33 +63,33 @@ class PluginManager:
 
     @property
     def discovery(self) -> Discovery:
-        """Everything that was found, failures included."""
+        """All plugins that were found, and the packages that failed to load."""
         return self._discovery
 
     def names(self, kind: Kind[Any]) -> list[str]:
-        """The names of all plugins of a kind, sorted."""
+        """Return the names of all plugins of a kind, sorted."""
         return sorted({entry.name for entry in self._discovery.entries if entry.kind == kind})
 
     def find(self, kind: Kind[Any], name: str) -> PluginEntry:
-        """The entry of a plugin.
+        """Return the entry of a plugin.
 
         Raises:
-            UnknownPluginError: No package offers it; the message lists what there is.
+            UnknownPluginError: No package offers it; the message lists the installed ones.
             DuplicatePluginError: More than one package offers it.
         """
         found = [entry for entry in self._discovery.entries if entry.kind == kind and entry.name == name]
         if not found:
-            raise UnknownPluginError(self._unknown(kind, name))
+            raise UnknownPluginError(self._unknown_plugin_message(kind, name))
         if len(found) > 1:
             owners = " and ".join(f"{entry.distribution} {entry.version} ({entry.target})" for entry in found)
             raise DuplicatePluginError(
-                f"{kind.name} {name!r} is offered by {owners}; uninstall one of them, or name the class that you mean "
+                f"{kind.name} {name!r} is offered by {owners}; uninstall one of them, or give the class "
                 f"as 'module:Class'"
             )
         return found[0]
 
     def load(self, kind: Kind[P], name: str) -> type[P]:
-        """The class of a plugin, given by name, ``module:Class`` or ``module.Class``.
+        """Import the class of a plugin, given by name, ``module:Class`` or ``module.Class``.
 
         Raises:
             UnknownPluginError, DuplicatePluginError: As `find`.
@@ -101,13 +101,13 @@ class PluginManager:
         return _import_class(kind, entry.target, str(entry))
 
     def refer(self, kind: Kind[Any], name: str, options: Any = None) -> PluginRef:
-        """A reference to a plugin that can travel to executors; the plugin must exist here."""
+        """Make a reference to a plugin, to send to executors; the plugin must be installed here."""
         if is_import_string(name):
             return PluginRef(kind.name, name, None, None, options)
         entry = self.find(kind, name)
         return PluginRef(kind.name, name, entry.distribution, entry.version, options)
 
-    def _unknown(self, kind: Kind[Any], name: str) -> str:
+    def _unknown_plugin_message(self, kind: Kind[Any], name: str) -> str:
         known = self.names(kind)
         message = f"unknown {kind.name} {name!r}; "
         message += f"installed: {', '.join(known)}" if known else f"no {kind.name} is installed"
@@ -122,7 +122,7 @@ class PluginManager:
 
 
 def is_import_string(name: str) -> bool:
-    """Whether a plugin is given as a class, not by name."""
+    """Return whether a plugin is given as a class, not by name."""
     return ":" in name or "." in name
 
 
@@ -144,12 +144,12 @@ def _import_class(kind: Kind[P], target: str, what: str) -> type[P]:
 
 @functools.cache
 def plugin_manager() -> PluginManager:
-    """This process's plugin manager; the installed packages are looked at once."""
+    """Return the plugin manager of this process, which looks at the installed packages once."""
     return PluginManager(discover())
 
 
 def describe(entries: Iterable[PluginEntry], manager: PluginManager) -> list[tuple[PluginEntry, str]]:
-    """Each entry with why it cannot be used, or an empty text when it can."""
+    """Pair each entry with the reason why it cannot be used; an empty text when it can."""
     described = []
     for entry in entries:
         problem = ""

@@ -1,4 +1,4 @@
-"""What the conformance suites of all plugins with options have in common."""
+"""The tests that the conformance suites of all plugins with options share."""
 # ruff: noqa: D102, S101 - tests are made of assertions, and their names say what the contract asks
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ class PluginOptionsSuite(ABC):
 
     @abstractmethod
     def make_plugin(self) -> Plugin:
-        """A new plugin with valid options."""
+        """Make a new plugin with valid options."""
 
     def remake_plugin(self) -> Plugin:
-        """The plugin as an executor makes it: its class, with options that were pickled."""
+        """Make the plugin as an executor does: its class, with options that were pickled."""
         plugin = self.make_plugin()
         return type(plugin)(pickle.loads(pickle.dumps(plugin.options)))  # noqa: S301 - pickled in the same line
 

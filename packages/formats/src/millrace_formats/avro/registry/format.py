@@ -38,9 +38,9 @@ class RegistryFormat(Format):
         """Return an encoder under the subject of the options; SchemaError for columns that it cannot write."""
         return self._encoder(schema, None)
 
-    def encoder_for(self, schema: pa.Schema, side: SerializationContext) -> Encoder:
+    def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:
         """Return an encoder under the subject of the options or that of the topic; SchemaError as of `encoder`."""
-        return self._encoder(schema, side.subject)
+        return self._encoder(schema, context.subject)
 
     def _encoder(self, schema: pa.Schema, default_subject: str | None) -> Encoder:
         raise NotImplementedError
