@@ -89,7 +89,7 @@ class ReportedOffset:
 
     Attributes:
         offset: The offset.
-        metrics: What the source reports beside its latest offset; see `MetricsServer.to_json` and `Planner.metrics`.
+        metrics: The metrics that the source reports beside its latest offset; see `millrace.monitoring.progress`.
     """
 
     offset: StreamOffset

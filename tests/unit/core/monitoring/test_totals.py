@@ -16,10 +16,10 @@ def test_reports_of_a_batch_are_added_up_when_it_ends() -> None:
     totals.add_report(
         SplitReport(batch, 1, {A0: PartitionCounts(2, 20, 1, None, None), A1: PartitionCounts(8, 80, 0, 7, 9)})
     )
-    assert totals.to_json()["partitions"] == {}
+    assert totals.progress().to_json()["partitions"] == {}
     clock.now += 2
     totals.end_batch()
-    assert totals.to_json() == {
+    assert totals.progress().to_json() == {
         "partitions": {"a": {"0": [12, 120, 1, 5, 6, 0], "1": [8, 80, 0, 7, 9, 0]}},
         "records_per_second": 10.0,
         "bytes_per_second": 100.0,
@@ -35,20 +35,20 @@ def test_a_split_that_is_read_again_counts_once() -> None:
     totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(3, 30)}))
     totals.add_report(SplitReport(batch, 0, {A0: PartitionCounts(10, 100)}))
     totals.end_batch()
-    assert totals.to_json()["partitions"]["a"]["0"][:2] == [10, 100]
+    assert totals.progress().to_json()["partitions"]["a"]["0"][:2] == [10, 100]
 
 
 def test_a_report_that_is_under_way_while_later_batches_are_read_still_counts() -> None:
     totals = StreamTotals()
     first = totals.begin_batch(1)
     totals.end_batch()
-    assert totals.to_json()["missing"] == 1
+    assert totals.progress().to_json()["missing"] == 1
     second = totals.begin_batch(1)
     totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(3, 30)}))
     totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(3, 30)}))
     totals.add_report(SplitReport(second, 0, {A0: PartitionCounts(4, 40)}))
     totals.end_batch()
-    told = totals.to_json()
+    told = totals.progress().to_json()
     assert (told["partitions"], told["missing"]) == ({"a": {"0": [7, 70, 0, None, None, 0]}}, 0)
 
 
@@ -60,7 +60,7 @@ def test_a_report_that_is_much_too_late_stays_missing() -> None:
         totals.begin_batch(0)
         totals.end_batch()
     totals.add_report(SplitReport(first, 0, {A0: PartitionCounts(3, 30)}))
-    assert (totals.to_json()["partitions"], totals.to_json()["missing"]) == ({}, 1)
+    assert (totals.progress().to_json()["partitions"], totals.progress().to_json()["missing"]) == ({}, 1)
 
 
 def test_the_rate_of_a_batch_holds_what_was_reported_after_its_end() -> None:
@@ -72,7 +72,7 @@ def test_the_rate_of_a_batch_holds_what_was_reported_after_its_end() -> None:
     totals.end_batch()
     clock.now += 3
     totals.add_report(SplitReport(batch, 1, {A0: PartitionCounts(6, 60)}))
-    told = totals.to_json()
+    told = totals.progress().to_json()
     assert (told["records_per_second"], told["bytes_per_second"], told["missing"]) == (5.0, 50.0, 0)
 
 
@@ -90,7 +90,9 @@ def test_who_tells_of_malformed_records_hears_how_many_the_query_has_met() -> No
     second = totals.begin_batch(1)
     assert totals.add_report(SplitReport(second, 0, {A1: PartitionCounts(9, errors=5)})) == 13
     totals.end_batch()
-    assert totals.to_json()["partitions"] == {"a": {"0": [18, 0, 0, None, None, 4], "1": [18, 0, 0, None, None, 9]}}
+    assert totals.progress().to_json()["partitions"] == {
+        "a": {"0": [18, 0, 0, None, None, 4], "1": [18, 0, 0, None, None, 9]}
+    }
 
 
 def test_malformed_records_that_are_told_late_count_too() -> None:
@@ -107,7 +109,7 @@ def test_the_time_without_a_batch_is_told() -> None:
     clock = Clock()
     totals = StreamTotals(clock)
     clock.now += 3
-    assert totals.to_json()["idle_ms"] == 3_000
+    assert totals.progress().to_json()["idle_ms"] == 3_000
     totals.begin_batch(0)
     totals.end_batch()
-    assert totals.to_json()["idle_ms"] == 0
+    assert totals.progress().to_json()["idle_ms"] == 0

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from millrace.api.metrics_model import PartitionMetrics, QueryMetrics, SourceMetrics
 from millrace.checkpoint import ReportedOffset, StreamOffset, parse_reported_offset
 from millrace.contracts import TopicPartition
+from millrace.monitoring.progress import GroupProgress, PlanProgress, ReadProgress
+from millrace.monitoring.split_report import PartitionCounts
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
@@ -40,38 +42,47 @@ def source_metrics(progress: StreamingQueryProgress) -> tuple[SourceMetrics, ...
 
 
 def _source(latest: ReportedOffset, current: StreamOffset, watermark_lag: int | None) -> SourceMetrics:
-    reported = latest.metrics
-    partitions = tuple(_partition(partition, offset, latest) for partition, offset in current.positions.items())
+    read, plan = ReadProgress.from_json(latest.metrics), PlanProgress.from_json(latest.metrics)
+    group = plan.group or GroupProgress()
+    partitions = tuple(
+        _partition(partition, offset, latest.offset, read, group) for partition, offset in current.positions.items()
+    )
     return SourceMetrics(
         partitions=partitions,
         pending_records=sum(each.pending_records for each in partitions),
         num_records_in=sum(each.num_records_in for each in partitions),
-        num_records_in_per_second=reported.get("records_per_second", 0.0),
+        num_records_in_per_second=read.records_per_second,
         num_bytes_in=sum(each.num_bytes_in for each in partitions),
-        num_bytes_in_per_second=reported.get("bytes_per_second", 0.0),
+        num_bytes_in_per_second=read.bytes_per_second,
         num_records_in_errors=sum(each.num_records_in_errors for each in partitions),
-        records_skipped=sum(each.records_skipped for each in partitions) + reported.get("skipped", 0),
-        commits_succeeded=reported.get("commits_succeeded", 0),
-        commits_failed=reported.get("commits_failed", 0),
+        records_skipped=sum(each.records_skipped for each in partitions) + plan.skipped,
+        commits_succeeded=group.commits_succeeded,
+        commits_failed=group.commits_failed,
         current_fetch_event_time_lag=_largest(each.current_fetch_event_time_lag for each in partitions),
         current_emit_event_time_lag=_largest(each.current_emit_event_time_lag for each in partitions),
         watermark_lag=watermark_lag,
-        source_idle_time=reported.get("idle_ms", 0),
-        missing_reports=reported.get("missing", 0),
-        consumers=reported.get("clients", {}),
+        source_idle_time=read.idle_ms,
+        missing_reports=read.missing,
+        consumers=read.clients,
     )
 
 
-def _partition(partition: TopicPartition, offset: int, latest: ReportedOffset) -> PartitionMetrics:
-    topic, number = partition.topic, str(partition.partition)
-    counts = latest.metrics.get("partitions", {}).get(topic, {}).get(number, [0, 0, 0, None, None, 0])
+def _partition(
+    partition: TopicPartition, offset: int, latest: StreamOffset, read: ReadProgress, group: GroupProgress
+) -> PartitionMetrics:
+    counts = read.partitions.get(partition) or PartitionCounts()
     return PartitionMetrics(
-        topic,
-        partition.partition,
-        offset,
-        latest.metrics.get("committed", {}).get(topic, {}).get(number),
-        max(0, latest.offset.positions.get(partition, offset) - offset),
-        *counts,
+        topic=partition.topic,
+        partition=partition.partition,
+        current_offset=offset,
+        committed_offset=group.committed.get(partition),
+        pending_records=max(0, latest.positions.get(partition, offset) - offset),
+        num_records_in=counts.records,
+        num_bytes_in=counts.bytes,
+        records_skipped=counts.skipped,
+        current_fetch_event_time_lag=counts.fetch_lag_ms,
+        current_emit_event_time_lag=counts.emit_lag_ms,
+        num_records_in_errors=counts.errors,
     )
 
 

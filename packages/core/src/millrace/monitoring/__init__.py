@@ -2,7 +2,7 @@
 
 Reads: executors count what they read and send a report (`split_report`) after each split to the driver (`sender`,
 `receiver`), which adds them up (`totals`) and puts the sums, as JSON, beside the latest offset that Spark shows in
-a query's progress. The user's process takes them from there (`millrace.api.metrics`), wherever it runs.
+a query's progress (`progress`). The user's process takes them from there (`millrace.api.metrics`), wherever it runs.
 
 Writes: tasks return what they have done in their commit messages. The driver adds those up and sends one report
 (`sink_report`) for each micro-batch to the user's process, if that listens (`millrace.api.sink_metrics`).

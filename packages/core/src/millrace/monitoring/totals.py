@@ -6,9 +6,10 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 from millrace.contracts import TopicPartition
+from millrace.monitoring.progress import ReadProgress
 from millrace.monitoring.split_report import PartitionCounts, SplitReport
 
 MAX_LATE_BATCHES = 10
@@ -95,23 +96,17 @@ class StreamTotals:
         for partition, counts in report.counts.items():
             self._counts[partition].add(counts)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the totals so far.
-
-        ``partitions`` has, by topic and partition, the fields of `PartitionCounts`; ``idle_ms`` is the time since the
-        last micro-batch ended, or since the process began; ``missing`` counts the splits whose reports did not come.
-        """
-        partitions: dict[str, dict[str, list[int | None]]] = {}
+    def progress(self) -> ReadProgress:
+        """Return the totals so far."""
         with self._lock:
-            for (topic, partition), counts in sorted(self._counts.items()):
-                partitions.setdefault(topic, {})[str(partition)] = counts.to_list()
+            partitions = {partition: replace(counts) for partition, counts in self._counts.items()}
             last = [counts for report in self._last_reports for counts in report.counts.values()]
             seconds = self._last_seconds or 1.0
-        return {
-            "partitions": partitions,
-            "records_per_second": round(sum(counts.records for counts in last) / seconds, 1),
-            "bytes_per_second": round(sum(counts.bytes for counts in last) / seconds, 1),
-            "idle_ms": int((self._clock() - self._idle_since) * 1000),
-            "missing": self._missing,
-            "clients": self._statistics,
-        }
+        return ReadProgress(
+            partitions,
+            records_per_second=round(sum(counts.records for counts in last) / seconds, 1),
+            bytes_per_second=round(sum(counts.bytes for counts in last) / seconds, 1),
+            idle_ms=int((self._clock() - self._idle_since) * 1000),
+            missing=self._missing,
+            clients=self._statistics,
+        )

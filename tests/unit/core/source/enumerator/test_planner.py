@@ -222,7 +222,7 @@ def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
     available = planner.available(ALL_LOST)
     assert available == StreamOffset({A0: 100, A1: 7}, start_overrides={A0: 10, A1: 0}, topic_ids=IDS, owner="me")
     assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
-    assert planner.metrics()["skipped"] == 5
+    assert planner.progress().skipped == 5
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
         "data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted. It goes on at offset "
         "10",
@@ -338,7 +338,7 @@ def test_a_loss_is_told_once_though_there_is_little_to_read(log: Log, caplog: py
     for _ in range(3):
         start = planner.next_end(start, planner.available(start), draining=False)
     assert start.positions == {A0: 71, A1: 7}
-    assert planner.metrics()["skipped"] == 9
+    assert planner.progress().skipped == 9
     assert len(caplog.messages) == 1
 
 
@@ -363,7 +363,7 @@ def test_what_a_bounded_stream_does_not_want_may_be_lost(log: Log) -> None:
     assert plan(log).available(start) is start
     lenient = plan(log, scan_fail__on__data__loss="false")
     lenient.available(StreamOffset({A0: 40, A1: 0}, stopping_offsets={A0: 50, A1: 0}, topic_ids=IDS))
-    assert lenient.metrics()["skipped"] == 10
+    assert lenient.progress().skipped == 10
 
 
 def test_a_log_that_was_cut_off_goes_on_at_its_end(log: Log) -> None:

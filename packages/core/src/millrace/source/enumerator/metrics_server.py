@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
+from millrace.monitoring.progress import ReadProgress
 from millrace.monitoring.receiver import Receiver
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.split_report import SplitReport
@@ -43,9 +43,9 @@ class MetricsServer:
         """Add up the micro-batch that has ended."""
         self._totals.end_batch()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the totals so far: see `StreamTotals.to_json`."""
-        return self._totals.to_json()
+    def progress(self) -> ReadProgress:
+        """Return the totals so far."""
+        return self._totals.progress()
 
 
 def _listen(address: str, totals: StreamTotals) -> Receiver[SplitReport] | None:

@@ -6,13 +6,13 @@ import dataclasses
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
 
-from millrace.checkpoint import Offsets, StreamOffset, nest_by_topic
+from millrace.checkpoint import Offsets, StreamOffset
 from millrace.configuration import SourceConfig
 from millrace.contracts import StandardOffsets, TopicPartition
 from millrace.errors import UnknownTopicError
 from millrace.kafka.admin import KafkaAdmin
+from millrace.monitoring.progress import GroupProgress, PlanProgress
 from millrace.options.connector import SourceOptions
 from millrace.source.enumerator.admission_control import AdmissionControl
 from millrace.source.enumerator.alignment import Alignment
@@ -176,16 +176,11 @@ class Planner:
         if self._group:
             self._group.commit(offset.positions)
 
-    def metrics(self) -> dict[str, Any]:
-        """Return what the planner knows, for metrics: see `millrace.api.metrics`."""
-        metrics: dict[str, Any] = {"skipped": self._loss_policy.skipped}
-        if self._group:
-            metrics |= {
-                "committed": nest_by_topic(self._group.committed),
-                "commits_succeeded": self._group.succeeded,
-                "commits_failed": self._group.failed,
-            }
-        return metrics
+    def progress(self) -> PlanProgress:
+        """Return the planner's metrics."""
+        group = self._group
+        commits = None if group is None else GroupProgress(group.committed, group.succeeded, group.failed)
+        return PlanProgress(self._loss_policy.skipped, commits)
 
     def stop(self) -> None:
         """Release what a query holds that has ended."""
