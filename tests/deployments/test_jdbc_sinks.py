@@ -85,9 +85,9 @@ def test_tables_follow_their_topic(broker, connection, make_topic, tmp_path):
 def test_what_is_missing_is_named(spark):
     with pytest.raises(OptionsError, match="database jdbc:mysql is not supported: expected a URL that begins"):
         JdbcSink("jdbc:mysql://localhost/orders?password=s3cr3t", "orders")
-    target = JdbcSink("jdbc:postgresql://u:s3cr3t@localhost/orders?password=s3cr3t", "orders", {"password": "s3cr3t"})
-    assert repr(target) == "JdbcSink('jdbc:postgresql://localhost/orders', 'orders')"
+    sink = JdbcSink("jdbc:postgresql://u:s3cr3t@localhost/orders?password=s3cr3t", "orders", {"password": "s3cr3t"})
+    assert repr(sink) == "JdbcSink('jdbc:postgresql://localhost/orders', 'orders')"
     with pytest.raises(
         MachineError, match=r"no JDBC driver for .*: start it with .config\('spark.jars.packages', 'org"
     ):
-        target.prepare(spark, parse_schema("`partition` INT NOT NULL, `offset` BIGINT NOT NULL, id BIGINT"))
+        sink.prepare(spark, parse_schema("`partition` INT NOT NULL, `offset` BIGINT NOT NULL, id BIGINT"))

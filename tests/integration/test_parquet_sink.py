@@ -1,4 +1,4 @@
-"""A folder of parquet files as a target of sync: how it changes, and that it can be left half done at any point."""
+"""A folder of parquet files as a sink of replicate: how it changes, and that it can be left half done at any point."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def read(spark, path):
 
 
 def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, path):
-    target = ParquetSink(path)
-    target.prepare(spark, parse_schema(f"{KEY}, {TYPES}, last INT"))
+    sink = ParquetSink(path)
+    sink.prepare(spark, parse_schema(f"{KEY}, {TYPES}, last INT"))
     assert spark.read.parquet(path).columns[-1] == "last"
     first = (
         *(True, 12, 1.5, Decimal("1.50"), AT.date(), AT, AT.astimezone(datetime.UTC), b"\x00\xff"),
@@ -62,22 +62,22 @@ def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, pa
         "grows STRUCT<a: BIGINT>, last INT"
     )
     old = rows(spark, spark_types, (0, 1, *first), (0, 3, *[None] * 13), (1, 1, *[None] * 13))
-    target.append(old)
+    sink.append(old)
     (before,) = (name for name in files(path) if name.startswith("part-"))
 
     # New columns and fields take no writing anew
-    target.prepare(spark, parse_schema(f"{KEY}, grows ROW<b STRING, a BIGINT>, new STRING"))
+    sink.prepare(spark, parse_schema(f"{KEY}, grows ROW<b STRING, a BIGINT>, new STRING"))
     assert before in files(path)
     assert read(spark, path)[0]["grows"] == {"a": 1, "b": None}
 
     texts = "flag STRING, n STRING, d STRING, m STRING, day STRING, ts STRING, at STRING, b STRING"
     wide = f"{KEY}, {texts}, list STRING, deep STRING, wide ARRAY<DOUBLE>, last DECIMAL(20, 0)"
-    target = ParquetSink(path)
-    target.prepare(spark, parse_schema(wide))
+    sink = ParquetSink(path)
+    sink.prepare(spark, parse_schema(wide))
     # Among rows that are there, with other columns and narrower types
-    target.append(rows(spark, "new STRING, n BIGINT", *((0, offset, "x", offset) for offset in range(5))))
-    target.append(rows(spark, "new STRING", (0, 5, "y"), (2, 0, "y"), (1, 1, "y")))
-    target.append(rows(spark, "new STRING"))
+    sink.append(rows(spark, "new STRING, n BIGINT", *((0, offset, "x", offset) for offset in range(5))))
+    sink.append(rows(spark, "new STRING", (0, 5, "y"), (2, 0, "y"), (1, 1, "y")))
+    sink.append(rows(spark, "new STRING"))
 
     found = read(spark, path)
     assert [(row["partition"], row["offset"], row["new"], row["n"]) for row in found] == [
@@ -112,15 +112,15 @@ def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, pa
 
     known = files(path)
     assert before not in known
-    target.prepare(spark, parse_schema(f"{KEY}, n BIGINT"))
+    sink.prepare(spark, parse_schema(f"{KEY}, n BIGINT"))
     assert files(path) == known
 
 
 def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatch):
     columns = "n BIGINT"
-    target = ParquetSink(path)
-    target.prepare(spark, parse_schema(f"{KEY}, {columns}"))
-    target.append(rows(spark, columns, (0, 0, 0), (1, 0, 0)))
+    sink = ParquetSink(path)
+    sink.prepare(spark, parse_schema(f"{KEY}, {columns}"))
+    sink.append(rows(spark, columns, (0, 0, 0), (1, 0, 0)))
     # Of two files
     batch = rows(spark, columns, (0, 0, 0), (1, 0, 0), (0, 1, 1), (1, 1, 1), (0, 2, 2), (1, 2, 2)).repartition(2, "n")
     left = 0
@@ -141,10 +141,10 @@ def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatc
     def is_killed(point):
         nonlocal left
         left = point
-        target = ParquetSink(path)
+        sink = ParquetSink(path)
         try:
-            target.prepare(spark, parse_schema(f"{KEY}, n STRING, new STRING"))
-            target.append(batch)
+            sink.prepare(spark, parse_schema(f"{KEY}, n STRING, new STRING"))
+            sink.append(batch)
         except Killed:
             return True
         return False
@@ -157,7 +157,7 @@ def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatc
     assert spark.read.parquet(path).columns == ["partition", "offset", "n", "new"]
 
 
-def test_what_cannot_be_a_target_is_refused(spark, path):
+def test_what_cannot_be_a_sink_is_refused(spark, path):
     with pytest.raises(SchemaError, match=r"ParquetSink\('.*table'\) must be prepared before rows are appended"):
         ParquetSink(path).append(rows(spark, "n INT"))
 
@@ -168,10 +168,10 @@ def test_what_cannot_be_a_target_is_refused(spark, path):
     ParquetSink(path).prepare(spark, parse_schema(f"{KEY}, N BIGINT, m INT"))
     assert read(spark, path) == [{"partition": 0, "offset": 0, "N": 1, "m": None}]
 
-    target = ParquetSink(path)
-    target.prepare(spark, parse_schema(f"{KEY}, N INT"))
+    sink = ParquetSink(path)
+    sink.prepare(spark, parse_schema(f"{KEY}, N INT"))
     with pytest.raises(SchemaError, match="the sink has no column x: call prepare with the columns of the rows first"):
-        target.append(rows(spark, "N INT, x INT"))
+        sink.append(rows(spark, "N INT, x INT"))
 
     (Path(path) / "day=1").mkdir()
     with pytest.raises(SchemaError, match="contains a folder 'day=1'"):

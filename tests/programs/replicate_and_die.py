@@ -38,7 +38,7 @@ for name, (start, left) in given["kill"].items():
     setattr(HadoopFolder, name, deadly(getattr(HadoopFolder, name), start, left))
 
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-session = millrace.local_session("sync", cores=2, config=quick)
+session = millrace.local_session("replicate", cores=2, config=quick)
 query = replicate(
     KafkaJsonCatalog.from_options(given["options"]).table(given["topic"]),
     ParquetSink(given["folder"]),

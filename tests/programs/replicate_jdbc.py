@@ -41,13 +41,13 @@ def database(
     """Keep a table in step, with two checkpoints, and say what it holds."""
     # The newest message alone says the columns at first
     catalogs = {"first": {**given["options"], "scan.max.pre.fetch.records": "1"}, "second": given["options"]}
-    target = JdbcSink(url, table, properties)
+    sink = JdbcSink(url, table, properties)
     restarts = []
     for checkpoint, options in catalogs.items():
         source = KafkaJsonCatalog.from_options(options).table(given["topic"])
         query = replicate(
             source,
-            target,
+            sink,
             spark=session,
             checkpoint_location=str(Path(given["folder"]) / name / checkpoint),
             computed_columns={"twice": "id * 2"},
@@ -56,14 +56,14 @@ def database(
         )
         query.await_termination(120)
         restarts.append(query.restarts)
-    options = {**properties, "url": url, "dbtable": quoted(table), "driver": target.driver}
+    options = {**properties, "url": url, "dbtable": quoted(table), "driver": sink.driver}
     rows = session.read.format("jdbc").options(**options).load()
     rows = rows.drop("timestamp").orderBy("partition", "offset")
     return {
         "restarts": restarts,
         "types": dict(rows.dtypes),
         "rows": json.loads(rows.toPandas().to_json(orient="values", date_format="iso")),
-        "repr": repr(target),
+        "repr": repr(sink),
         "refused": refused(session, url, properties, source),
     }
 

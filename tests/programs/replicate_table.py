@@ -11,7 +11,7 @@ from millrace_catalog import KafkaJsonCatalog, ParquetSink, replicate
 given = json.loads(sys.argv[1])
 # The JVM is started several times, and works for seconds only
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-spark = millrace.local_session("sync table", cores=2, config=quick)
+spark = millrace.local_session("replicate table", cores=2, config=quick)
 query = replicate(
     KafkaJsonCatalog.from_options(given["connection"]).table(given["topic"]),
     ParquetSink(given["path"]),
