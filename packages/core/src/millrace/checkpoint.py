@@ -32,7 +32,7 @@ class StreamOffset:
             the one before ended: new ones, those that had lost data, and all of the first batch, before which none has
             ended. A replay after a failure begins them there as well.
         stopping_offsets: For a bounded stream where each partition stops; empty for an unbounded one.
-        topic_ids: The ids of the topics. A topic that was deleted and created again has another one.
+        topic_ids: The ids of the topics (KIP-516). A topic that was deleted and created again has another one.
         owner: A name that the stream gave itself when it began, by which others that use its group know it.
     """
 

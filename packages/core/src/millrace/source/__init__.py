@@ -1,1 +1,1 @@
-"""Read from Kafka: planned by `enumerator` on the driver, done by `reader` on executors."""
+"""Read from Kafka: `enumerator` plans on the driver, `reader` reads splits on executors; neither imports the other."""

@@ -1,4 +1,7 @@
-"""Admission control: how far the next micro-batch goes when it does not take everything that is available."""
+"""Limit the next micro-batch, when it does not take everything that is available.
+
+Spark asks for such limits by the interface ``SupportsAdmissionControl``, in Python by ``latestOffset(start, limit)``.
+"""
 
 from __future__ import annotations
 

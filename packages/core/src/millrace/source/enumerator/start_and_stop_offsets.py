@@ -1,4 +1,7 @@
-"""Starting and stopping offsets, by offset initializers."""
+"""Determine starting and stopping offsets by offset initializers.
+
+See "Starting offset" and "Boundedness" in the documentation of Flink's Kafka connector.
+"""
 
 from __future__ import annotations
 

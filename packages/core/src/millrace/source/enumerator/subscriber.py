@@ -27,7 +27,7 @@ class SubscribedPartitions:
 
     Attributes:
         partitions: The partitions, in order.
-        topic_ids: The ids of their topics; a topic that is created again under its old name has another one.
+        topic_ids: The ids of their topics (KIP-516); a topic that is created again under its old name has another one.
     """
 
     partitions: tuple[TopicPartition, ...]
@@ -127,6 +127,8 @@ class PartitionSetSubscriber:
 
 class PartitionDiscovery:
     """Looks up the subscribed partitions again from time to time, since they come and go while a query runs.
+
+    See "Dynamic partition discovery" in the documentation of Flink's Kafka connector.
 
     Args:
         admin: Where the topics are.

@@ -1,1 +1,1 @@
-"""Read splits, on executors: fetch, filter, decode, build record batches."""
+"""Read splits, on executors: fetch, filter by headers, decode, build record batches, handle malformed messages."""

@@ -1,4 +1,8 @@
-"""Collect the malformed messages that a query skips: nowhere, in the log, or in a dead letter topic."""
+"""Collect the malformed messages that a query skips: nowhere, in the log, or in a dead letter topic.
+
+A dead letter has the key, the value and the headers of its message, and more headers for the error, as dead letters of
+Kafka Connect have (KIP-298).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Fetch the messages of a split's offsets, in batches."""
+"""Fetch the messages of a split's offsets, in batches.
+
+A log may have gaps: compacted records, markers of transactions, and records of aborted transactions, which a consumer
+with ``isolation.level`` = ``read_committed`` does not get (KIP-98). A range therefore ends at a later record, or at the
+end of the partition.
+"""
 
 from __future__ import annotations
 
