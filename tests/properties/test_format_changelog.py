@@ -102,7 +102,7 @@ NAME_LISTS = mostly(arrays(NAMES))
 
 
 class Tool(NamedTuple):
-    """How a tool writes changes: its operations, and the fields that tell something beside the rows."""
+    """A tool's changes: its operations, and the fields of its metadata."""
 
     operation: str
     names: tuple[str, ...]

@@ -122,7 +122,7 @@ def test_arrays_are_read_as_they_are_written(rows: pa.RecordBatch) -> None:
 
 
 def _with_message(rows: pa.RecordBatch) -> list[Any]:
-    """What the rows read as: NULL arrays as arrays of one NULL, and empty lines as nothing."""
+    """Return the rows that are read: NULL arrays are arrays of one NULL, and empty lines no rows."""
     result: list[Any] = []
     for row in rows.to_pylist():
         if list(row.values()) in ([[]], [[b""]]):

@@ -14,30 +14,30 @@ from millrace_formats.protobuf import ProtobufFormat, ProtobufOptions
 from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
 from millrace_formats.protobuf.reader.decoder import ProtobufDecoder
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
-from unit.formats import proto_strategies
-from unit.formats.proto_types import facts, format_of
+from unit.formats.protobuf import strategies
+from unit.formats.protobuf.message_files import facts, format_of
 
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[pa.Schema, Any, ProtobufOptions, list[bytes | None]]:
     """A schema, the class of its messages, options, and payloads."""
-    file = draw(proto_strategies.files())
+    file = draw(strategies.files())
     format_ = format_of(file, read_default_values=draw(st.booleans()), ignore_parse_errors=draw(st.integers(0, 3)) == 0)
     message_class = load_message_class(format_.options.descriptor_set)
-    schema = draw(proto_strategies.schemas(message_class.DESCRIPTOR))
+    schema = draw(strategies.schemas(message_class.DESCRIPTOR))
     assume(len(schema))
-    payloads = draw(st.lists(proto_strategies.payloads(message_class), min_size=1, max_size=10))
+    payloads = draw(st.lists(strategies.payloads(message_class), min_size=1, max_size=10))
     return schema, message_class, format_.options, payloads
 
 
 @st.composite
 def rows_to_write(draw: st.DrawFn) -> tuple[ProtobufFormat, pa.RecordBatch]:
     """A format, and rows that it reads as it writes them."""
-    format_ = format_of(draw(proto_strategies.files()))
+    format_ = format_of(draw(strategies.files()))
     message = load_message_class(format_.options.descriptor_set).DESCRIPTOR
-    schema = draw(proto_strategies.schemas(message, to_write=True))
+    schema = draw(strategies.schemas(message, to_write=True))
     assume(len(schema))
-    return format_, draw(proto_strategies.rows_of(schema, message))
+    return format_, draw(strategies.rows_of(schema, message))
 
 
 @given(cases())

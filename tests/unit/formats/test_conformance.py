@@ -162,7 +162,7 @@ class TestCsvOfPlainLines(FormatSuite):
 
 
 class RawSuite(FormatSuite):
-    """What is common to all types that raw carries."""
+    """Tests common to all types that raw supports."""
 
     null_gives_a_row = True
     type: pa.DataType

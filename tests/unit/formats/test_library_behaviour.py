@@ -15,7 +15,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
 from millrace_formats.protobuf.ptars.handler import is_refusal
 from millrace_formats.shared.column_casts import _value_in_error
-from unit.formats.proto_types import add_field, add_map, file_of, format_of
+from unit.formats.protobuf.message_files import add_field, add_map, file_of, format_of
 
 
 class Row(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""How the messages of Canal are read and written."""
+"""Reading and writing Canal's messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from millrace_formats.changelog.canal_json import CanalJsonFormat, CanalOptions, parse_pattern
 from millrace_formats.changelog.decoder import all_columns
 from millrace_formats.changelog.fast_reader import FastChangeReader
-from unit.formats.changelog.reading import SCHEMA, changes, decode, reason, told
+from unit.formats.changelog.reading import SCHEMA, changes, decode, metadata_of, reason
 
 CANAL = CanalJsonFormat()
 LENIENT = CanalJsonFormat(CanalOptions(ignore_parse_errors=True))
@@ -179,7 +179,7 @@ def test_metadata() -> None:
         ts=1_589_373_515_477,
         es=1_589_373_515_000,
     )
-    assert told(CANAL, message) == {
+    assert metadata_of(CANAL, message) == {
         "database": "shop",
         "table": "orders",
         "sql-type": [("id", 4), ("name", 12)],
@@ -187,7 +187,7 @@ def test_metadata() -> None:
         "ingestion-timestamp": datetime(2020, 5, 13, 12, 38, 35, 477_000, tzinfo=UTC),
         "event-timestamp": datetime(2020, 5, 13, 12, 38, 35, tzinfo=UTC),
     }
-    assert set(told(CANAL, change("INSERT", [A], pkNames=None, sqlType=None)).values()) == {None}
+    assert set(metadata_of(CANAL, change("INSERT", [A], pkNames=None, sqlType=None)).values()) == {None}
 
 
 def test_metadata_is_repeated_for_each_row() -> None:

@@ -25,7 +25,7 @@ def message(**fields: Any) -> bytes:
 
 
 class ChangesSuite(ChangelogFormatSuite):
-    """What is common to the formats of changes in JSON."""
+    """Tests common to the formats of changes in JSON."""
 
     kinds_read: ClassVar = {"-U": "-D", "+U": "+I"}
 

@@ -86,9 +86,11 @@ def kinds_reversed(decoded: Decoded) -> Decoded:
 
 
 def metadata_reversed(decoded: Decoded) -> Decoded:
-    told = decoded.metadata
+    metadata = decoded.metadata
     return (
-        decoded if told is None else dataclasses.replace(decoded, metadata=told.take(list(range(told.num_rows))[::-1]))
+        decoded
+        if metadata is None
+        else dataclasses.replace(decoded, metadata=metadata.take(list(range(metadata.num_rows))[::-1]))
     )
 
 
@@ -97,11 +99,11 @@ def without_metadata(decoded: Decoded) -> Decoded:
 
 
 def as_text(decoded: Decoded) -> Decoded:
-    told = decoded.metadata
-    if told is None:
+    metadata = decoded.metadata
+    if metadata is None:
         return decoded
     return dataclasses.replace(
-        decoded, metadata=told.set_column(3, told.schema.names[3], told.column(3).cast(pa.string()))
+        decoded, metadata=metadata.set_column(3, metadata.schema.names[3], metadata.column(3).cast(pa.string()))
     )
 
 

@@ -1,4 +1,4 @@
-"""How the messages of Debezium are read and written."""
+"""Reading and writing Debezium's messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from millrace.errors import MessageError, SchemaError
 from millrace_formats.changelog.debezium_json import DebeziumJsonFormat, DebeziumOptions
-from unit.formats.changelog.reading import SCHEMA, changes, decode, reason, told
+from unit.formats.changelog.reading import SCHEMA, changes, decode, metadata_of, reason
 
 DEBEZIUM = DebeziumJsonFormat()
 LENIENT = DebeziumJsonFormat(DebeziumOptions(ignore_parse_errors=True))
@@ -114,7 +114,7 @@ def test_schemas_stand_around_the_payload() -> None:
     assert changes(WITH_SCHEMAS, *messages) == [("-U", *ROW_A), ("+U", *ROW_B), ("-D", *ROW_B)]
 
 
-def test_the_wrong_choice_about_schemas_is_told() -> None:
+def test_the_wrong_schema_include_is_named_in_the_error() -> None:
     inside = {"schema": {}, "payload": change("c", after=A)}
     assert reason(DEBEZIUM, inside) == ("the change is in the field payload: set the option schema-include to true")
     assert reason(WITH_SCHEMAS, change("c", after=A)) == (
@@ -127,7 +127,7 @@ SOURCE = {"db": "shop", "schema": "public", "table": "orders", "ts_ms": 1_589_36
 
 
 def test_metadata() -> None:
-    found = told(DEBEZIUM, change("c", after=A, source=SOURCE, ts_ms=1_589_362_330_904))
+    found = metadata_of(DEBEZIUM, change("c", after=A, source=SOURCE, ts_ms=1_589_362_330_904))
     assert found == {
         "schema": None,
         "ingestion-timestamp": datetime(2020, 5, 13, 9, 32, 10, 904_000, tzinfo=UTC),
@@ -147,17 +147,17 @@ def test_metadata() -> None:
 
 
 def test_metadata_that_a_message_lacks_is_null() -> None:
-    assert set(told(DEBEZIUM, change("c", after=A)).values()) == {None}
-    assert set(told(DEBEZIUM, change("c", after=A, source=None, ts_ms=None)).values()) == {None}
+    assert set(metadata_of(DEBEZIUM, change("c", after=A)).values()) == {None}
+    assert set(metadata_of(DEBEZIUM, change("c", after=A, source=None, ts_ms=None)).values()) == {None}
 
 
 def test_metadata_that_is_not_as_usual_is_read_all_the_same() -> None:
     message = change("c", after=A, source={"table": {"a": [1.50]}, "db": 7, "x": "\u00fc\n"})
-    assert told(DEBEZIUM, message, "source.table", "source.database") == {
+    assert metadata_of(DEBEZIUM, message, "source.table", "source.database") == {
         "source.table": '{"a":[1.5]}',
         "source.database": "7",
     }
-    assert told(DEBEZIUM, message, "source.properties", "source.table") == {
+    assert metadata_of(DEBEZIUM, message, "source.properties", "source.table") == {
         "source.properties": [("table", '{"a":[1.5]}'), ("db", "7"), ("x", "\u00fc\n")],
         "source.table": '{"a":[1.5]}',
     }
@@ -165,7 +165,7 @@ def test_metadata_that_is_not_as_usual_is_read_all_the_same() -> None:
 
 def test_metadata_is_in_the_order_that_is_asked_for() -> None:
     message = change("c", after=A, source=SOURCE)
-    found = told(DEBEZIUM, message, "source.table", "source.properties", "source.timestamp", "source.database")
+    found = metadata_of(DEBEZIUM, message, "source.table", "source.properties", "source.timestamp", "source.database")
     assert list(found) == ["source.table", "source.properties", "source.timestamp", "source.database"]
     assert (found["source.table"], found["source.database"]) == ("orders", "shop")
     assert found["source.timestamp"] == datetime(2020, 5, 13, 9, 32, 10, 123_000, tzinfo=UTC)
@@ -179,12 +179,12 @@ def test_metadata_that_cannot_be_read_is_an_error_or_null() -> None:
     assert errors[0].reason == "field source.ts_ms: 253402300800000 is not a time: outside the years 0001 to 9999"
     assert decode(DEBEZIUM, wrong, metadata=["source.table"]).errors == ()
     keys = ("ingestion-timestamp", "source.timestamp", "source.table")
-    assert told(LENIENT, wrong, *keys) == dict(zip(keys, (None, None, "t"), strict=True))
+    assert metadata_of(LENIENT, wrong, *keys) == dict(zip(keys, (None, None, "t"), strict=True))
 
 
-def test_the_schema_is_told_as_compact_text() -> None:
+def test_the_schema_is_read_as_compact_text() -> None:
     message = b'{"schema": {"a" : [1, 2.50], "\\u00fc": null}, "payload": {"op": "c", "after": {}}}'
-    assert told(WITH_SCHEMAS, message, "schema") == {"schema": '{"a":[1,2.50],"ü":null}'}
+    assert metadata_of(WITH_SCHEMAS, message, "schema") == {"schema": '{"a":[1,2.50],"ü":null}'}
 
 
 def test_each_half_of_an_update_is_a_message_of_its_own() -> None:
@@ -205,7 +205,7 @@ def test_null_fields_are_left_out_of_the_message_too() -> None:
     assert list(encoded.to_list()) == [b'{"after":{"id":1},"op":"c"}', b'{"before":{"id":2},"op":"d"}']
 
 
-def test_a_row_kind_that_is_none_is_told_with_its_row() -> None:
+def test_an_unknown_row_kind_is_an_error_that_names_the_row() -> None:
     rows = pa.record_batch([[1, 2], ["a", "b"], [0, 0]], schema=SCHEMA)
     with pytest.raises(MessageError) as error:
         DEBEZIUM.encoder(SCHEMA).encode(rows, pa.array(["+I", "I"]))

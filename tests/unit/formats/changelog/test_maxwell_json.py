@@ -1,4 +1,4 @@
-"""How the messages of Maxwell are read and written."""
+"""Reading and writing Maxwell's messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from millrace_formats.changelog.maxwell_json import MaxwellJsonFormat
-from unit.formats.changelog.reading import SCHEMA, changes, reason, told
+from unit.formats.changelog.reading import SCHEMA, changes, metadata_of, reason
 
 MAXWELL = MaxwellJsonFormat()
 A = {"id": 1, "name": "a", "weight": 0.5}
@@ -68,7 +68,7 @@ def test_an_explicit_null_of_a_not_null_column_is_an_error_and_an_unset_one_is_n
 
 def test_metadata_has_its_time_in_seconds() -> None:
     message = change("insert", A, database="shop", table="orders", primary_key_columns=["id"], ts=1_596_684_883)
-    assert told(MAXWELL, message) == {
+    assert metadata_of(MAXWELL, message) == {
         "database": "shop",
         "table": "orders",
         "primary-key-columns": ["id"],

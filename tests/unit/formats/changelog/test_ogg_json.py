@@ -1,4 +1,4 @@
-"""How the messages of GoldenGate are read and written."""
+"""Reading and writing GoldenGate's messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from millrace_formats.changelog.ogg_json import OggJsonFormat
-from unit.formats.changelog.reading import SCHEMA, changes, decode, reason, told
+from unit.formats.changelog.reading import SCHEMA, changes, decode, metadata_of, reason
 
 OGG = OggJsonFormat()
 A, B = {"id": 1, "name": "a", "weight": 0.5}, {"id": 1, "name": "b", "weight": 2}
@@ -50,7 +50,7 @@ UTC_TIME = datetime(2020, 5, 13, 15, 40, 6, 123_456, tzinfo=UTC)
 )
 def test_metadata_has_its_times_as_text_of_either_form(text: str | None, expected: datetime | None) -> None:
     message = change("I", after=A, primary_keys=["id"], op_ts=text, current_ts=text)
-    assert told(OGG, message) == {
+    assert metadata_of(OGG, message) == {
         "table": "SHOP.ORDERS",
         "primary-keys": ["id"],
         "ingestion-timestamp": expected,

@@ -71,7 +71,7 @@ def test_what_is_shared_with_json_means_the_same() -> None:
         (ChangeOptions, {"fail-on-missing-field": "true"}, "unknown option 'fail-on-missing-field'"),
     ],
 )
-def test_wrong_options_are_told(cls: type, given: dict[str, str], problem: str) -> None:
+def test_wrong_options_are_errors(cls: type, given: dict[str, str], problem: str) -> None:
     parser = OptionParser("format", given)
     parser.take(cls)
     with pytest.raises(OptionsError) as error:

@@ -1,4 +1,4 @@
-"""What a line of CSV becomes, whichever path its message takes."""
+"""Values of CSV lines in columns, by whichever reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CSV rows are written as."""
+"""CSV lines of rows."""
 
 from __future__ import annotations
 

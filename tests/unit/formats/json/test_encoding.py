@@ -1,4 +1,4 @@
-"""What JSON rows are written as."""
+"""JSON messages of rows."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from millrace.contracts import Format
 from millrace.testing import FormatSuite
-from unit.formats.proto_types import SCALARS, add_field, add_map, file_of, format_of
+from unit.formats.protobuf.message_files import SCALARS, add_field, add_map, file_of, format_of
 
 TYPES = {
     "double": pa.float64(), "float": pa.float32(), "int32": pa.int32(), "int64": pa.int64(), "uint32": pa.int64(),

@@ -1,4 +1,4 @@
-"""What a protobuf field becomes in a column, whichever path its message takes."""
+"""Values of protobuf fields in columns, by whichever reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from millrace.contracts import Decoded, Payloads
 from millrace_formats.protobuf import ProtobufFormat
 from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
-from unit.formats.proto_types import add_field, add_map, facts, file_of, format_of
+from unit.formats.protobuf.message_files import add_field, add_map, facts, file_of, format_of
 
 INSTANT = pa.timestamp("us", "UTC")
 
@@ -36,7 +36,7 @@ def new(format_: ProtobufFormat, **fields: Any) -> Any:
 
 
 def decode(format_: ProtobufFormat, schema: pa.Schema, *messages: Any) -> Decoded:
-    """What messages, or bytes, decode to; by both paths the same."""
+    """Decode messages, or bytes, and check that both readers agree."""
     payloads = [m if isinstance(m, bytes | None) else m.SerializePartialToString() for m in messages]
     decoder: Any = format_.decoder(schema)
     decoded = decoder.decode(Payloads(payloads))
@@ -46,7 +46,7 @@ def decode(format_: ProtobufFormat, schema: pa.Schema, *messages: Any) -> Decode
 
 
 def read(format_: ProtobufFormat, type_: pa.DataType, *messages: Any, nullable: bool = True) -> list[Any]:
-    """What a column ``a`` reads of messages."""
+    """Return the values of column ``a`` of messages."""
     decoded = decode(format_, pa.schema([pa.field("a", type_, nullable)]), *messages)
     assert not decoded.errors
     return decoded.rows.column(0).to_pylist()

@@ -1,4 +1,4 @@
-"""What is written of a row, whichever path it takes."""
+"""Protobuf messages of rows, by whichever writer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from millrace.errors import MessageError, SchemaError
 from millrace_formats.protobuf import ProtobufFormat
 from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
-from unit.formats.proto_types import add_field, add_map, file_of, format_of
+from unit.formats.protobuf.message_files import add_field, add_map, file_of, format_of
 
 INSTANT = pa.timestamp("us", "UTC")
 

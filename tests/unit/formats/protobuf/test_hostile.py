@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.contracts import Payloads
-from unit.formats.proto_types import add_field, add_map, file_of, format_of
+from unit.formats.protobuf.message_files import add_field, add_map, file_of, format_of
 
 MILLION = 1_000_000
 
@@ -28,7 +28,7 @@ def nested(levels: int) -> bytes:
 
 
 def reason(schema: pa.Schema, payload: bytes) -> str:
-    """Why a payload is not read, after checking that its neighbours are."""
+    """Return why a payload is not read, after checking that its neighbours are."""
     file = file_of()
     message = file.message_type.add(name="M")
     add_field(message, "n", 1, ".t.N", repeated=True)

@@ -7,7 +7,7 @@ import pytest
 
 from millrace.errors import SchemaError
 from millrace_formats.protobuf import ProtobufFormat
-from unit.formats.proto_types import add_field, add_map, file_of, format_of
+from unit.formats.protobuf.message_files import add_field, add_map, file_of, format_of
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from millrace.contracts import Decoded, Payloads
 from millrace_formats.protobuf.descriptors.descriptor_set import load_message_class
 from millrace_formats.protobuf.reader.decoder import ProtobufDecoder
 from millrace_formats.shared.fallback_decoder import FallbackDecoder
-from unit.formats.proto_types import add_field, add_map, facts, file_of, format_of
+from unit.formats.protobuf.message_files import add_field, add_map, facts, file_of, format_of
 
 MAP = pa.map_(pa.int32(), pa.float64())
 PLAIN = b"\x12\x02\x08\x05"
@@ -20,7 +20,7 @@ REASON = "an entry of a map holds a field that is neither key nor value"
 
 
 def decoded(file: FileDescriptorProto, schema: pa.Schema, payloads: list[bytes | None]) -> Decoded:
-    """What both paths make of messages, which is the same."""
+    """Decode messages by both readers, and check that they agree."""
     format_ = format_of(file)
     decoder = ProtobufDecoder(schema, load_message_class(format_.options.descriptor_set), format_.options)
     fast = decoder.decode(Payloads(payloads))

@@ -71,7 +71,7 @@ def add_map(message: DescriptorProto, name: str, number: int, key: str, value: s
 
 
 def facts(decoded: Decoded) -> tuple[Any, ...]:
-    """What was decoded, but for the order of maps, which has no meaning."""
+    """Return what was decoded in comparable form, maps sorted, as their order has no meaning."""
     index = None if decoded.message_index is None else decoded.message_index.to_pylist()
     rows = [_sorted_maps(row, pa.struct(list(decoded.rows.schema))) for row in decoded.rows.to_pylist()]
     return repr(rows), index, decoded.errors

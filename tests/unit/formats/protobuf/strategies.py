@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from millrace_formats.protobuf.schema.types import TIMESTAMP, WRAPPERS, is_map, scalar_types
 from unit.formats.arrow_rows import values
-from unit.formats.proto_types import SCALARS, add_field, add_map, file_of, kind_number
+from unit.formats.protobuf.message_files import SCALARS, add_field, add_map, file_of, kind_number
 
 _KEYS = [kind for kind in SCALARS if kind not in ("double", "float", "bytes")]
 _NAMES = ["id", "class", "HasField", "fooBar", "foo_baz", "SetInParent", "DESCRIPTOR", "IsInitialized"]

@@ -1,4 +1,4 @@
-"""Where a message type comes from, and what is said when it does not."""
+"""Message types from classes and descriptor set files, and the errors of wrong ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from millrace.errors import MachineError, OptionsError
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_formats.protobuf import ProtobufFormat, ProtobufOptions
-from unit.formats.proto_types import add_field, file_of, format_of
+from unit.formats.protobuf.message_files import add_field, file_of, format_of
 
 PROTO = """
 syntax = "proto3";
