@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
 
 from millrace.contracts import TopicPartition
-from millrace.errors import ClientError, OptionsError, UnreachableError
+from millrace.errors import OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.retry import Clock
 from millrace.options.secrets import Properties
@@ -18,48 +15,6 @@ from millrace.options.secrets import Properties
 NOWHERE = Properties({"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush"})
 
 WITHOUT_PAUSES = Clock(sleep=lambda seconds: None)
-
-
-def test_servers_that_do_not_answer_are_named_with_what_was_tried() -> None:
-    started = time.monotonic()
-    with pytest.raises(UnreachableError) as error:
-        KafkaAdmin(NOWHERE, 1.0).topics(["orders"])
-    assert time.monotonic() - started < 5
-    message = str(error.value)
-    assert message.startswith(
-        "no Kafka broker answered within 1 s at 127.0.0.1:1 (option 'properties.bootstrap.servers') when looking up "
-        "topics: "
-    )
-    assert "Connection refused" in message
-    assert message.endswith(
-        "Check the address and port, that the broker is running, and that 'properties.security.protocol' is what its "
-        "listener expects"
-    )
-    assert "hush" not in message
-
-
-def refusing(code: int) -> Callable[[float], None]:
-    def request(timeout_s: float) -> None:
-        raise KafkaException(KafkaError(code, "boo"))
-
-    return request
-
-
-def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
-    with pytest.raises(ClientError, match=r"^looking up topics failed: boo \(CLUSTER_AUTHORIZATION_FAILED\)$") as error:
-        KafkaAdmin(NOWHERE).call(refusing(KafkaError.CLUSTER_AUTHORIZATION_FAILED), "looking up topics")
-    assert not isinstance(error.value, UnreachableError)
-
-
-def test_a_failure_that_may_pass_is_tried_again() -> None:
-    outcomes = iter(
-        [refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda timeout_s: "answer"]
-    )
-
-    def request(timeout_s: float) -> object:
-        return next(outcomes)(timeout_s)
-
-    assert KafkaAdmin(NOWHERE, clock=WITHOUT_PAUSES).call(request, "looking up topics") == "answer"
 
 
 def test_a_property_that_the_client_refuses_is_an_options_error() -> None:
