@@ -29,18 +29,18 @@ class AvroOptions:
     """
 
     encoding: Literal["binary", "json"] = option(
-        "encoding", default="binary", doc="Which of Avro's encodings: binary, or JSON, which people can read."
+        "encoding", default="binary", doc="Avro's encoding of the messages: binary, or JSON, which is readable."
     )
     legacy_timestamps: bool = option(
         "timestamp_mapping.legacy",
         default=True,
-        doc="TIMESTAMP and TIMESTAMP_NTZ are both timestamp-millis; if false TIMESTAMP is timestamp-micros and "
-        "TIMESTAMP_NTZ local-timestamp-micros.",
+        doc="Write TIMESTAMP and TIMESTAMP_NTZ both as timestamp-millis; if false, TIMESTAMP as timestamp-micros and "
+        "TIMESTAMP_NTZ as local-timestamp-micros.",
     )
     schema: str | None = option(
         "schema",
         default=None,
-        doc="The schema of the messages as JSON; by default the one that is derived from the columns (an addition).",
+        doc="Schema of the messages as JSON; by default derived from the columns (an addition).",
     )
 
 

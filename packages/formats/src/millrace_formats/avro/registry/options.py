@@ -46,48 +46,48 @@ class RegistryOptions:
         "url",
         aliases=("schema-registry.url",),
         is_hidden=True,
-        doc="Where the schema registry is, such as http://localhost:8081; several, separated by commas, are tried in "
+        doc="URL of the schema registry, such as http://localhost:8081; several, separated by commas, are tried in "
         "turn.",
     )
     subject: str | None = option(
         "subject",
         default=None,
         aliases=("schema-registry.subject",),
-        doc="The subject that a write registers its schema under; by default the topic's name with -value or -key.",
+        doc="Subject under which a write registers its schema; by default the topic's name with -value or -key.",
     )
     schema: str | None = option(
         "schema",
         default=None,
         aliases=("schema-registry.schema",),
-        doc="The schema to read and write by, as JSON; by default the one that is derived from the columns.",
+        doc="Schema to read and write by, as JSON; by default derived from the columns.",
     )
     auto_register: bool = option(
         "auto.register.schemas",
         default=True,
-        doc="Whether a write registers its schema; if false the subject must have it already.",
+        doc="Whether a write registers its schema; if false, the subject must already have it.",
     )
     legacy_timestamps: bool = option(
         "timestamp_mapping.legacy",
         default=True,
-        doc="What a derived schema has for TIMESTAMP and TIMESTAMP_NTZ: timestamp-millis for both, or if false "
-        "timestamp-micros and local-timestamp-micros (an addition).",
+        doc="Derive timestamp-millis from both TIMESTAMP and TIMESTAMP_NTZ; if false, timestamp-micros from TIMESTAMP "
+        "and local-timestamp-micros from TIMESTAMP_NTZ (an addition).",
     )
     keystore: str | None = option(
-        "ssl.keystore.location", default=None, doc="The client's key and certificate: JKS, PKCS#12 or PEM."
+        "ssl.keystore.location",
+        default=None,
+        doc="Keystore with the client's key and certificate: JKS, PKCS#12 or PEM.",
     )
     keystore_password: str | None = option(
-        "ssl.keystore.password", default=None, doc="The password of the keystore, and of its key."
+        "ssl.keystore.password", default=None, doc="Password of the keystore and of its key."
     )
     truststore: str | None = option(
-        "ssl.truststore.location", default=None, doc="The authorities to trust: JKS, PKCS#12 or PEM."
+        "ssl.truststore.location", default=None, doc="Truststore with the trusted authorities: JKS, PKCS#12 or PEM."
     )
-    truststore_password: str | None = option(
-        "ssl.truststore.password", default=None, doc="The password of the truststore."
-    )
+    truststore_password: str | None = option("ssl.truststore.password", default=None, doc="Password of the truststore.")
     basic_source: Literal["USER_INFO", "URL"] | None = option(
         "basic-auth.credentials-source",
         default=None,
-        doc="Where name and password are: USER_INFO, in option basic-auth.user-info, or URL, in that.",
+        doc="Source of name and password: USER_INFO for option basic-auth.user-info, or URL.",
     )
     basic_user_info: str | None = option(
         "basic-auth.user-info", default=None, doc="Name and password, as name:password."
@@ -95,15 +95,16 @@ class RegistryOptions:
     bearer_source: Literal["STATIC_TOKEN", "OAUTHBEARER"] | None = option(
         "bearer-auth.credentials-source",
         default=None,
-        doc="Where the bearer token is: STATIC_TOKEN, in option bearer-auth.token, or OAUTHBEARER, fetched as the "
-        "options properties.bearer.auth.* say.",
+        doc="Source of the bearer token: STATIC_TOKEN for option bearer-auth.token, or OAUTHBEARER to fetch it as "
+        "properties.bearer.auth.* say.",
     )
     bearer_token: str | None = option("bearer-auth.token", default=None, doc="The bearer token.")
     properties: tuple[tuple[str, str], ...] = option(
         "properties.*",
         default=(),
         is_hidden=True,
-        doc="Further properties of the registry's client, such as timeout (s) or max.retries; the options above win.",
+        doc="Further properties of the registry's client, such as timeout (s) or max.retries; the options above take "
+        "precedence.",
     )
 
     def __post_init__(self) -> None:
