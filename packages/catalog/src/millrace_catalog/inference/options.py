@@ -34,13 +34,13 @@ class InferenceOptions:
     max_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
         default=2_000,
-        doc="How many columns a table may have, fields within columns included; a topic with more is refused. "
+        doc="Maximum number of columns of a table, fields within columns included; a topic with more is an error. "
         "(Addition.)",
     )
     key_field: str = option(
         "infer-schema.parse-key-error.field-name",
         default="col",
-        doc="The name, behind key.fields-prefix, of the one column of keys that are not all JSON objects.",
+        doc="Name, without key.fields-prefix, of the single column of keys that are not all JSON objects.",
     )
 
 
@@ -65,7 +65,7 @@ class FormatOptions:
     timestamp_format: Literal["SQL", "ISO-8601"] = option(
         "timestamp-format.standard",
         default="SQL",
-        doc="Which texts are timestamps: SQL with a space between date and time, ISO-8601 with a T.",
+        doc="Format of timestamps: SQL with a space between date and time, ISO-8601 with a T.",
     )
     primitive_as_string: bool = option(
         "infer-schema.primitive-as-string",
@@ -86,25 +86,25 @@ class JsonSchemaOptions(FormatOptions):
     flatten: bool = option(
         "infer-schema.flatten-nested-columns.enable",
         default=False,
-        doc="Make columns of the fields of nested objects, to any depth, named as a.b.c; the same as "
+        doc="Make fields of nested objects columns, at any depth, named as a.b.c; the same as "
         "infer-schema.nested = flatten.",
     )
     nested: Literal["string", "flatten", "struct"] | None = option(
         "infer-schema.nested",
         default=None,
-        doc="What nested objects become: string (JSON text, the default), flatten (a column for each field) or struct. "
+        doc="Representation of nested objects: string (JSON text, the default), flatten (a column for each field) or struct. "
         "(Addition.)",
     )
     fixed_types: tuple[Column, ...] = option(
         "infer-schema.fixed-types",
         default=(),
         parse=parse_fixed_types,
-        doc="Types of columns that are not inferred, as id BIGINT, name VARCHAR(10).",
+        doc="Types of columns that are not inferred, such as id BIGINT, name VARCHAR(10).",
     )
     rescued: str | None = option(
         "rescued-data-column",
         default=None,
-        doc="Adds a STRING column of this name for the fields of later messages that have no column, as a JSON object. "
+        doc="Add a STRING column of this name for fields of later messages that have no column, as a JSON object. "
         "(Addition.)",
     )
 
@@ -129,8 +129,8 @@ class JsonInferenceOptions(JsonSchemaOptions):
         "decode.parser-table-id.fields",
         default=(),
         parse=parse_table_fields,
-        doc="The fields, separated by commas, whose values joined by a point name the table that a message belongs to; "
-        "without them it is named after the topic.",
+        doc="Fields, separated by commas, whose values joined by a point name the table of a message; without them the "
+        "table is named after the topic.",
     )
 
 
@@ -139,7 +139,7 @@ class DebeziumInferenceOptions(FormatOptions):
     """Options of debezium-json."""
 
     schema_include: bool = option(
-        "schema-include", default=False, doc="Whether messages hold their schema beside the payload."
+        "schema-include", default=False, doc="Whether messages include their schema beside the payload."
     )
 
 
@@ -151,18 +151,18 @@ class CanalInferenceOptions(FormatOptions):
         "database.include",
         default=None,
         parse=parse_java_pattern,
-        doc="Looks only at changes in databases whose whole names match this regular expression, as in Java.",
+        doc="Read only changes of databases whose whole names match this Java regular expression.",
     )
     table_include: str | None = option(
         "table.include",
         default=None,
         parse=parse_java_pattern,
-        doc="Looks only at changes of tables whose whole names match this regular expression, as in Java.",
+        doc="Read only changes of tables whose whole names match this Java regular expression.",
     )
     strategy: Literal["AUTO", "SQL_TYPE", "MYSQL_TYPE"] = option(
         "infer-schema.strategy",
         default="AUTO",
-        doc="Where types come from: AUTO, the values; SQL_TYPE, the message's sqlType; MYSQL_TYPE, its mysqlType.",
+        doc="Source of types: AUTO, the values; SQL_TYPE, the message's sqlType; MYSQL_TYPE, its mysqlType.",
     )
     timestamp_as_datetime: bool = option(
         "mysql.treat-mysql-timestamp-as-datetime-enabled",

@@ -23,32 +23,28 @@ _CLIENT_PREFIX = "properties."
 class CatalogOptions(EvolutionOptions, InferenceOptions):
     """Options of the catalog that are not json's."""
 
-    type: Literal["kafka"] = option("type", default="kafka", doc="The catalog's name, as SQL gives it.")
-    format: Literal["json"] = option("format", default="json", doc="The format of values, and of keys where they are.")
-    database: str = option("default-database", default="kafka", doc="The name of the one database, for SQL.")
-    key_prefix: str = option(
-        "key.fields-prefix", default="key_", doc="What the names of key columns begin with, before the fields' own."
-    )
-    value_prefix: str = option(
-        "value.fields-prefix", default="", doc="What the names of value columns begin with, before the fields' own."
-    )
+    type: Literal["kafka"] = option("type", default="kafka", doc="Name of the catalog, as SQL gives it.")
+    format: Literal["json"] = option("format", default="json", doc="Format of values, and of keys if there are any.")
+    database: str = option("default-database", default="kafka", doc="Name of the one database, for SQL.")
+    key_prefix: str = option("key.fields-prefix", default="key_", doc="Prefix of the names of key columns.")
+    value_prefix: str = option("value.fields-prefix", default="", doc="Prefix of the names of value columns.")
     sample: Annotated[int, Gt(0)] = option(
         "scan.max.pre.fetch.records",
         default=50,
         aliases=("max.fetch.records",),
-        doc="How many of the newest messages of each partition a table is inferred from.",
+        doc="Number of newest messages of each partition that a table is inferred from.",
     )
     upsert: bool = option(
         "infer-schema.compacted-topic-as-upsert-table",
         default=False,
-        doc="Whether the primary key of a compacted topic's table are its key columns, instead of partition and "
-        "offset. It takes the permission to describe the topic's settings.",
+        doc="Whether the primary key of a compacted topic's table is its key columns, instead of partition and "
+        "offset. Requires the permission to describe the topic's settings.",
     )
     cache_ttl_ms: int = option(
         "infer-schema.cache-ttl",
         default=600_000,
         parse=parse_duration_ms,
-        doc="How long a table that was inferred is kept; with 0 each look infers it anew. (Addition.)",
+        doc="How long inferred tables are cached; with 0 they are inferred at each use. (Addition.)",
     )
 
     def __post_init__(self) -> None:
