@@ -11,8 +11,7 @@ from millrace.configuration import SinkConfig
 from millrace.pyspark_internals import micro_batch_id, query_run_id, streaming_query_id
 from millrace.sink.write_task import WriteTask
 from millrace.spark.errors import user_errors
-from millrace.spark.write_report import task_reports
-from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase
+from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase, task_reports
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

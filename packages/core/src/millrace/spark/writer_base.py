@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark import TaskContext
@@ -10,10 +11,9 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.gc_control import freeze_loaded_objects
-from millrace.sink.write_task import WriteTask
+from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.spark.errors import user_errors
 from millrace.spark.schema import arrow_schema
-from millrace.spark.write_report import TaskReport, send_sink_report
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +22,34 @@ if TYPE_CHECKING:
 
 TASK_COUNT_UNKNOWN = 0
 """Spark tells a Python task its index, but not how many tasks there are."""
+
+
+@dataclass
+class TaskReport(WriterCommitMessage):
+    """The report of a task to the driver.
+
+    Attributes:
+        query: Its query.
+        result: Its result.
+        attempt: The number of attempts before this one.
+        run: The run of its query.
+    """
+
+    query: str
+    result: WriteResult
+    attempt: int = 0
+    run: str = ""
+
+
+def task_reports(messages: Sequence[WriterCommitMessage | None]) -> list[TaskReport]:
+    """Select the reports among the messages of tasks, which are None for tasks that did not end well."""
+    return [message for message in messages if isinstance(message, TaskReport)]
+
+
+def failed_attempts(messages: Sequence[WriterCommitMessage | None]) -> int:
+    """Count the attempts that failed: one for each task without a report, and those before an attempt with one."""
+    reports = task_reports(messages)
+    return len(messages) - len(reports) + sum(report.attempt for report in reports)
 
 
 class WriterBase:
@@ -60,7 +88,12 @@ class WriterBase:
         return TaskReport(task.query, result, context.attemptNumber(), task.run)
 
     def _report(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        send_sink_report(self._config.options, messages)
+        if not self._config.options.is_measured:
+            return
+        from millrace.sink.write_metrics import send_sink_report
+
+        results = [report.result for report in task_reports(messages)]
+        send_sink_report(self._config.options, results, failed_attempts(messages))
 
     def _task(self, context: TaskContext) -> WriteTask:
         raise NotImplementedError
