@@ -161,7 +161,11 @@ def test_what_makes_no_table_is_told(write, catalog):
         ),
         (write(None, b" ", b"null"), SchemaError, "tells no columns: the 3 sampled messages have no value"),
         (write(b"<xml/>", b"7"), SchemaError, "holds no JSON objects: none of the 2 sampled messages is"),
-        (poisoned, MessageError, "partition 0, offset 1: not JSON: .* \\(2 of 3 messages .* json.ignore-parse-errors"),
+        (
+            poisoned,
+            MessageError,
+            "partition 0, offset 1: not JSON: .* \\(2 of 3 sampled messages .* json.ignore-parse-errors",
+        ),
         (wide, SchemaError, r"has 2001 columns.* 'infer-schema.max-columns' allows \(2000\)|has 10000 columns"),
         (write(b'{"timestamp": 1}'), SchemaError, "'timestamp' would be of the value and of the metadata; give option"),
         (write({"value": b'{"key_a": 1}', "key": b'{"a": 1}'}), SchemaError, "'key_a' would be of the key and of the "),

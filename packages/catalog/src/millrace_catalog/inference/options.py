@@ -92,8 +92,8 @@ class JsonSchemaOptions(FormatOptions):
     nested: Literal["string", "flatten", "struct"] | None = option(
         "infer-schema.nested",
         default=None,
-        doc="Representation of nested objects: string (JSON text, the default), flatten (a column for each field) or struct. "
-        "(Addition.)",
+        doc="Representation of nested objects: string (JSON text, the default), flatten (a column for each field) or "
+        "struct. (Addition.)",
     )
     fixed_types: tuple[Column, ...] = option(
         "infer-schema.fixed-types",
