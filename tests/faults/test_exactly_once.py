@@ -138,7 +138,7 @@ def test_a_producer_does_not_wait_for_ever_for_the_broker_of_a_ledger(own):
     producer.client.flush()
 
     own.kill()
-    with pytest.raises(ClientError, match="writing beside a transaction with transactional id 'copy-0'"):
+    with pytest.raises(ClientError, match="adding an offset to a transaction with transactional id 'copy-0'"):
         producer.commit_transaction({group: offset_with_metadata("target", 2, "second")})
     own.start()
 

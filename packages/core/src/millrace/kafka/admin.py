@@ -53,11 +53,11 @@ class KafkaAdmin(RetryingAdmin):
             UnknownTopicError: A topic does not exist; the message names all such topics.
         """
         requested = list(dict.fromkeys(names))
-        found = self.call(lambda timeout_s: self._describe(requested, timeout_s), "looking up topics")
-        missing = [topic for topic in requested if topic not in found and topic not in allow_missing]
+        existing = self.call(lambda timeout_s: self._describe(requested, timeout_s), "looking up topics")
+        missing = [topic for topic in requested if topic not in existing and topic not in allow_missing]
         if missing:
             raise UnknownTopicError(self._unknown_topics(missing, self.topic_names(), option))
-        return found
+        return existing
 
     def topic_names(self) -> list[str]:
         """List the names of all topics that this client may describe, sorted."""
@@ -94,8 +94,8 @@ class KafkaAdmin(RetryingAdmin):
 
     def high_watermarks(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Look up the offset after the last record of each partition, visible or not."""
-        (found,) = self._list_offsets(partitions, OffsetSpec.latest(), isolation=IsolationLevel.READ_UNCOMMITTED)
-        return {partition: result.offset for partition, result in found.items()}
+        (results,) = self._list_offsets(partitions, OffsetSpec.latest(), isolation=IsolationLevel.READ_UNCOMMITTED)
+        return {partition: result.offset for partition, result in results.items()}
 
     def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
         """Look up the offset of each partition's first record at or after a timestamp, its end if there is none.
@@ -116,8 +116,8 @@ class KafkaAdmin(RetryingAdmin):
             partitions: The partitions.
             millis: The timestamp, in ms since 1970 UTC.
         """
-        (found,) = self._list_offsets(partitions, OffsetSpec.for_timestamp(millis))
-        return {partition: (result.offset, result.timestamp) for partition, result in found.items()}
+        (results,) = self._list_offsets(partitions, OffsetSpec.for_timestamp(millis))
+        return {partition: (result.offset, result.timestamp) for partition, result in results.items()}
 
     def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Look up the consumer group's committed offsets; partitions without one are left out.
@@ -205,8 +205,8 @@ class KafkaAdmin(RetryingAdmin):
         return topics
 
     def _offsets(self, partitions: Collection[TopicPartition], *specs: OffsetSpec) -> list[dict[TopicPartition, int]]:
-        results = self._list_offsets(partitions, *specs)
-        return [{partition: result.offset for partition, result in found.items()} for found in results]
+        by_spec = self._list_offsets(partitions, *specs)
+        return [{partition: result.offset for partition, result in results.items()} for results in by_spec]
 
     def _list_offsets(
         self, partitions: Collection[TopicPartition], *specs: OffsetSpec, isolation: IsolationLevel | None = None
@@ -215,11 +215,13 @@ class KafkaAdmin(RetryingAdmin):
         if not partitions:
             return [{} for _ in specs]
         requests = [{ClientPartition(*partition): spec for partition in partitions} for spec in specs]
-        results = self.call(
+        by_spec = self.call(
             lambda timeout_s: self._request_offsets(requests, isolation or self._isolation, timeout_s),
             "looking up offsets",
         )
-        return [{TopicPartition(key.topic, key.partition): result for key, result in of.items()} for of in results]
+        return [
+            {TopicPartition(key.topic, key.partition): result for key, result in results.items()} for results in by_spec
+        ]
 
     def _request_offsets(
         self, requests: list[dict[ClientPartition, OffsetSpec]], isolation: IsolationLevel, timeout_s: float
@@ -229,11 +231,11 @@ class KafkaAdmin(RetryingAdmin):
             self._admin.list_offsets(request, isolation_level=isolation, request_timeout=timeout_s)
             for request in requests
         ]
-        results = [{key: future.result() for key, future in futures.items()} for futures in pending]
-        if any(result.offset == OFFSET_INVALID for of_spec in results for result in of_spec.values()):
+        by_spec = [{key: future.result() for key, future in futures.items()} for futures in pending]
+        if any(result.offset == OFFSET_INVALID for results in by_spec for result in results.values()):
             # The client's answer, without an error, while a partition's leader is going away
             raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
-        return results
+        return by_spec
 
     @property
     def _isolation(self) -> IsolationLevel:

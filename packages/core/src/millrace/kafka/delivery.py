@@ -50,7 +50,7 @@ class Delivery:
         self.records = 0
         self.send_ms: int | None = None
         # Those of an earlier task, which did not wait for them
-        self.failed, _ = producer.take_failures()
+        self.failed, _ = producer.pop_failures()
 
     def produce(self, topic: str, **record: Any) -> None:
         """Produce one record, waiting while the producer's queue is full.
@@ -92,7 +92,7 @@ class Delivery:
     def count_failures(self) -> None:
         """Count the deliveries that have failed so far, without waiting for the others."""
         self._client.poll(0)
-        self.failed += self._producer.take_failures()[0]
+        self.failed += self._producer.pop_failures()[0]
 
     def _wait_and_produce(self, topic: str, **record: Any) -> None:
         while True:
@@ -103,7 +103,7 @@ class Delivery:
                 return
 
     def _check(self) -> None:
-        failed, first = self._producer.take_failures()
+        failed, first = self._producer.pop_failures()
         if failed:
             recent_errors = self._producer.client_log.recent_errors()
             raise DeliveryError(

@@ -114,7 +114,7 @@ class KafkaProducer:
             self._raise_security_error(0)
             raise
 
-    def take_failures(self) -> tuple[int, str]:
+    def pop_failures(self) -> tuple[int, str]:
         """Return the number of deliveries that failed since the last call, and a description of the first.
 
         Raises:

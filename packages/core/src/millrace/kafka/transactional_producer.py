@@ -22,7 +22,7 @@ ABORT_TIMEOUT_S = 10.0
 STUCK_AFTER_S = 5.0
 """Time beyond a request's own timeout after which its producer is given up."""
 
-_SENDING_OFFSETS = "writing beside a transaction with"
+_SENDING_OFFSETS = "adding an offset to a transaction with"
 
 _FENCED_CODES = {
     KafkaError._FENCED,

@@ -88,8 +88,11 @@ def _dns_names(host: str, port: int) -> str:
     try:
         pem = ssl.get_server_certificate((host, port), timeout=_TIMEOUT_S)
         certificate = x509.load_pem_x509_certificate(pem.encode())
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        alternatives = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (OSError, ValueError, x509.ExtensionNotFound):
         return ""
-    names = [*found.get_values_for_type(x509.DNSName), *map(str, found.get_values_for_type(x509.IPAddress))]
+    names = [
+        *alternatives.get_values_for_type(x509.DNSName),
+        *map(str, alternatives.get_values_for_type(x509.IPAddress)),
+    ]
     return f": {', '.join(names)}"
