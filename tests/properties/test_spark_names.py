@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.configuration.spark_compat import rewrite
+from millrace.configuration.spark_compat import translate_spark_options
 from millrace.options.values import parse_partitions, parse_topics
 from millrace_offsets.specific import parse_offsets
 from millrace_offsets.timestamp import parse_timestamps
@@ -39,7 +39,7 @@ def flat(listed: dict[str, dict[int, int]]) -> tuple[tuple[str, int, int], ...]:
 
 @given(of_partitions(st.integers(-2, 2**63 - 1)))
 def test_offsets_are_told(listed: dict[str, dict[int, int]]) -> None:
-    made = rewrite({"startingOffsets": as_json(listed)})
+    made = translate_spark_options({"startingOffsets": as_json(listed)})
     assert made.problems == ()
     told = parse_offsets(made.options["scan.startup.specific-offsets"])
     assert told == tuple((topic, at, ENDS.get(offset, offset)) for topic, at, offset in flat(listed))
@@ -47,14 +47,14 @@ def test_offsets_are_told(listed: dict[str, dict[int, int]]) -> None:
 
 @given(of_partitions(st.integers(0, 2**63 - 1)))
 def test_times_are_told(listed: dict[str, dict[int, int]]) -> None:
-    made = rewrite({"endingOffsetsByTimestamp": as_json(listed)})
+    made = translate_spark_options({"endingOffsetsByTimestamp": as_json(listed)})
     assert made.problems == ()
     assert parse_timestamps(made.options["scan.bounded.partition-timestamps"]) == flat(listed)
 
 
 @given(st.dictionaries(topics, st.lists(numbers, max_size=5), max_size=5))
 def test_partitions_are_told_once_each(listed: dict[str, list[int]]) -> None:
-    made = rewrite({"assign": json.dumps(listed)})
+    made = translate_spark_options({"assign": json.dumps(listed)})
     chosen = {(topic, at) for topic, found in listed.items() for at in found}
     if chosen:
         told = parse_partitions(made.options["topic-partitions"])
@@ -65,7 +65,7 @@ def test_partitions_are_told_once_each(listed: dict[str, list[int]]) -> None:
 
 @given(st.lists(topics, min_size=1, max_size=8))
 def test_topics_are_told_once_each(listed: list[str]) -> None:
-    told = parse_topics(rewrite({"subscribe": " ,".join(listed)}).options["topic"])
+    told = parse_topics(translate_spark_options({"subscribe": " ,".join(listed)}).options["topic"])
     assert (set(told), len(told)) == (set(listed), len(set(listed)))
 
 
@@ -78,7 +78,7 @@ texts = st.text(max_size=20) | st.recursive(
 
 @given(st.sampled_from(["assign", "startingOffsets", "endingOffsets", "startingOffsetsByTimestamp"]), texts)
 def test_any_text_is_told_or_refused_by_name(name: str, text: str) -> None:
-    made = rewrite({name: text})
+    made = translate_spark_options({name: text})
     if made.problems:
         (problem,) = made.problems
         assert problem.startswith(f"option {name!r}: expected ")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.both_directions import Configured, configure
 
-from millrace.configuration.spark_compat import NAMES, rewrite
+from millrace.configuration.spark_compat import SPARK_OPTIONS, translate_spark_options
 from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -35,7 +35,7 @@ def problem(options: dict[str, str]) -> str:
 
 
 def rewritten(options: dict[str, str]) -> dict[str, str]:
-    made = rewrite(options)
+    made = translate_spark_options(options)
     assert made.problems == ()
     return dict(made.options)
 
@@ -423,7 +423,7 @@ class TestPage:
         return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
 
     def test_the_table_names_every_option_of_sparks_connector_that_the_code_knows(self) -> None:
-        assert set(NAMES) <= self.first_column()
+        assert set(SPARK_OPTIONS) <= self.first_column()
 
     def test_the_table_names_every_alias(self) -> None:
         infos = [info for side in (SourceOptions, SinkOptions) for info in options_of(side).values()]
@@ -434,6 +434,6 @@ class TestPage:
 
     def test_the_table_names_no_option_that_the_code_does_not_know(self) -> None:
         infos = [info for side in (SourceOptions, SinkOptions) for info in options_of(side).values()]
-        known = {*NAMES, *(name for info in infos for name in (info.name, *info.aliases))}
+        known = {*SPARK_OPTIONS, *(name for info in infos for name in (info.name, *info.aliases))}
         named = {name for name in self.first_column() if not name.startswith(("kafka.", "spark."))}
         assert named <= known

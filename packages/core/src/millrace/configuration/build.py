@@ -14,7 +14,7 @@ from typing import NamedTuple
 from millrace.configuration.client_properties import sink_properties, source_properties, take_client_properties
 from millrace.configuration.model import SinkConfig, SourceConfig
 from millrace.configuration.plugin_references import Direction, PluginReferences, UnusablePlugin
-from millrace.configuration.spark_compat import NAMES, rewrite
+from millrace.configuration.spark_compat import SPARK_OPTIONS, translate_spark_options
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS, hint_for
 from millrace.configuration.validation import option_problems
 from millrace.errors import OptionsError
@@ -121,12 +121,12 @@ def _parse_cached(
     files: tuple[tuple[str, int, int], ...],  # noqa: ARG001 - so that changed files are read again
 ) -> _Parsed:
     # Spark makes the data source anew for every step of every micro-batch, mostly in the same few processes
-    rewritten = rewrite(dict(given))
-    for sentence in rewritten.without_effect:
+    translated = translate_spark_options(dict(given))
+    for sentence in translated.without_effect:
         logger.warning(sentence)
-    parser = OptionParser("millrace", rewritten.options)
-    parser.expect(*NAMES)
-    for problem in rewritten.problems:
+    parser = OptionParser("millrace", translated.options)
+    parser.expect(*SPARK_OPTIONS)
+    for problem in translated.problems:
         parser.report(problem)
     source, sink, plugins = _parse_directions(parser, {name.lower() for name, _ in given})
     _refuse_unsupported(parser)
@@ -134,8 +134,8 @@ def _parse_cached(
     return _Parsed(
         source,
         sink,
-        tuple(map(rewritten.as_written, problems)),
-        tuple(each._replace(problem=rewritten.as_written(each.problem)) for each in plugins.unusable),
+        tuple(map(translated.with_given_names, problems)),
+        tuple(each._replace(problem=translated.with_given_names(each.problem)) for each in plugins.unusable),
     )
 
 

@@ -1,7 +1,8 @@
-"""Spark's own Kafka connector's options whose value is written otherwise here, turned into millrace's.
+"""Translate the options of Spark's own Kafka connector into millrace's.
 
-Those that only have another name are aliases in `millrace.options.connector`. What Spark's connector refuses is refused
-here too, with what to write instead; what has no meaning here is accepted and has no effect.
+Options that only have another name are aliases in `millrace.options.connector`. Options that Spark's connector refuses
+are refused with a hint; options without a meaning for millrace are accepted and have no effect. See Spark's
+"Structured Streaming + Kafka Integration Guide".
 """
 
 from __future__ import annotations
@@ -18,38 +19,38 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Rewritten:
-    """Options with millrace's names alone.
+class TranslatedOptions:
+    """Options with the names of millrace alone.
 
     Attributes:
         options: Their values by name.
-        problems: What is wrong with those of Spark's connector.
+        problems: Problems with options of Spark's connector.
         without_effect: One sentence for each that is accepted but has no effect.
-        written: By the names of millrace's options the ones of Spark's connector that they were made from.
+        spark_names: For millrace's options the names of Spark's that they were translated from.
     """
 
     options: Mapping[str, str] = field(repr=False)
     problems: tuple[str, ...]
     without_effect: tuple[str, ...]
-    written: Mapping[str, str]
+    spark_names: Mapping[str, str]
 
-    def as_written(self, problem: str) -> str:
-        """A problem with the names of options that the user wrote."""
-        for name, written in self.written.items():
-            problem = problem.replace(repr(name), repr(written))
+    def with_given_names(self, problem: str) -> str:
+        """Return a problem with the names of options that the user gave."""
+        for name, spark_name in self.spark_names.items():
+            problem = problem.replace(repr(name), repr(spark_name))
         return problem
 
 
 @dataclass(frozen=True)
-class _Bound:
-    """The options for one end of what is read; of those that are given the first decides, as in Spark's connector.
+class _ReadEnd:
+    """The options for one end of a read; the first one that is given wins, as in Spark's connector.
 
     Attributes:
-        prefix: What stands before millrace's options for it.
+        prefix: The prefix of millrace's options for it.
         time: One time for all partitions.
         times: A time for each partition.
         offsets: A word, or an offset for each partition.
-        words: The words that may be given.
+        words: The words that it accepts.
     """
 
     prefix: str
@@ -59,20 +60,21 @@ class _Bound:
     words: tuple[str, ...]
 
 
-_STARTING = _Bound(
+_STARTING = _ReadEnd(
     "scan.startup.",
     "startingTimestamp",
     "startingOffsetsByTimestamp",
     "startingOffsets",
     ("earliest", "latest"),
 )
-_ENDING = _Bound("scan.bounded.", "endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets", ("latest",))
+_ENDING = _ReadEnd("scan.bounded.", "endingTimestamp", "endingOffsetsByTimestamp", "endingOffsets", ("latest",))
+_MODES = {"earliest": StandardOffsets.EARLIEST, "latest": StandardOffsets.LATEST}
 _STRATEGY = "startingOffsetsByTimestampStrategy"
 
 _SELECTIONS: dict[str, tuple[str, Callable[[str], str]]] = {
-    "subscribe": ("topic", spark_values.topics),
-    "subscribePattern": ("topic-pattern", spark_values.pattern),
-    "assign": ("topic-partitions", spark_values.partitions),
+    "subscribe": ("topic", spark_values.translate_topics),
+    "subscribePattern": ("topic-pattern", spark_values.strip_pattern),
+    "assign": ("topic-partitions", spark_values.translate_partitions),
 }
 
 _GROUP_PREFIX = "groupIdPrefix"
@@ -99,38 +101,38 @@ _WITHOUT_EFFECT = {
     "kafka.client.dns.lookup": "the client always tries all addresses of a name",
 }
 
-NAMES = (
+SPARK_OPTIONS = (
     *_SELECTIONS,
-    *(name for bound in (_STARTING, _ENDING) for name in (bound.time, bound.times, bound.offsets)),
+    *(name for end in (_STARTING, _ENDING) for name in (end.time, end.times, end.offsets)),
     _STRATEGY,
     _GROUP_PREFIX,
     *_REFUSED,
     *_WITHOUT_EFFECT,
 )
-"""The options that this module knows by name; all others that start with ``kafka.`` are the Kafka client's."""
+"""The names of all options of Spark's; others that start with ``kafka.`` are properties of the Kafka client."""
 
 
-def rewrite(raw: Mapping[str, str]) -> Rewritten:
-    """Give options millrace's names.
+def translate_spark_options(raw: Mapping[str, str]) -> TranslatedOptions:
+    """Translate options of Spark's connector, and keep all others.
 
     Args:
         raw: The options as the user gave them; names in any case.
     """
-    rewriting = _Rewriting(raw)
-    rewriting.select()
-    rewriting.compare(rewriting.bound(_STARTING), rewriting.bound(_ENDING))
-    rewriting.leave_out()
-    rewriting.name_group()
-    rewriting.pass_on_client()
-    return rewriting.result()
+    translation = _Translation(raw)
+    translation.translate_selection()
+    translation.check_order(translation.translate_end(_STARTING), translation.translate_end(_ENDING))
+    translation.drop_unsupported()
+    translation.translate_group_prefix()
+    translation.translate_client_properties()
+    return translation.result()
 
 
 @dataclass(frozen=True)
-class _Place:
-    """One end of what is read, if numbers say it.
+class _NumericEnd:
+    """One end of a read, given in numbers.
 
     Attributes:
-        option: What was given.
+        option: The option that was given.
         numbers: The offset or time of each partition; one for topic '' when all share it.
     """
 
@@ -138,22 +140,22 @@ class _Place:
     numbers: Numbers
 
 
-class _Rewriting:
-    """Takes Spark's options out of those that are given, one group after the other, and puts millrace's in."""
+class _Translation:
+    """Replaces one group of Spark's options after the other by millrace's."""
 
     def __init__(self, raw: Mapping[str, str]) -> None:
         self._given: dict[str, tuple[str, str]] = {}
-        self._made: dict[str, str] = {}
-        self._written: dict[str, str] = {}
+        self._translated: dict[str, str] = {}
+        self._spark_names: dict[str, str] = {}
         self._problems: list[str] = []
         self._without_effect: list[str] = []
         for name, text in raw.items():
-            first, known = self._given.setdefault(name.lower(), (name, text))
-            if known != text:
+            first, other = self._given.setdefault(name.lower(), (name, text))
+            if other != text:
                 self._report(f"{first!r} and {name!r} mean the same option but differ; give one of them")
 
-    def select(self) -> None:
-        """What is read."""
+    def translate_selection(self) -> None:
+        """Translate the options that select topics or partitions."""
         own = [name for name, _ in _SELECTIONS.values() if self._has(name)]
         given = {name: self._take(name) for name in _SELECTIONS if self._has(name)}
         if given and len(given) + len(own) > 1:
@@ -165,25 +167,29 @@ class _Rewriting:
             name, convert = _SELECTIONS[spark]
             selected = self._convert(spark, text, convert)
             if selected is not None:
-                self._make(spark, {name: selected})
+                self._set(spark, {name: selected})
 
-    def bound(self, bound: _Bound) -> _Place | None:
-        """Where reading starts or stops."""
-        no_match = self._no_match() if bound is _STARTING else {}
-        given = {name: self._take(name) for name in (bound.time, bound.times, bound.offsets) if self._has(name)}
+    def translate_end(self, end: _ReadEnd) -> _NumericEnd | None:
+        """Translate the options for one end of the read."""
+        no_match = self._no_match() if end is _STARTING else {}
+        given = {name: self._take(name) for name in (end.time, end.times, end.offsets) if self._has(name)}
         if not given:
             return None
         spark, text = next(iter(given.items()))
-        own = [name for key, (name, _) in self._given.items() if key.startswith(bound.prefix)]
+        own = [name for key, (name, _) in self._given.items() if key.startswith(end.prefix)]
         if own:
             self._report(f"options {spark!r} and {own[0]!r} exclude each other: give one of them")
             return None
-        if spark == bound.offsets:
-            return self._at_offsets(bound, text.strip())
-        return self._at_time(bound, text, no_match) if spark == bound.time else self._at_times(bound, text, no_match)
+        if spark == end.offsets:
+            return self._from_offsets(end, text.strip())
+        return (
+            self._from_timestamp(end, text, no_match)
+            if spark == end.time
+            else self._from_timestamps(end, text, no_match)
+        )
 
-    def compare(self, start: _Place | None, end: _Place | None) -> None:
-        """Refuse to stop before the start, where both are written alike."""
+    def check_order(self, start: _NumericEnd | None, end: _NumericEnd | None) -> None:
+        """Refuse an end before the start, where both are given by the same kind of option."""
         if start is None or end is None or start.option.removeprefix("starting") != end.option.removeprefix("ending"):
             return
         for at in start.numbers.keys() & end.numbers.keys():
@@ -192,8 +198,8 @@ class _Rewriting:
                 where = f" for {at[0]}-{at[1]}" if at[0] else ""
                 self._report(f"{start.option!r} is behind {end.option!r}{where}: expected at most {last}; got {first}")
 
-    def leave_out(self) -> None:
-        """What Spark's connector does not take either, and what has no meaning here."""
+    def drop_unsupported(self) -> None:
+        """Refuse the options that Spark's connector refuses, and drop those without a meaning here."""
         for name, why in _REFUSED.items():
             if self._has(name):
                 self._take(name)
@@ -203,25 +209,25 @@ class _Rewriting:
                 self._take(name)
                 self._without_effect.append(f"option {name!r} has no effect in millrace: {instead}")
 
-    def name_group(self) -> None:
-        """The group that the prefix names, unless the whole name is given; as in Spark's connector."""
+    def translate_group_prefix(self) -> None:
+        """Name the group by its prefix, unless its whole name is given; as in Spark's connector."""
         prefix = self._take(_GROUP_PREFIX) if self._has(_GROUP_PREFIX) else None
         if prefix is not None and not self._has("kafka.group.id") and not self._has("properties.group.id"):
-            self._make(_GROUP_PREFIX, {"properties.group.id": prefix})
+            self._set(_GROUP_PREFIX, {"properties.group.id": prefix})
 
-    def pass_on_client(self) -> None:
-        """Properties of the Kafka client."""
+    def translate_client_properties(self) -> None:
+        """Translate the properties of the Kafka client."""
         for key in [key for key in self._given if key.startswith("kafka.")]:
             own, text = f"properties.{key.removeprefix('kafka.')}", self._take(key)
             if not self._has(own):
-                self._make(key, {own: text})
+                self._set(key, {own: text})
             elif self._given[own][1] != text:
                 self._report(f"{own!r} and {key!r} mean the same option but differ; give one of them")
 
-    def result(self) -> Rewritten:
-        """All that was found."""
-        options = {**dict(self._given.values()), **self._made}
-        return Rewritten(options, tuple(self._problems), tuple(self._without_effect), self._written)
+    def result(self) -> TranslatedOptions:
+        """Return the outcome."""
+        options = {**dict(self._given.values()), **self._translated}
+        return TranslatedOptions(options, tuple(self._problems), tuple(self._without_effect), self._spark_names)
 
     def _no_match(self) -> dict[str, str]:
         strategy = self._take(_STRATEGY) if self._has(_STRATEGY) else "error"
@@ -230,32 +236,35 @@ class _Rewriting:
             return {}
         return {f"{_STARTING.prefix}timestamp-no-match": strategy.lower()}
 
-    def _at_offsets(self, bound: _Bound, text: str) -> _Place | None:
-        if text.lower() in bound.words:
-            self._make(bound.offsets, {f"{bound.prefix}mode": f"{text.lower()}-offset"})
+    def _from_offsets(self, end: _ReadEnd, text: str) -> _NumericEnd | None:
+        if text.lower() in end.words:
+            self._set(end.offsets, {f"{end.prefix}mode": _MODES[text.lower()]})
             return None
-        numbers = self._convert(bound.offsets, text, lambda given: spark_values.offsets(given, bound.words))
+        numbers = self._convert(end.offsets, text, lambda given: spark_values.parse_offsets(given, end.words))
         if numbers is None:
             return None
-        listed = spark_values.offsets_text(numbers)
-        self._make(bound.offsets, _list(bound, StandardOffsets.SPECIFIC, "specific-offsets", listed))
-        return _Place(bound.offsets, numbers)
+        listed = spark_values.format_offsets(numbers)
+        self._set(end.offsets, _listed_partitions(end, StandardOffsets.SPECIFIC, "specific-offsets", listed))
+        return _NumericEnd(end.offsets, numbers)
 
-    def _at_times(self, bound: _Bound, text: str, no_match: Mapping[str, str]) -> _Place | None:
-        numbers = self._convert(bound.times, text, spark_values.times)
+    def _from_timestamps(self, end: _ReadEnd, text: str, no_match: Mapping[str, str]) -> _NumericEnd | None:
+        numbers = self._convert(end.times, text, spark_values.parse_timestamps)
         if numbers is None:
             return None
-        listed = spark_values.times_text(numbers)
-        self._make(bound.times, {**_list(bound, StandardOffsets.TIMESTAMP, "partition-timestamps", listed), **no_match})
-        return _Place(bound.times, numbers)
+        listed = spark_values.format_timestamps(numbers)
+        self._set(
+            end.times,
+            {**_listed_partitions(end, StandardOffsets.TIMESTAMP, "partition-timestamps", listed), **no_match},
+        )
+        return _NumericEnd(end.times, numbers)
 
-    def _at_time(self, bound: _Bound, text: str, no_match: Mapping[str, str]) -> _Place | None:
-        millis = self._convert(bound.time, text, spark_values.time)
+    def _from_timestamp(self, end: _ReadEnd, text: str, no_match: Mapping[str, str]) -> _NumericEnd | None:
+        millis = self._convert(end.time, text, spark_values.parse_timestamp)
         if millis is None:
             return None
-        made = {f"{bound.prefix}mode": StandardOffsets.TIMESTAMP, f"{bound.prefix}timestamp-millis": str(millis)}
-        self._make(bound.time, {**made, **no_match})
-        return _Place(bound.time, {("", 0): millis})
+        translated = {f"{end.prefix}mode": StandardOffsets.TIMESTAMP, f"{end.prefix}timestamp-millis": str(millis)}
+        self._set(end.time, {**translated, **no_match})
+        return _NumericEnd(end.time, {("", 0): millis})
 
     def _has(self, name: str) -> bool:
         return name.lower() in self._given
@@ -263,9 +272,9 @@ class _Rewriting:
     def _take(self, name: str) -> str:
         return self._given.pop(name.lower())[1]
 
-    def _make(self, spark: str, options: Mapping[str, str]) -> None:
-        self._made.update(options)
-        self._written.update(dict.fromkeys(options, spark))
+    def _set(self, spark: str, options: Mapping[str, str]) -> None:
+        self._translated.update(options)
+        self._spark_names.update(dict.fromkeys(options, spark))
 
     def _convert(self, name: str, text: str, convert: Callable[[str], T]) -> T | None:
         try:
@@ -278,7 +287,7 @@ class _Rewriting:
         self._problems.append(problem)
 
 
-def _list(bound: _Bound, mode: str, name: str, text: str) -> dict[str, str]:
-    # Spark's connector wants to hear of every partition, and of no other
-    prefix = bound.prefix
+def _listed_partitions(end: _ReadEnd, mode: str, name: str, text: str) -> dict[str, str]:
+    # Spark's connector requires the list to name every partition that is read, and no other
+    prefix = end.prefix
     return {f"{prefix}mode": mode, f"{prefix}{name}": text, f"{prefix}all-partitions-named": "true"}

@@ -1,4 +1,4 @@
-"""How Spark's own Kafka connector writes topics, partitions, offsets and times, read into millrace's writing."""
+"""Parse the option values of Spark's own Kafka connector: topics, partitions, offsets and timestamps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 Numbers = Mapping[tuple[str, int], int]
-"""A number for each of some partitions, by topic and partition."""
+"""An offset or timestamp by topic and partition."""
 
 _PARTITIONS = '{"orders": [0, 1], "audit": [2]}'
 _OFFSETS = '{"orders": {"0": 23, "1": -2}, "audit": {"0": -1}}'
@@ -20,8 +20,8 @@ _INT = re.compile(r"[+-]?\d+", re.ASCII)
 _TOPIC = re.compile(r"[\w.-]+", re.ASCII)
 
 
-def topics(text: str) -> str:
-    """The topics of a list such as ``orders,audit``, as ``orders;audit``.
+def translate_topics(text: str) -> str:
+    """Translate a list of topics such as ``orders,audit`` into ``orders;audit``.
 
     Raises:
         ValueError: There is none, or one cannot be a topic's name.
@@ -32,19 +32,19 @@ def topics(text: str) -> str:
     return ";".join(names)
 
 
-def pattern(text: str) -> str:
-    """A pattern without the spaces around it.
+def strip_pattern(text: str) -> str:
+    """Strip the spaces around a pattern.
 
     Raises:
-        ValueError: There is nothing else.
+        ValueError: Nothing is left.
     """
     if not text.strip():
         raise ValueError("expected a regular expression, such as 'orders-.*'")
     return text.strip()
 
 
-def partitions(text: str) -> str:
-    """The partitions of ``{"orders": [0, 1], "audit": [2]}``, as ``orders:0,1;audit:2``.
+def translate_partitions(text: str) -> str:
+    """Translate partitions such as ``{"orders": [0, 1], "audit": [2]}`` into ``orders:0,1;audit:2``.
 
     Raises:
         ValueError: It is not written like this, or there is none.
@@ -57,12 +57,12 @@ def partitions(text: str) -> str:
     return ";".join(parts)
 
 
-def offsets(text: str, words: Iterable[str]) -> Numbers:
-    """The offsets of ``{"orders": {"0": 23, "1": -2}, "audit": {"0": -1}}``.
+def parse_offsets(text: str, words: Iterable[str]) -> Numbers:
+    """Parse offsets such as ``{"orders": {"0": 23, "1": -2}, "audit": {"0": -1}}``.
 
     Args:
         text: The JSON.
-        words: What may be written instead of JSON, and as -2 and -1 in it: of earliest and latest.
+        words: Those of earliest and latest that are allowed, instead of the JSON, and as -2 and -1 in it.
 
     Raises:
         ValueError: It is not written like this, or there is none.
@@ -78,8 +78,8 @@ def offsets(text: str, words: Iterable[str]) -> Numbers:
     return numbers
 
 
-def times(text: str) -> Numbers:
-    """The times of ``{"orders": {"0": 1767323045678}}``, in milliseconds since 1970 UTC.
+def parse_timestamps(text: str) -> Numbers:
+    """Parse timestamps such as ``{"orders": {"0": 1767323045678}}``, in milliseconds since 1970 UTC.
 
     Raises:
         ValueError: It is not written like this, there is none, or one is before 1970.
@@ -91,8 +91,8 @@ def times(text: str) -> Numbers:
     return numbers
 
 
-def time(text: str) -> int:
-    """A time in milliseconds since 1970 UTC.
+def parse_timestamp(text: str) -> int:
+    """Parse one timestamp in milliseconds since 1970 UTC.
 
     Raises:
         ValueError: It is none.
@@ -104,14 +104,14 @@ def time(text: str) -> int:
     return millis
 
 
-def offsets_text(numbers: Numbers) -> str:
-    """Offsets as the initializer ``specific-offsets`` takes them."""
+def format_offsets(numbers: Numbers) -> str:
+    """Format offsets for the option of the initializer ``specific-offsets``."""
     ends = {_EARLIEST: "earliest", _LATEST: "latest"}
     return _entries("offset", {at: ends.get(number, str(number)) for at, number in numbers.items()})
 
 
-def times_text(numbers: Numbers) -> str:
-    """Times as the initializer ``timestamp`` takes them for single partitions."""
+def format_timestamps(numbers: Numbers) -> str:
+    """Format timestamps for the option ``partition-timestamps`` of the initializer ``timestamp``."""
     return _entries("timestamp", numbers)
 
 

@@ -34,15 +34,16 @@ class TableOptions:
         "topic",
         default=(),
         parse=parse_topics,
-        doc="The topic, or topics separated by ';'. Of several a sink writes each row to the one that it names, by the "
-        "metadata topic or, without a format, its column topic.",
+        doc="The topic, or topics separated by ';'. With several topics a sink writes each row to the one "
+        "that the metadata column topic names or, without a format, the column topic.",
     )
     topic_pattern: str | None = option(
         "topic-pattern",
         default=None,
         parse=parse_java_pattern,
-        doc="A regular expression, as in Java, that the whole names of the topics to read match, or of those that the "
-        "rows of a sink may name. Kafka's internal topics never do.",
+        doc="A regular expression, in Java's syntax, that must match the whole name of a topic: of the "
+        "topics to read, or of those that the rows of a sink may name. Kafka's internal topics never "
+        "match.",
     )
     value_format: str | None = option(
         "value.format",
@@ -53,8 +54,9 @@ class TableOptions:
     key_format: str | None = option(
         "key.format",
         default=None,
-        doc="The format of keys, beside one of values; its own options follow key.<format>., those of the values' "
-        "format value.<format>. or <format>. only. Without it keys are no part of the rows, unless as metadata.",
+        doc="The format of keys, beside one of values. Its own options are prefixed with key.<format>., "
+        "those of the format of values with value.<format>. or <format>. only. Without it keys are "
+        "available as metadata only.",
     )
     key_fields: tuple[str, ...] = option(
         "key.fields",
@@ -65,20 +67,19 @@ class TableOptions:
     key_prefix: str = option(
         "key.fields-prefix",
         default="",
-        doc="What the columns of the key begin with, in rows and in key.fields, but not in the key itself, where the "
-        "value has fields of the same names. It is for value.fields-include = EXCEPT_KEY.",
+        doc="A prefix of the key's columns in rows and in key.fields, but not in the key itself, for values "
+        "with fields of the same names. Requires value.fields-include = EXCEPT_KEY.",
     )
     value_prefix: str = option(
         "value.fields-prefix",
         default="",
-        doc="What all columns of the value begin with in rows, but not in the value itself. With key.format it is for "
-        "value.fields-include = EXCEPT_KEY.",
+        doc="A prefix of all columns of the value in rows, but not in the value itself. With key.format it "
+        "requires value.fields-include = EXCEPT_KEY.",
     )
     value_include: Literal["ALL", "EXCEPT_KEY"] = option(
         "value.fields-include",
         default="ALL",
-        doc="Whether the columns of the key are part of the value as well, from which they are then read: ALL, or "
-        "EXCEPT_KEY.",
+        doc="Whether the value contains the columns of the key, which are then read from it: ALL, or EXCEPT_KEY.",
     )
     metadata: tuple[MetadataColumn, ...] = option(
         "metadata.columns",
@@ -93,9 +94,10 @@ class TableOptions:
     row_kind_column: str = option(
         "changelog.row-kind-column",
         default="row_kind",
-        doc="With a format of changes, such as debezium-json: the STRING column that says of each row whether it is "
-        "inserted (+I), the old row of an update (-U), its new row (+U), or deleted (-D). A read's schema must have "
-        "it, at any place; a write takes it where the rows have it, else all are inserted (an addition).",
+        doc="With a changelog format, such as debezium-json: the STRING column of row kinds: inserted (+I), "
+        "the old row of an update (-U), its new row (+U), or deleted (-D). The schema of a read must "
+        "have it, at any place; a write uses it if the rows have it, else all rows are inserted (an "
+        "addition).",
     )
 
     @property
@@ -143,22 +145,22 @@ class SourceOptions(TableOptions):
     table_name: str | None = option(
         "table-name",
         default=None,
-        doc="The name of the SQL table or view that is read, which Spark does not tell a data source (an addition): "
-        "properties.group.id is KafkaSource-<name> by default.",
+        doc="The name of the SQL table or view that is read, which Spark does not pass to a data source (an "
+        "addition). It makes KafkaSource-<name> the default of properties.group.id.",
     )
     client_id_prefix: str | None = option(
         "client.id.prefix",
         default=None,
         aliases=("properties.client.id.prefix",),
-        doc="The beginning of the source's client ids, which go on with host and process; millrace by default, unless "
-        "properties.client.id gives a whole one.",
+        doc="The prefix of the source's client ids, before host and process; millrace by default. A whole "
+        "id in properties.client.id wins.",
     )
     register_consumer_metrics: bool = option(
         "register.consumer.metrics",
         default=True,
         aliases=("properties.register.consumer.metrics",),
-        doc="Whether the metrics of a query show what the Kafka consumers say of themselves, every 5 seconds unless "
-        "properties.statistics.interval.ms says otherwise.",
+        doc="Whether the metrics of a query include the statistics of its Kafka consumers, every 5 seconds "
+        "unless properties.statistics.interval.ms sets another interval.",
     )
     check_duplicated_group: bool = option(
         "scan.check.duplicated.group.id",
@@ -176,8 +178,8 @@ class SourceOptions(TableOptions):
         "scan.max-bytes-per-batch",
         default=None,
         aliases=("maxBytesPerTrigger",),
-        doc="About the most bytes of keys and values that a micro-batch reads, by samples of the records' size (an "
-        "addition). By default all there are.",
+        doc="About the most bytes of keys and values that a micro-batch reads, estimated from samples of "
+        "the records (an addition). By default all there are.",
     )
     min_records_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.min-records-per-batch",
@@ -211,15 +213,17 @@ class SourceOptions(TableOptions):
         "scan.fail-on-data-loss",
         default=True,
         aliases=("failOnDataLoss",),
-        doc="Whether a query ends with an error when records that it was to read are gone, or their partition or topic "
-        "is. If false, it warns, counts what it has skipped, and goes on with what is there (an addition).",
+        doc="Whether a query fails when records that it should read are gone, or their partition or topic "
+        "is. If false, it warns, counts the skipped records, and continues with the remaining ones (an "
+        "addition).",
     )
     max_drift_ms: Annotated[int, Gt(0)] | None = option(
         "scan.watermark.alignment.max-drift",
         default=None,
         parse=parse_duration_ms,
-        doc="Aligned reading: how much time a micro-batch spans, by the timestamps of records, so that no partition is "
-        "read far ahead of the others and a watermark does not drop their rows as late. By default it is off.",
+        doc="Aligned reading: the time that a micro-batch spans, by the timestamps of records, so that no "
+        "partition is read far ahead of the others and a watermark does not drop their rows as late. "
+        "Off by default.",
     )
     idle_timeout_ms: int = option(
         "scan.watermark.idle-timeout",
@@ -255,42 +259,44 @@ class SourceOptions(TableOptions):
     max_errors: Annotated[int, Ge(-1)] = option(
         "ingestion.error-tolerance.max-count",
         default=-1,
-        doc="With ingestion.ignore-errors: how many malformed messages a query may meet; with more it ends with an "
-        "error. -1 for any number. It is for all tasks and micro-batches of a stream since it was started, and for "
-        "each task of a batch.",
+        doc="With ingestion.ignore-errors: the number of malformed messages that a query tolerates; one "
+        "more fails it. -1 for any number. It counts all tasks and micro-batches of a stream since its "
+        "start, and each task of a batch by itself.",
     )
     dirty_collector: Literal["logger", "topic"] | None = option(
         "dirty-data.collector",
         default=None,
         aliases=("dirty-data.collector.type",),
-        doc="With ingestion.ignore-errors: where malformed messages go: logger for the log of the executor that met "
-        "them, or topic for the one that dirty-data.collector.topic names. By default they are counted only.",
+        doc="With ingestion.ignore-errors: the destination of malformed messages: logger for the log of the "
+        "executor, or topic for the topic of dirty-data.collector.topic. By default they are only "
+        "counted.",
     )
     dead_letter_topic: str | None = option(
         "dirty-data.collector.topic",
         default=None,
         parse=parse_topic,
-        doc="The topic that malformed messages are written to (an addition): keys, values and headers as they are, and "
-        "further headers millrace.error.* that tell place and reason. It must exist, and must not be read.",
+        doc="The topic to write malformed messages to (an addition): keys, values and headers unchanged, "
+        "with additional headers millrace.error.* for place and reason. It must exist, and must not be "
+        "among the topics that are read.",
     )
     sampled_messages: Annotated[int, Gt(0)] = option(
         "scan.max.pre.fetch.records",
         default=50,
-        doc="How many of the newest messages of each partition the columns are inferred from, where the user gives "
-        "none and a plugin can infer those of the format, as for json.",
+        doc="The number of newest messages of each partition from which the columns are inferred, if the "
+        "user gives none and a plugin can infer those of the format, as for json.",
     )
     max_inferred_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
         default=2_000,
-        doc="How many columns may be inferred, fields within columns included; topics with more are refused (an "
-        "addition).",
+        doc="The largest number of inferred columns, fields within columns included; topics with more are "
+        "refused (an addition).",
     )
     metrics_address: str = option(
         "scan.metrics.address",
         default="127.0.0.1",
         parse=parse_address,
-        doc="An address of the driver's machine, as host or host:port, where executors tell what they have read, for "
-        "metrics (an addition). By default one that executors on the same machine reach; empty to tell nothing.",
+        doc="An address of the driver's machine, as host or host:port, to which executors send metrics (an "
+        "addition). The default works for executors on the same machine; empty sends nothing.",
     )
     include_headers: bool = option(
         "includeHeaders",
@@ -318,20 +324,21 @@ class SinkOptions(TableOptions):
     transactional_id_prefix: str | None = option(
         "sink.transactional-id-prefix",
         default=None,
-        doc="With exactly-once: what the transactional ids of the tasks begin with, <prefix>-<task index>. Each query "
-        "needs one of its own, and keeps it.",
+        doc="With exactly-once: the prefix of the transactional ids of the tasks, <prefix>-<task index>. "
+        "Each query needs one of its own, and keeps it.",
     )
     if_in_doubt: Literal["fail", "write", "skip"] = option(
         "sink.exactly-once.if-in-doubt",
         default="fail",
-        doc="What a task does that cannot know whether its rows are written already, because Kafka has forgotten it or "
-        "because the query was changed: fail, write them, perhaps once more, or skip them (an addition).",
+        doc="The action of a task that cannot find out whether its rows are already written, because Kafka "
+        "has forgotten it or the query was changed: fail, write them, perhaps twice, or skip them (an "
+        "addition).",
     )
     partitioner: str = option(
         "sink.partitioner",
         default="default",
-        doc="Which partition a record goes to: default, fixed, round-robin, another partitioner plugin, or a class "
-        "given as module:Class.",
+        doc="The partitioner, which chooses the partition of a record: default, fixed, round-robin, another "
+        "partitioner plugin, or a class given as module:Class.",
     )
     creates_topics: bool = option(
         "sink.topic.create",
@@ -342,14 +349,14 @@ class SinkOptions(TableOptions):
     created_partitions: Annotated[int, Gt(0)] | None = option(
         "sink.topic.create.partitions",
         default=None,
-        doc="How many partitions a topic gets that sink.topic.create creates (an addition). By default as many as the "
-        "brokers' num.partitions says.",
+        doc="The number of partitions of the topics that sink.topic.create creates (an addition). By "
+        "default the brokers' num.partitions.",
     )
     created_replication_factor: Annotated[int, Gt(0)] | None = option(
         "sink.topic.create.replication-factor",
         default=None,
-        doc="How many copies of each partition a topic gets that sink.topic.create creates (an addition). By default "
-        "as many as the brokers' default.replication.factor says.",
+        doc="The replication factor of the topics that sink.topic.create creates (an addition). By default "
+        "the brokers' default.replication.factor.",
     )
     metrics_address: str | None = option(
         "sink.metrics.address",
