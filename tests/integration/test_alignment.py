@@ -78,11 +78,13 @@ def test_a_quiet_partition_holds_the_others_back_until_it_is_idle(broker, make_t
     config = configure_source({"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, **options})
     cluster, quick, quiet = KafkaAdmin(config.client), TopicPartition(topic, 0), TopicPartition(topic, 1)
     probe, available = RecordProbe(config.client), cluster.end([quick, quiet])
-    pace = AdmissionControl(config.options, probe, Alignment.of(config.options, cluster, probe, clock), clock)
+    admission_control = AdmissionControl(
+        config.options, probe, Alignment.of(config.options, cluster, probe, clock), clock
+    )
 
-    first = pace.end({quick: 0, quiet: 0}, available, draining=False)
-    second = pace.end(first, available, draining=False)
+    first = admission_control.end({quick: 0, quiet: 0}, available, draining=False)
+    second = admission_control.end(first, available, draining=False)
     assert (first, second) == ({quick: 2, quiet: 1}, {quick: 3, quiet: 1})
-    assert pace.end(second, available, draining=False) == second
+    assert admission_control.end(second, available, draining=False) == second
     clock.now += 5
-    assert pace.end(second, available, draining=False) == {quick: 4, quiet: 1}
+    assert admission_control.end(second, available, draining=False) == {quick: 4, quiet: 1}

@@ -40,16 +40,16 @@ class Committed:
 
 
 @pytest.fixture
-def cluster() -> Any:
+def admin() -> Any:
     return Committed()
 
 
 @pytest.fixture
-def groups(cluster: Any) -> Any:
+def groups(admin: Any) -> Any:
     made: list[ConsumerGroup] = []
 
     def make(owner: str, **timing: float) -> ConsumerGroup:
-        made.append(ConsumerGroup(cluster, owner, lambda: 1_000.0, LeaseTiming(**timing)))
+        made.append(ConsumerGroup(admin, owner, lambda: 1_000.0, LeaseTiming(**timing)))
         return made[-1]
 
     yield make
@@ -57,19 +57,19 @@ def groups(cluster: Any) -> Any:
         group.release_lease()
 
 
-def test_commits_are_counted(cluster: Any, groups: Any) -> None:
+def test_commits_are_counted(admin: Any, groups: Any) -> None:
     group = groups("me")
     group.commit({A0: 5})
     wait_until(lambda: group.succeeded, "the commit")
     assert (group.succeeded, group.failed, group.committed) == (1, 0, {A0: 5})
-    assert cluster.offsets == {A0: 5}
+    assert admin.offsets == {A0: 5}
 
 
-def test_a_commit_that_fails_is_counted_and_told(cluster: Any, groups: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_commit_that_fails_is_counted_and_told(admin: Any, groups: Any, caplog: pytest.LogCaptureFixture) -> None:
     group = groups("me")
     group.commit({A0: 5})
     wait_until(lambda: group.succeeded, "the commit")
-    cluster.error = KafkaException(KafkaError(KafkaError.UNKNOWN_MEMBER_ID, "boo"))
+    admin.error = KafkaException(KafkaError(KafkaError.UNKNOWN_MEMBER_ID, "boo"))
     group.commit({A0: 6})
     wait_until(lambda: group.failed, "the commit that fails")
     assert (group.succeeded, group.failed, group.committed) == (1, 1, {A0: 5})
@@ -77,15 +77,15 @@ def test_a_commit_that_fails_is_counted_and_told(cluster: Any, groups: Any, capl
     assert caplog.messages[0].startswith("offsets of the consumer group were not committed (1 times so far): ")
 
 
-def test_commits_that_come_while_another_one_waits_are_one(cluster: Any, groups: Any) -> None:
-    is_open, commit, seen = threading.Event(), cluster.commit, []
+def test_commits_that_come_while_another_one_waits_are_one(admin: Any, groups: Any) -> None:
+    is_open, commit, seen = threading.Event(), admin.commit, []
 
     def slow(offsets: Mapping[TopicPartition, int], metadata: str) -> None:
         seen.append(offsets)
         assert is_open.wait(30)
         commit(offsets, metadata)
 
-    cluster.commit = slow
+    admin.commit = slow
     group = groups("me")
     group.commit({A0: 1})
     wait_until(lambda: seen, "the first commit to begin")
@@ -96,74 +96,74 @@ def test_commits_that_come_while_another_one_waits_are_one(cluster: Any, groups:
     assert (seen, group.failed, group.committed) == ([{A0: 1}, {A0: 4}], 0, {A0: 4})
 
 
-def test_a_claim_that_is_refused_is_an_error(cluster: Any, groups: Any) -> None:
-    cluster.error = KafkaException(KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED, "boo"))
+def test_a_claim_that_is_refused_is_an_error(admin: Any, groups: Any) -> None:
+    admin.error = KafkaException(KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED, "boo"))
     with pytest.raises(ClientError, match=r"^claiming consumer group 'g' failed: boo"):
         groups("me").acquire_lease({A0: 5})
 
 
-def test_a_claim_that_is_not_answered_is_an_error(cluster: Any, groups: Any, request: pytest.FixtureRequest) -> None:
+def test_a_claim_that_is_not_answered_is_an_error(admin: Any, groups: Any, request: pytest.FixtureRequest) -> None:
     is_over = threading.Event()
     request.addfinalizer(is_over.set)
-    cluster.commit = lambda offsets, metadata: is_over.wait(30)
+    admin.commit = lambda offsets, metadata: is_over.wait(30)
     with pytest.raises(ClientError, match=r"^claiming consumer group 'g' failed: Local: Timed out"):
         groups("me", acquire_timeout_s=0.01, release_timeout_s=0.01).acquire_lease({A0: 5})
 
 
-def test_a_claim_waits_for_the_groups_coordinator(cluster: Any, groups: Any) -> None:
-    errors, commit = iter([KafkaException(KafkaError(KafkaError.NOT_COORDINATOR, "boo")), None]), cluster.commit
+def test_a_claim_waits_for_the_groups_coordinator(admin: Any, groups: Any) -> None:
+    errors, commit = iter([KafkaException(KafkaError(KafkaError.NOT_COORDINATOR, "boo")), None]), admin.commit
 
     def late(offsets: Mapping[TopicPartition, int], metadata: str) -> None:
-        cluster.error = next(errors)
+        admin.error = next(errors)
         commit(offsets, metadata)
 
-    cluster.commit = late
+    admin.commit = late
     groups("me", retry_pause_s=0.0).acquire_lease({A0: 5})
-    assert cluster.offsets == {A0: 5}
-    cluster.commit = commit
+    assert admin.offsets == {A0: 5}
+    admin.commit = commit
 
 
-def test_a_query_that_reads_nothing_yet_commits_nothing(cluster: Any, groups: Any) -> None:
+def test_a_query_that_reads_nothing_yet_commits_nothing(admin: Any, groups: Any) -> None:
     group = groups("me")
     group.acquire_lease({})
     group.commit({})
-    assert (cluster.offsets, group.succeeded, group.failed) == ({}, 0, 0)
+    assert (admin.offsets, group.succeeded, group.failed) == ({}, 0, 0)
 
 
-def test_a_group_with_a_claim_is_in_use_until_the_claim_is_old(cluster: Any, groups: Any) -> None:
+def test_a_group_with_a_claim_is_in_use_until_the_claim_is_old(admin: Any, groups: Any) -> None:
     groups("me").acquire_lease({A0: 5})
     for age_s in (0.0, LEASE_DURATION_S - 1):
         with pytest.raises(GroupInUseError, match=f"committed a-0 {age_s:.0f} s ago.*'scan.check.duplicated.group.id'"):
-            check_group_is_free(cluster, {A0: 0}, "another", lambda age_s=age_s: 1_000.0 + age_s)
-    check_group_is_free(cluster, {A0: 0}, "another", lambda: 1_000.0 + LEASE_DURATION_S)
+            check_group_is_free(admin, {A0: 0}, "another", lambda age_s=age_s: 1_000.0 + age_s)
+    check_group_is_free(admin, {A0: 0}, "another", lambda: 1_000.0 + LEASE_DURATION_S)
 
 
-def test_an_own_claim_and_what_others_write_do_not_matter(cluster: Any, groups: Any) -> None:
+def test_an_own_claim_and_what_others_write_do_not_matter(admin: Any, groups: Any) -> None:
     groups("me").acquire_lease({A0: 5})
-    check_group_is_free(cluster, {A0: 0}, "me", lambda: 1_001.0)
-    cluster.metadata = {A0: "written by a consumer of Java"}
-    check_group_is_free(cluster, {A0: 0}, "another", lambda: 1_001.0)
+    check_group_is_free(admin, {A0: 0}, "me", lambda: 1_001.0)
+    admin.metadata = {A0: "written by a consumer of Java"}
+    check_group_is_free(admin, {A0: 0}, "another", lambda: 1_001.0)
 
 
-def test_a_claim_that_is_renewed_holds(cluster: Any) -> None:
+def test_a_claim_that_is_renewed_holds(admin: Any) -> None:
     times = iter(range(1_000, 10**6))
-    group = ConsumerGroup(cluster, "me", lambda: float(next(times)), LeaseTiming(renewal_s=0.01))
+    group = ConsumerGroup(admin, "me", lambda: float(next(times)), LeaseTiming(renewal_s=0.01))
     group.acquire_lease({A0: 5})
-    first = cluster.metadata[A0]
-    wait_until(lambda: cluster.metadata[A0] != first, "the claim to be renewed")
+    first = admin.metadata[A0]
+    wait_until(lambda: admin.metadata[A0] != first, "the claim to be renewed")
     group.release_lease()
-    assert cluster.offsets == {A0: 5}
+    assert admin.offsets == {A0: 5}
 
 
-def test_a_group_that_is_released_is_free(cluster: Any, groups: Any) -> None:
+def test_a_group_that_is_released_is_free(admin: Any, groups: Any) -> None:
     group = groups("me")
     group.acquire_lease({A0: 5})
     group.release_lease()
-    check_group_is_free(cluster, {A0: 0}, "another", lambda: 1_000.0)
-    assert cluster.offsets == {A0: 5}
+    check_group_is_free(admin, {A0: 0}, "another", lambda: 1_000.0)
+    assert admin.offsets == {A0: 5}
 
 
-def test_of_two_claims_at_once_the_last_one_holds(cluster: Any, groups: Any) -> None:
+def test_of_two_claims_at_once_the_last_one_holds(admin: Any, groups: Any) -> None:
     class Racing(Committed):
         def commit(self, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
             super().commit(offsets, metadata)
@@ -173,7 +173,7 @@ def test_of_two_claims_at_once_the_last_one_holds(cluster: Any, groups: Any) -> 
         ConsumerGroup(Racing(), "me", lambda: 1_000.0).acquire_lease({A0: 5})  # type: ignore[arg-type]
 
 
-def test_many_members_are_not_all_named(cluster: Any) -> None:
-    cluster.members = [f"c{number} at /h" for number in range(9)]
+def test_many_members_are_not_all_named(admin: Any) -> None:
+    admin.members = [f"c{number} at /h" for number in range(9)]
     with pytest.raises(GroupInUseError, match=r"has 9 live members: c0 at /h, .*c4 at /h, \.\.\."):
-        check_group_is_free(cluster, {}, "me")
+        check_group_is_free(admin, {}, "me")

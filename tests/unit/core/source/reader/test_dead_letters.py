@@ -1,4 +1,4 @@
-"""Where malformed messages go; the dead letters here to a broker that does not exist."""
+"""Collectors of malformed messages; the broker for dead letters does not exist here."""
 
 from __future__ import annotations
 

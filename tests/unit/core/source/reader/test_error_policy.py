@@ -1,4 +1,4 @@
-"""What becomes of malformed messages: an error, or they are counted, up to a limit."""
+"""Malformed messages fail a task, or are counted up to a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BuiltBatch of good messages, and the messages that have none because something is wrong with them."""
+"""Rows of good messages, and malformed messages singled out."""
 
 from __future__ import annotations
 

@@ -87,19 +87,19 @@ def fetch(
 class _Fetcher:
     def __init__(
         self,
-        watched: KafkaConsumer,
+        consumer: KafkaConsumer,
         split: Split,
         metrics: SplitMetrics,
         *,
         fail_on_data_loss: bool,
         timeouts: FetchTimeouts,
     ) -> None:
-        self._watched = watched
+        self._consumer = consumer
         self._metrics = metrics
         self._fail = fail_on_data_loss
         self._timeouts = timeouts
-        self._consumer: Consumer = watched.client
-        self._log = watched.client_log
+        self._client: Consumer = consumer.client
+        self._log = consumer.client_log
         self._unfinished = {each.partition: each for each in split.ranges}
         self._only_partition = split.ranges[0].partition if len(split.ranges) == 1 else None
         self._positions = {each.partition: each.start for each in split.ranges}
@@ -110,20 +110,20 @@ class _Fetcher:
 
     def run(self) -> Iterator[Messages]:
         self._log.clear()
-        self._watched.owner = self
+        self._consumer.owner = self
         with client_errors(f"reading {self._describe_unfinished()}"):
-            self._consumer.assign([ClientPartition(*r.partition, r.start) for r in self._unfinished.values()])
+            self._client.assign([ClientPartition(*r.partition, r.start) for r in self._unfinished.values()])
             try:
                 while self._unfinished:
                     yield from self._poll()
             finally:
                 # A reader that is abandoned ends when it likes, perhaps in the middle of the next one
-                if self._watched.owner is self:
-                    self._consumer.unassign()
+                if self._consumer.owner is self:
+                    self._client.unassign()
 
     def _poll(self) -> Iterator[Messages]:
         remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())
-        batch = self._consumer.consume(min(self._batch_size, remaining), POLL_TIMEOUT_S)
+        batch = self._client.consume(min(self._batch_size, remaining), POLL_TIMEOUT_S)
         failed = [message for message in batch if message.error()] if any(map(Message.error, batch)) else []
         if failed:
             batch = [message for message in batch if not message.error()]
@@ -164,7 +164,7 @@ class _Fetcher:
         if position >= range_.end:
             del self._unfinished[range_.partition]
             if self._unfinished:
-                self._consumer.incremental_unassign([ClientPartition(*range_.partition)])
+                self._client.incremental_unassign([ClientPartition(*range_.partition)])
 
     def _count(self, messages: Messages) -> None:
         """Count messages, and ask next time for as many as fit into a batch by the size of these."""
@@ -248,16 +248,16 @@ class _Fetcher:
 
     def _seek(self, range_: OffsetRange, offset: int) -> None:
         self._ended_early.discard(range_.partition)
-        self._consumer.incremental_unassign([ClientPartition(*range_.partition)])
+        self._client.incremental_unassign([ClientPartition(*range_.partition)])
         self._positions[range_.partition] = offset
         if offset < range_.end:
-            self._consumer.incremental_assign([ClientPartition(*range_.partition, offset)])
+            self._client.incremental_assign([ClientPartition(*range_.partition, offset)])
         else:
             del self._unfinished[range_.partition]
 
     def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:
         try:
-            return self._consumer.get_watermark_offsets(ClientPartition(*partition), REQUEST_TIMEOUT_S)
+            return self._client.get_watermark_offsets(ClientPartition(*partition), REQUEST_TIMEOUT_S)
         except KafkaException as error:
             if kafka_error(error).code() not in UNKNOWN_TOPIC_CODES:
                 raise
