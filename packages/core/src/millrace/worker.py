@@ -56,9 +56,10 @@ class WorkerResources:
         """
         with self._lock:
             resources = self._of_kind(kind)
-            if key in resources:
+            kept: T | None = resources.get(key)
+            if kept is not None:
                 resources.move_to_end(key)
-                return resources[key]
+                return kept
         created = create()
         with self._lock:
             resource: T = self._of_kind(kind).setdefault(key, created)
