@@ -15,7 +15,7 @@ from support.waiting import wait_until
 
 
 @pytest.fixture
-def metrics():
+def collector():
     with millrace.SinkMetricsCollector() as collector:
         yield collector
 
@@ -34,7 +34,7 @@ def target(make_topic):
 
 
 @pytest.fixture
-def copy(spark, connection, source, target, metrics, tmp_path):
+def copy(spark, connection, source, target, collector, tmp_path):
     """Copies the source's records to the target; it is stopped after the test."""
     queries = []
 
@@ -49,7 +49,7 @@ def copy(spark, connection, source, target, metrics, tmp_path):
         )
         query = (
             rows.writeStream.format("millrace")
-            .options(**connection, **metrics.options, **options)
+            .options(**connection, **collector.options, **options)
             .options(topic=target, checkpointLocation=str(tmp_path))
             .start()
         )
@@ -62,11 +62,11 @@ def copy(spark, connection, source, target, metrics, tmp_path):
 
 
 @pytest.fixture
-def save(connection, target, metrics):
+def save(connection, target, collector):
     """Writes a DataFrame to the target."""
 
     def write(rows, **options):
-        given = {**connection, **metrics.options, "topic": target, **options}
+        given = {**connection, **collector.options, "topic": target, **options}
         rows.write.format("millrace").options(**given).mode("append").save()
 
     return write
@@ -84,10 +84,10 @@ def once(target):
     return {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": target}
 
 
-def test_a_stream_tells_what_it_has_written(copy, metrics, broker, source, target):
+def test_a_stream_tells_what_it_has_written(copy, collector, broker, source, target):
     query = copy(**{"properties.statistics.interval.ms": "20"})
     query.processAllAvailable()
-    found = metrics.metrics()
+    found = collector.metrics()
     assert count(found) == (40, 40 * 6)
     assert len(consume(broker.bootstrap_servers, target)) == 40
     assert found.num_bytes_out_per_second == pytest.approx(6 * found.num_records_out_per_second, rel=0.01)
@@ -102,18 +102,18 @@ def test_a_stream_tells_what_it_has_written(copy, metrics, broker, source, targe
         produce(broker.bootstrap_servers, source, [{"value": b"1"}])
         written += 1
         query.processAllAvailable()
-        return metrics.metrics().producers
+        return collector.metrics().producers
 
     wait_until(lambda: any(said["txmsgs"] for said in producers().values()), "statistics of a producer")
-    assert all("#producer-" in name for name in metrics.metrics().producers)
-    assert metrics.metrics().num_records_out == written
+    assert all("#producer-" in name for name in collector.metrics().producers)
+    assert collector.metrics().num_records_out == written
 
 
-def test_a_micro_batch_that_is_repeated_is_told_as_skipped(copy, metrics, target, tmp_path):
+def test_a_micro_batch_that_is_repeated_is_told_as_skipped(copy, collector, target, tmp_path):
     query = copy(**once(target))
     query.processAllAvailable()
     query.stop()
-    before = metrics.metrics()
+    before = collector.metrics()
     assert count(before) == (40, 40 * 6)
     assert (before.transactions_aborted, before.transactions_skipped) == (0, 0)
     assert before.transactions_committed >= 2
@@ -123,69 +123,75 @@ def test_a_micro_batch_that_is_repeated_is_told_as_skipped(copy, metrics, target
         (tmp_path / "commits" / left).unlink(missing_ok=True)
     query = copy(**once(target))
     query.processAllAvailable()
-    after = metrics.metrics()
+    after = collector.metrics()
     assert count(after) == count(before)
     assert after.num_records_out_per_second == 0
     assert after.transactions_committed == before.transactions_committed
     assert after.transactions_skipped >= 1
 
 
-def test_a_batch_write_is_told_when_it_returns(spark, save, metrics, broker, target):
+def test_a_batch_write_is_told_when_it_returns(spark, save, collector, broker, target):
     save(spark.range(1_000, numPartitions=4), format="json", **{"register.producer.metrics": "false"})
-    found = metrics.metrics()
+    found = collector.metrics()
     values = [message.value() for message in consume(broker.bootstrap_servers, target)]
     assert count(found) == (1_000, sum(map(len, values)))
     assert found.to_dict()["numRecordsOut"] == 1_000
     assert found.producers == {}
     save(spark.range(10).selectExpr("'k' AS key", "IF(id < 5, NULL, 'value') AS value"))
-    assert count(metrics.metrics()) == (1_010, found.num_bytes_out + 10 + 5 * 5)
+    assert count(collector.metrics()) == (1_010, found.num_bytes_out + 10 + 5 * 5)
 
 
-def test_a_guarantee_that_does_not_wait_tells_no_time(spark, save, metrics):
+def test_a_guarantee_that_does_not_wait_tells_no_time(spark, save, collector):
     save(spark.range(10), format="json", **{"sink.delivery-guarantee": "none"})
-    found = metrics.metrics()
+    found = collector.metrics()
     assert (found.num_records_out, found.num_records_send_errors, found.current_send_time) == (10, 0, None)
 
 
-def test_attempts_that_failed_before_one_that_did_not_are_told(spark, save, metrics, target):
+def test_attempts_that_failed_before_one_that_did_not_are_told(spark, save, collector, target):
     def fail_at_first(batches):
         if TaskContext.get().attemptNumber() == 0 and TaskContext.get().partitionId() == 1:
             raise ValueError("as the test wants")
         yield from batches
 
     save(spark.range(20, numPartitions=2).mapInArrow(fail_at_first, "id LONG"), format="json", **once(target))
-    found = metrics.metrics()
+    found = collector.metrics()
     assert (found.num_records_out, found.tasks_failed, transactions(found)) == (20, 1, (2, 1, 0))
 
 
-def test_what_was_written_by_a_write_that_failed_is_told(spark, save, metrics, broker, target):
+def test_what_was_written_by_a_write_that_failed_is_told(spark, save, collector, broker, target):
     rows = spark.range(2, numPartitions=2).selectExpr("'v' AS value", "IF(id = 1, 7, 0) AS partition")
     with pytest.raises(PySparkException, match="partition 7"):
         save(rows, **once(target))
-    found = metrics.metrics()
+    found = collector.metrics()
     assert found.num_records_out == len(consume(broker.bootstrap_servers, target))
     assert found.transactions_committed == found.num_records_out
     assert found.transactions_aborted == found.tasks_failed == 2 - found.num_records_out
 
 
-def test_the_secret_is_in_no_plan_no_text_and_no_checkpoint(copy, metrics, tmp_path):
-    secret = metrics.options["sink.metrics.secret"]
+def test_the_secret_is_in_no_plan_no_text_and_no_checkpoint(copy, collector, tmp_path):
+    secret = collector.options["sink.metrics.secret"]
     query = copy()
     query.processAllAvailable()
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         query.explain(extended=True)
     assert "millrace" in shown.getvalue().lower()
-    for text in (shown.getvalue(), str(query.lastProgress), repr(metrics), repr(metrics.options), str(metrics.options)):
+    for text in (
+        shown.getvalue(),
+        str(query.lastProgress),
+        repr(collector),
+        repr(collector.options),
+        str(collector.options),
+    ):
         assert secret not in text
     files = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert files
     assert not [each for each in files if secret in each.read_text(errors="replace")]
 
 
-def test_a_write_goes_on_when_nobody_listens_any_more(spark, save, metrics, broker, target):
+def test_a_write_goes_on_when_nobody_listens_any_more(spark, save, collector, broker, target):
     save(spark.range(5), format="json")
-    metrics.close()
+    collector.close()
     save(spark.range(5), format="json")
-    assert metrics.metrics().num_records_out == 5
+    assert collector.metrics().num_records_out == 5
     assert len(consume(broker.bootstrap_servers, target)) == 10

@@ -1,4 +1,4 @@
-"""What tests of builders ask of them."""
+"""Fixtures for tests of builders."""
 
 from __future__ import annotations
 

@@ -87,8 +87,8 @@ def test_contradictions_are_told_at_once(problems: Problems) -> None:
 
 def test_keys_are_made_by_a_format() -> None:
     builder = schema().set_topic("orders").set_value_serialization_schema("json")
-    made = builder.set_key_serialization_schema("csv", ["id", "country"], null_literal="-").build()
-    assert dict(made.options) == {
+    serializer = builder.set_key_serialization_schema("csv", ["id", "country"], null_literal="-").build()
+    assert dict(serializer.options) == {
         "topic": "orders",
         "format": "json",
         "key.format": "csv",
@@ -98,8 +98,8 @@ def test_keys_are_made_by_a_format() -> None:
 
 
 def test_a_prefix_of_keys_leaves_them_out_of_the_value() -> None:
-    made = schema().set_topic("orders").set_key_serialization_schema("json", "k_id", prefix="k_").build()
-    assert dict(made.options) == {
+    serializer = schema().set_topic("orders").set_key_serialization_schema("json", "k_id", prefix="k_").build()
+    assert dict(serializer.options) == {
         "topic": "orders",
         "key.format": "json",
         "key.fields": "k_id",
@@ -122,8 +122,8 @@ def test_a_class_that_executors_cannot_import_is_refused(problems: Problems) -> 
         pass
 
     typed = type("Typed", (FixedPartitioner,), {"__module__": "__main__"})
-    told = problems(schema().set_topic("orders").set_partitioner(Inner).set_partitioner(typed))
-    assert told == (
+    reported = problems(schema().set_topic("orders").set_partitioner(Inner).set_partitioner(typed))
+    assert reported == (
         f"set_partitioner: executors cannot import {Inner.__module__}.{Inner.__qualname__}; define the class at the "
         f"top level of a module that is installed where they run",
         "set_partitioner: executors cannot import __main__.Typed; define the class at the top level of a module that "

@@ -23,7 +23,7 @@ def orders() -> KafkaSinkBuilder:
 
 
 def options(builder: KafkaSinkBuilder) -> dict[str, str]:
-    """What is built beside servers and topic."""
+    """The options that a builder sets, without servers and topic."""
     usual = {"properties.bootstrap.servers": "h:9092", "topic": "orders"}
     return {name: value for name, value in builder.build().options.items() if usual.get(name) != value}
 

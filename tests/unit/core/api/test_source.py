@@ -25,7 +25,7 @@ def orders() -> KafkaSourceBuilder:
 
 
 def options(builder: KafkaSourceBuilder) -> dict[str, str]:
-    """What is built beside servers, topic and the usual start."""
+    """The options that a builder sets, without servers, topic and the usual start."""
     usual = {"properties.bootstrap.servers": "h:9092", "topic": "orders", **EARLIEST}
     built = dict(builder.build().options)
     return {name: value for name, value in built.items() if usual.get(name) != value}
@@ -56,8 +56,8 @@ def test_a_topic_pattern_is_set() -> None:
 
 
 def test_partitions_are_gathered_by_topic() -> None:
-    chosen = {KafkaTopicPartition("b", 5), ("a", 10), ("a", 2)}
-    assert options(servers().set_partitions(chosen)) == {"topic-partitions": "a:2,10;b:5"}
+    partitions = {KafkaTopicPartition("b", 5), ("a", 10), ("a", 2)}
+    assert options(servers().set_partitions(partitions)) == {"topic-partitions": "a:2,10;b:5"}
 
 
 def test_group_and_client_id_prefix_are_set() -> None:

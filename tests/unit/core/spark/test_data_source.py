@@ -46,19 +46,19 @@ def test_options_that_are_sparks_own_are_left_to_spark(name: str) -> None:
 
 
 def test_columns_that_cannot_be_read_are_refused_before_a_job_starts() -> None:
-    made = DefaultSource({**SERVERS, "topic": "a"})
+    data_source = DefaultSource({**SERVERS, "topic": "a"})
     with pytest.raises(SchemaError, match="column 'id'"):
-        made.reader(ID)
+        data_source.reader(ID)
     with pytest.raises(SchemaError, match="column 'id'"):
-        made.streamReader(ID)
+        data_source.streamReader(ID)
 
 
 def test_columns_that_cannot_be_written_are_refused_before_the_brokers_are_asked() -> None:
-    made = DefaultSource({**SERVERS, "topic": "a"})
+    data_source = DefaultSource({**SERVERS, "topic": "a"})
     with pytest.raises(SchemaError, match="column 'id' cannot be written"):
-        made.writer(ID, False)
+        data_source.writer(ID, False)
     with pytest.raises(SchemaError, match="column 'id' cannot be written"):
-        made.streamWriter(ID, False)
+        data_source.streamWriter(ID, False)
 
 
 def test_a_topic_cannot_be_overwritten() -> None:
@@ -87,8 +87,8 @@ def test_the_read_limit_is_the_users(options: dict[str, str], limit: type) -> No
 
 
 def test_readers_travel_to_executors() -> None:
-    made = DefaultSource({**SERVERS, "topic": "a"})
-    for reader in (made.reader(VALUE), made.streamReader(VALUE)):
+    data_source = DefaultSource({**SERVERS, "topic": "a"})
+    for reader in (data_source.reader(VALUE), data_source.streamReader(VALUE)):
         pickle.loads(pickle.dumps(reader))
 
 

@@ -33,12 +33,12 @@ def test_a_ledger_is_read_as_it_was_written(found: list[LedgerEntry]) -> None:
 
 @given(st.lists(entries, min_size=1, max_size=30))
 def test_a_ledger_knows_the_newest_of_each_query_and_stays_small(found: list[LedgerEntry]) -> None:
-    kept = Ledger()
+    merged = Ledger()
     for entry in found:
-        kept = kept.with_entry(entry)
-    assert kept.entries[0] == found[-1]
-    assert len({entry.query for entry in kept.entries}) == len(kept.entries) <= 8
-    assert all(kept.entry(entry.query) == entry for entry in kept.entries)
+        merged = merged.with_entry(entry)
+    assert merged.entries[0] == found[-1]
+    assert len({entry.query for entry in merged.entries}) == len(merged.entries) <= 8
+    assert all(merged.entry(entry.query) == entry for entry in merged.entries)
     assert len(Ledger(tuple(LedgerEntry("q" * 36, 2**40, 2**40, 2**34) for _ in range(8))).to_text()) < 4096
 
 
