@@ -128,9 +128,9 @@ def test_changes_of_debezium(registry: Any, options: RegistryOptions, subject: s
     assert decoded.rows.to_pylist() == [ROW, ROW, ROW, other, other]
     assert decoded.message_index.to_pylist() == [0, 1, 4, 4, 6]
     assert [(error.index, error.reason) for error in decoded.errors] == [
-        (5, "field before: it is null, though the operation is 'u', an update: the database does not tell the old "
+        (5, "field before: it is null, though the operation is 'u', an update: the database does not send the old "
             "row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"),
-        (7, "field before: it is null, though the operation is 'd', a deletion: the database does not tell the old "
+        (7, "field before: it is null, though the operation is 'd', a deletion: the database does not send the old "
             "row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"),
         (8, "field after: it is null, though the operation is 'c', an insertion"),
         (9, "field op: expected one of c, r, u, d, found 't'"),

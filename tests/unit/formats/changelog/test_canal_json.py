@@ -155,7 +155,7 @@ def test_what_is_not_chosen_may_have_any_rows_but_must_be_json() -> None:
 
 def test_a_message_without_the_name_is_an_error_and_a_null_name_is_not_chosen() -> None:
     assert reason(reader(table=".*"), change("INSERT", [A])) == (
-        "field table: the field is missing, by which messages are chosen"
+        "field table: the field is missing, by which messages are filtered"
     )
     assert changes(reader(table=".*", ignore=True), change("INSERT", [A])) == []
     assert changes(reader(table=".*"), of("shop", None)) == []

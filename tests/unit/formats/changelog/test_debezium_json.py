@@ -19,7 +19,7 @@ WITH_SCHEMAS = DebeziumJsonFormat(DebeziumOptions(schema_include=True))
 A, B = {"id": 1, "name": "a", "weight": 0.5}, {"id": 1, "name": "b", "weight": 2}
 ROW_A, ROW_B = (1, "a", 0.5), (1, "b", 2.0)
 NO_OLD_ROW = (
-    "field before: it is null, though the operation is {op!r}, {what}: the database does not tell the old row. In "
+    "field before: it is null, though the operation is {op!r}, {what}: the database does not send the old row. In "
     "Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"
 )
 

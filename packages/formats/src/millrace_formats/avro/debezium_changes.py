@@ -143,7 +143,7 @@ def _envelope_error(index: int, envelopes: pa.RecordBatch) -> MalformedMessage:
         return MalformedMessage(index, str(error))
     reason = f"it is null, though the operation is {operation!r}, {_OPERATION_NAMES[operation]}"
     if operation in ("u", "d") and not envelopes.column("before")[index].is_valid:
-        hint = "the database does not tell the old row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"
+        hint = "the database does not send the old row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"
         return MalformedMessage(index, str(MalformedMessageError(f"{reason}: {hint}", "before")))
     return MalformedMessage(index, str(MalformedMessageError(reason, "after")))
 

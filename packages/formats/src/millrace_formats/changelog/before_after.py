@@ -85,7 +85,7 @@ class BeforeAfterLayout(Layout):
         before = rows.whole(message.get("before"), "before")
         if before is None:
             raise MalformedMessageError(
-                f"it is null, though the operation is {name!r}, {operation.value}: the database does not tell the old "
+                f"it is null, though the operation is {name!r}, {operation.value}: the database does not send the old "
                 f"row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL",
                 "before",
             )

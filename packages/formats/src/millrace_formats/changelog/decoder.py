@@ -59,7 +59,7 @@ class ChangeDecoder(Decoder):
     def explain(self) -> str:
         """Name the path that messages take."""
         if self._fast is None:
-            return f"{ONE_BY_ONE}: a column or its name is none that is read at once, as with json"
+            return f"{ONE_BY_ONE}: a column, or its name, cannot be read at once, as with json"
         return f"{AT_ONCE}; one by one {EXACT_ONLY}, and malformed ones"
 
     def decode(self, payloads: Payloads) -> Decoded:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.row_types import value_column, value_type
-from millrace_formats.json.columns import Build, raw_texts
+from millrace_formats.json.columns import Build, list_offsets, raw_texts
 from millrace_formats.json.exact_reader import Convert, field_converter, scalar_conversion
 from millrace_formats.json.msgspec_types import NULL
 from millrace_formats.json.options import JsonOptions
@@ -179,13 +179,11 @@ def _documents(values: list[Any], reject: Reject) -> pa.Array:
 
 
 def _properties(values: list[Any], reject: Reject) -> pa.Array:
-    sizes = [0 if value is None else len(value) for value in values]
-    offsets = np.zeros(len(values) + 1, np.int32)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets, nulls = list_offsets(values)
     objects = list(filter(None, values))
     names = pa.array(list(chain.from_iterable(objects)), pa.string())
     texts = _scalar_texts([raw for value in objects for raw in value.values()], reject_lists(reject, offsets))
-    nulls = pa.array([value is None for value in values], pa.bool_())
+
     return pa.MapArray.from_arrays(pa.array(offsets), names, texts, type=TEXTS, mask=nulls)
 
 

@@ -37,7 +37,7 @@ class NameFilter:
         """
         for field in self._fields:
             if field not in message:
-                raise MalformedMessageError("the field is missing, by which messages are chosen", field)
+                raise MalformedMessageError("the field is missing, by which messages are filtered", field)
         names = [message[field] for field in self._fields]
         return None not in names and self._cache[tuple(map(to_text, names))]
 

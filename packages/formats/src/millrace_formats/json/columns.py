@@ -95,7 +95,7 @@ def _list_builder(type_: pa.DataType, iso: bool) -> Build:
     elements = column_builder(type_.value_field, iso)
 
     def build(values: list[Any], reject: Reject) -> pa.Array:
-        offsets, nulls = _offsets(values)
+        offsets, nulls = list_offsets(values)
         inner = elements(list(chain.from_iterable(filter(None, values))), reject_lists(reject, offsets))
         return pa.ListArray.from_arrays(pa.array(offsets), inner, type=type_, mask=nulls)
 
@@ -106,7 +106,7 @@ def _map_builder(type_: pa.DataType, iso: bool) -> Build:
     items = column_builder(type_.item_field, iso)
 
     def build(values: list[Any], reject: Reject) -> pa.Array:
-        offsets, nulls = _offsets(values)
+        offsets, nulls = list_offsets(values)
         maps = list(filter(None, values))
         keys = pa.array(list(chain.from_iterable(maps)), pa.string())
         inner = items([item for value in maps for item in value.values()], reject_lists(reject, offsets))
@@ -115,7 +115,8 @@ def _map_builder(type_: pa.DataType, iso: bool) -> Build:
     return build
 
 
-def _offsets(values: list[Any]) -> tuple[np.ndarray, pa.BooleanArray | None]:
+def list_offsets(values: list[Any]) -> tuple[np.ndarray, pa.BooleanArray | None]:
+    """Return the offsets of lists or maps, and a mask of null ones; None where there are none."""
     offsets = np.zeros(len(values) + 1, np.int32)
     np.cumsum([0 if value is None else len(value) for value in values], out=offsets[1:])
     nulls = [value is None for value in values]

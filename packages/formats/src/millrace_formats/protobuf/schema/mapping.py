@@ -69,7 +69,7 @@ class _SchemaMapper:
             raise SchemaError(_no_such_field(message, column.name, path))
         value = self._value(proto, column.type, path)
         if proto.is_repeated:
-            # what has no elements is not in a message at all, so that only a column that can be NULL tells by it
+            # a message without elements lacks the field, so that a NOT NULL column has to read an empty one
             reads_default = self.read_default_values or not column.nullable
         else:
             reads_default = self.read_default_values or not proto.has_presence

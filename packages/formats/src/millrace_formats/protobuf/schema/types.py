@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from millrace_formats.shared.sql_types import sql_name
 
@@ -82,15 +83,9 @@ def proto_type(proto: FieldDescriptor) -> str:
         key, value = map_entry(proto)
         return f"map<{proto_type(key)}, {proto_type(value)}>"
     named: Any = proto.message_type or proto.enum_type
-    kind = named.full_name if named is not None else _KEYWORDS[proto.type]
+    keyword = FieldDescriptorProto.Type.Name(proto.type).removeprefix("TYPE_").lower()
+    kind = named.full_name if named is not None else keyword
     return f"repeated {kind}" if proto.is_repeated else str(kind)
-
-
-_KEYWORDS = {
-    getattr(FieldDescriptor, name): name.removeprefix("TYPE_").lower()
-    for name in dir(FieldDescriptor)
-    if name.startswith("TYPE_")
-}
 
 
 def default_schema(message: Descriptor) -> pa.Schema | None:
