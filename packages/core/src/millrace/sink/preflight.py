@@ -25,7 +25,7 @@ DEFAULT_MAX_TRANSACTION_TIMEOUT_MS = 900_000
 """The brokers' default for the maximum; assumed when this client may not read their configuration."""
 
 
-def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
+def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkConfig:
     """Create missing topics if that is wanted, refuse what would fail during the write, and complete its configuration.
 
     The checks are made once per process, since Spark creates a writer for every micro-batch. Topics to be created are
@@ -33,7 +33,7 @@ def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
 
     Args:
         config: The sink's configuration.
-        patience_s: How long to wait for brokers that do not answer, in seconds; by default so short that a wrong
+        connect_timeout_s: How long to wait for brokers that do not answer, in seconds; by default so short that a wrong
             address shows soon.
 
     Returns:
@@ -46,18 +46,18 @@ def prepare(config: SinkConfig, patience_s: float | None = None) -> SinkConfig:
     """
     options = config.options
     if options.creates_topics:
-        admin = write_admin_for(config.client, patience_s)
+        admin = write_admin_for(config.client, connect_timeout_s)
         admin.create_missing(options.topics, options.created_partitions, options.created_replication_factor)
-    return _check_and_complete(config, patience_s)
+    return _check_and_complete(config, connect_timeout_s)
 
 
 @functools.lru_cache(maxsize=16)
-def _check_and_complete(config: SinkConfig, patience_s: float | None) -> SinkConfig:
+def _check_and_complete(config: SinkConfig, connect_timeout_s: float | None) -> SinkConfig:
     options, client = config.options, config.client
     transactional = {"transactional.id": f"{options.transactional_id_prefix}-0"} if options.is_exactly_once else {}
     # The client checks its properties when it is created; it is dropped before it connects
     KafkaProducer({**producer_settings(client, idempotent=options.waits_for_brokers), **transactional})
-    admin = write_admin_for(client, patience_s)
+    admin = write_admin_for(client, connect_timeout_s)
     admin.check_writable(options.topics)
     if options.topic_pattern is not None:
         check_pattern_matches(options.topic_pattern, admin.topic_names())

@@ -27,7 +27,7 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
     def __init__(self, config: SinkConfig, schema: StructType, *, check: bool) -> None:
         # Spark plans every micro-batch of a query that may run for months, some of them in a new process. As long as
         # the Java client waits, brokers may be away
-        super().__init__(config, schema, check=check, patience_s=60.0)
+        super().__init__(config, schema, check=check, connect_timeout_s=60.0)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
         """Complete a micro-batch whose tasks have all written; on the driver, before Spark logs the micro-batch."""

@@ -59,11 +59,11 @@ class WriterBase:
         config: The sink's configuration.
         schema: The rows' columns.
         check: Whether to check the topics and the client's properties too, which needs the cluster.
-        patience_s: How long that check waits for brokers that do not answer, in seconds.
+        connect_timeout_s: How long that check waits for brokers that do not answer, in seconds.
     """
 
     def __init__(
-        self, config: SinkConfig, schema: StructType, *, check: bool = True, patience_s: float | None = None
+        self, config: SinkConfig, schema: StructType, *, check: bool = True, connect_timeout_s: float | None = None
     ) -> None:
         from millrace.sink.preflight import prepare
         from millrace.sink.writer.record_builder import record_builder_for
@@ -73,7 +73,7 @@ class WriterBase:
             self._schema = arrow_schema(schema)
             record_builder_for(config, self._schema)
             if check:
-                self._config = prepare(config, patience_s)
+                self._config = prepare(config, connect_timeout_s)
         freeze_loaded_objects()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
