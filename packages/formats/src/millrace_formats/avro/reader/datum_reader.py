@@ -65,21 +65,23 @@ class Cursor:
     def long(self) -> int:
         """Read an integer of 64 bits."""
         data, position = self._data, self._position
-        bits = shift = 0
         try:
-            while True:
-                byte = data[position]
+            bits = data[position]
+            position += 1
+            if bits >= 0x80:
+                bits &= 0x7F
+                shift = 7
+                while (byte := data[position]) >= 0x80:
+                    position += 1
+                    bits |= (byte & 0x7F) << shift
+                    shift += 7
+                    if shift >= _MAX_VARINT_BITS:
+                        raise MalformedMessageError("a number of more than 64 bits")
                 position += 1
-                bits |= (byte & 0x7F) << shift
-                if byte < 0x80:
-                    break
-                shift += 7
-                if shift >= _MAX_VARINT_BITS:
-                    raise MalformedMessageError("a number of more than 64 bits")
+                bits = (bits | byte << shift) & _LONG_MASK
         except IndexError:
             raise MalformedMessageError("the message ends within a number") from None
         self._position = position
-        bits &= _LONG_MASK
         return (bits >> 1) ^ -(bits & 1)
 
     def take(self, size: int, what: str) -> bytes:
@@ -187,15 +189,17 @@ def _scalar_reader(plan: ScalarPlan) -> Read:
 
 
 def _record_reader(plan: RecordPlan) -> Read:
-    parts = [(value_reader(part), column) for part, column in plan.parts]
+    parts = [
+        (field.name, value_reader(part), column)
+        for field, (part, column) in zip(plan.writer.fields, plan.parts, strict=True)
+    ]
     columns = [field.name for field in plan.fields]
     is_required = [not field.nullable for field in plan.fields]
-    names = [field.name for field in plan.writer.fields]
     defaults: list[Any] = [plan.defaults.get(column) for column in range(len(columns))]
 
     def read(cursor: Cursor) -> dict[str, Any]:
         values = defaults.copy()
-        for (read_part, column), name in zip(parts, names, strict=True):
+        for name, read_part, column in parts:
             try:
                 value = read_part(cursor)
             except MalformedMessageError as error:
