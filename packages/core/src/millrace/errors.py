@@ -205,7 +205,7 @@ class FencedError(ClientError):
 
 
 class LedgerError(ClientError):
-    """Whether a micro-batch was written already is not known, or it was written with other rows."""
+    """It is not known whether a micro-batch is already written, or it is written with other rows."""
 
 
 class RegistryError(MillraceError):

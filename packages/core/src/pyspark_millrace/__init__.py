@@ -79,12 +79,16 @@ class DefaultSource(DataSource):
 
     def _source_config(self) -> SourceConfig:
         from millrace.configuration.build import configure_source
+        from millrace.spark.errors import user_errors
         from millrace.spark.options import connector_options
 
-        return configure_source(connector_options(self.options))
+        with user_errors():
+            return configure_source(connector_options(self.options))
 
     def _sink_config(self) -> SinkConfig:
         from millrace.configuration.build import configure_sink
+        from millrace.spark.errors import user_errors
         from millrace.spark.options import connector_options
 
-        return configure_sink(connector_options(self.options))
+        with user_errors():
+            return configure_sink(connector_options(self.options))

@@ -31,14 +31,13 @@ def parse_list(text: str, key: str, value: str, example: str) -> list[tuple[str 
         match = re.fullmatch(pattern, part, re.ASCII)
         if match is None:
             raise ValueError(
-                f"expected {example!r}, each with 'topic:<name>,' before it when several topics are read; {part!r} is "
-                f"neither"
+                f"expected {example!r}, each with 'topic:<name>,' before it when several topics are read; got {part!r}"
             )
-        at = match["topic"], int(match["partition"])
-        if at in entries:
+        partition = match["topic"], int(match["partition"])
+        if partition in entries:
             raise ValueError(f"expected each partition once, but {part.strip()!r} names one again")
-        entries[at] = match["value"]
-    return [(topic, partition, found) for (topic, partition), found in entries.items()]
+        entries[partition] = match["value"]
+    return [(topic, partition, text) for (topic, partition), text in entries.items()]
 
 
 def values_by_partition(
@@ -56,39 +55,39 @@ def values_by_partition(
         OptionsError: An entry names a partition that does not exist, or one is missing from a list that must name all.
     """
     given = {(topic, partition): value for topic, partition, value in entries}
-    there = _numbers(partitions)
+    numbers = _numbers_by_topic(partitions)
     problems = [
         f"{what}: {_named(topic, number)} is not among the partitions that are read: {_shown(partitions)}"
         for topic, number in given
-        if not _is_there(topic, number, there, strictly=all_named)
+        if not _may_name(topic, number, numbers, strictly=all_named)
     ]
-    at_all: Mapping[int, T] = {partition: value for topic, partition, value in entries if topic is None}
-    found = {
-        at: given[at] if at in given else at_all[at.partition]
-        for at in partitions
-        if at in given or at.partition in at_all
+    for_all_topics: Mapping[int, T] = {partition: value for topic, partition, value in entries if topic is None}
+    values = {
+        partition: given[partition] if partition in given else for_all_topics[partition.partition]
+        for partition in partitions
+        if partition in given or partition.partition in for_all_topics
     }
-    missing = [at for at in partitions if at not in found]
+    missing = [partition for partition in partitions if partition not in values]
     if missing and all_named:
         problems.append(f"{what}: every partition that is read must be named; missing: {_shown(missing)}")
     if problems:
         raise OptionsError("source", tuple(problems))
-    return found
+    return values
 
 
-def _is_there(topic: str | None, number: int, there: Mapping[str | None, set[int]], *, strictly: bool) -> bool:
-    of_topic = there.get(topic, set())
+def _may_name(topic: str | None, number: int, numbers: Mapping[str | None, set[int]], *, strictly: bool) -> bool:
+    of_topic = numbers.get(topic, set())
     # A list may name topics that are not read, and a pattern may match no topic yet
     return number in of_topic or not (of_topic or strictly)
 
 
-def _numbers(partitions: Collection[TopicPartition]) -> dict[str | None, set[int]]:
-    """The partitions of each topic, and, under None, of any."""
-    there: dict[str | None, set[int]] = {None: set()}
+def _numbers_by_topic(partitions: Collection[TopicPartition]) -> dict[str | None, set[int]]:
+    """Return the partitions of each topic and, under None, of all topics."""
+    numbers: dict[str | None, set[int]] = {None: set()}
     for topic, number in partitions:
-        there.setdefault(topic, set()).add(number)
-        there[None].add(number)
-    return there
+        numbers.setdefault(topic, set()).add(number)
+        numbers[None].add(number)
+    return numbers
 
 
 def _named(topic: str | None, number: int) -> str:

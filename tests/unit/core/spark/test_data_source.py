@@ -39,6 +39,20 @@ def test_wrong_options_are_told_as_soon_as_it_is_made() -> None:
         DefaultSource({**SERVERS, "topicc": "a"})
 
 
+@pytest.mark.parametrize("option", [{"scan.startup.mode": "erliest-offset"}, {"sink.partitioner": "fixd"}])
+def test_a_misspelled_plugin_is_reported_before_spark_says_read_or_write(option: dict[str, str]) -> None:
+    with pytest.raises(OptionsError, match="Did you mean"):
+        DefaultSource({**SERVERS, **option})
+
+
+def test_a_plugin_that_may_be_missing_is_reported_when_it_is_used() -> None:
+    made = DefaultSource({**SERVERS, "topic": "a", "sink.partitioner": "acme.geo:GeoPartitioner"})
+    assert made.schema()
+    with pytest.raises(OptionsError, match=r"option 'sink\.partitioner': partitioner 'acme\.geo:GeoPartitioner'"):
+        made.writer(VALUE, False)
+    assert os.environ[HIDE] == "1"
+
+
 @pytest.mark.parametrize("name", ["checkpointLocation", "checkpointlocation", "queryName"])
 def test_options_that_are_sparks_own_are_left_to_spark(name: str) -> None:
     DefaultSource({**SERVERS, name: "x"})

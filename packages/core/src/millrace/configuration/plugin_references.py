@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from millrace.errors import PluginError
 from millrace.options.connector import SinkOptions, SourceOptions, TableOptions
 from millrace.options.parser import OptionParser
+from millrace.options.suggestions import closest
 from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, SCHEMA_INFERENCE, Kind
-from millrace.plugins.manager import PluginRef, plugin_manager
+from millrace.plugins.manager import PluginRef, is_import_string, plugin_manager
 
 
 class Direction(Enum):
@@ -38,7 +39,8 @@ class PluginReferences:
     """Resolves plugins for one set of options.
 
     A plugin that both directions use must be usable. One that only reads or only writes use may be missing where the
-    options serve the other direction; it is listed in `unusable`, and its own options are accepted unchecked.
+    options serve the other direction; it is listed in `unusable`, and its own options are accepted unchecked. A name
+    that is close to that of an installed plugin is a mistake in both directions.
 
     Args:
         parser: The parser of the options; problems are reported to it.
@@ -132,10 +134,14 @@ class PluginReferences:
             return self._manager.refer(kind, name, options)
         except PluginError as error:
             problem = f"option {option!r}: {error}"
-            if direction is None:
+            if direction is None or self._is_misspelled(kind, name):
                 self._parser.report(problem)
             else:
                 self.unusable.append(UnusablePlugin(direction, problem, self._parser.has_prefixed(option)))
             for prefix in unchecked or prefixes:
                 self._parser.take_prefixed(prefix)
             return None
+
+    def _is_misspelled(self, kind: Kind[Any], name: str) -> bool:
+        is_known = is_import_string(name) or kind.package_for(name) is not None or name in self._manager.names(kind)
+        return not is_known and closest(name, self._manager.names(kind)) is not None

@@ -32,18 +32,18 @@ class FormatSuite(PluginOptionsSuite):
             def rows(self):
                 return pa.record_batch([["A", "B", None]], schema=self.schema())
 
-    Which row a payload gives, and which payload a row, is for tests of your own; these ask that rows come back as they
-    were written, that each row stays with its message whatever stands beside it, and that no bytes raise.
+    The rows of single payloads, and the payloads of single rows, are for tests of your own. These check that rows come
+    back as they were written, that each row stays with its message, and that no bytes raise.
     """
 
     bad: ClassVar[Sequence[bytes]] = ()
     """Payloads that are errors."""
 
     null_gives_a_row: ClassVar[bool] = False
-    """Whether a null payload gives a row, as for a format whose one column can be NULL."""
+    """True when a null payload gives a row, as for a format whose one column can be NULL."""
 
     empty_gives_a_row: ClassVar[bool] = False
-    """Whether an empty payload gives a row; where it is an error, list it in `bad`."""
+    """True when an empty payload gives a row; if it is an error, list it in `bad`."""
 
     @abstractmethod
     def make_format(self) -> Format:

@@ -14,7 +14,7 @@ from millrace.testing.plugin_options import PluginOptionsSuite
 
 
 class LogLookup:
-    """An `OffsetLookup` on logs that are described by their first and end offsets.
+    """An `OffsetLookup` on logs given by their first and end offsets.
 
     Records have the timestamps 1000, 2000, 3000 ... by their offsets from the log's beginning.
 
@@ -23,7 +23,7 @@ class LogLookup:
         committed: The consumer group's offsets.
 
     Attributes:
-        requests: How many requests of each kind a cluster would have been sent.
+        requests: The number of requests of each kind to the cluster.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class OffsetInitializerSuite(PluginOptionsSuite):
                 assert self.offsets() == {...}
 
     The lookup has the methods of `OffsetLookup` alone and answers from `logs`, so that an initializer which needs more
-    than that fails. Which offset is the right one is for tests of your own; `offsets` helps to write them.
+    than that fails. The right offsets are for tests of your own; `offsets` helps to write them.
     """
 
     @abstractmethod
     def make_initializer(self) -> OffsetInitializer:
-        """A new offset initializer."""
+        """Make a new offset initializer."""
 
     def logs(self) -> Mapping[TopicPartition, tuple[int, int]]:
         """The cluster: for each partition its earliest offset and the offset after its last record."""
@@ -92,7 +92,7 @@ class OffsetInitializerSuite(PluginOptionsSuite):
         return {TopicPartition("orders", 0): 12, TopicPartition("payments", 11): 2**40}
 
     def lookup(self) -> LogLookup:
-        """The cluster, as an initializer sees it."""
+        """Make the lookup that answers from `logs`."""
         return LogLookup(self.logs(), self.committed())
 
     def make_plugin(self) -> OffsetInitializer:
@@ -100,7 +100,7 @@ class OffsetInitializerSuite(PluginOptionsSuite):
         return self.make_initializer()
 
     def offsets(self, initializer: OffsetInitializer | None = None) -> Mapping[TopicPartition, int]:
-        """What the initializer answers for all partitions of `logs`."""
+        """Return the initializer's offsets for all partitions of `logs`."""
         lookup: OffsetLookup = self.lookup()
         return (initializer or self.make_initializer()).offsets(list(self.logs()), lookup)
 
