@@ -1,4 +1,4 @@
-"""Columns of Spark's own Kafka connector, for reads without a format.
+"""Columns of Spark's own Kafka connector, for reads and writes without a format.
 
 Names and types are those of Spark's "Structured Streaming + Kafka Integration Guide".
 """
@@ -12,7 +12,17 @@ from millrace.errors import SchemaError
 from millrace.records import message_columns as columns
 from millrace.records.messages import Messages
 
-_COLUMNS = {
+WRITABLE_SPARK_KAFKA_COLUMNS = {
+    "key": "__raw_key__",
+    "value": "__raw_value__",
+    "topic": "topic",
+    "partition": "partition",
+    "headers": "header-list",
+    "timestamp": "timestamp",
+}
+"""The columns of a write, each with the metadata key that says what it holds."""
+
+_READABLE_COLUMNS = {
     "key": columns.KEY,
     "value": columns.VALUE,
     "topic": columns.TOPIC,
@@ -26,7 +36,8 @@ _COLUMNS = {
 
 def spark_kafka_schema(*, include_headers: bool) -> pa.Schema:
     """Return the columns key, value, topic, partition, offset, timestamp, timestampType and, on request, headers."""
-    return pa.schema([(name, column.type) for name, column in _COLUMNS.items() if include_headers or name != "headers"])
+    names = [name for name in _READABLE_COLUMNS if include_headers or name != "headers"]
+    return pa.schema([(name, _READABLE_COLUMNS[name].type) for name in names])
 
 
 def check_spark_kafka_schema(schema: pa.Schema) -> None:
@@ -36,11 +47,11 @@ def check_spark_kafka_schema(schema: pa.Schema) -> None:
         SchemaError: A column is unknown or of another type.
     """
     for field in schema:
-        column = _COLUMNS.get(field.name)
+        column = _READABLE_COLUMNS.get(field.name)
         if column is None:
             raise SchemaError(
-                f"column {field.name!r}: without the option 'format' the columns are {', '.join(_COLUMNS)}. Choose "
-                f"from these, or give a format, such as 'json'"
+                f"column {field.name!r}: without the option 'format' the columns are "
+                f"{', '.join(_READABLE_COLUMNS)}. Choose from these, or give a format, such as 'json'"
             )
         if not column.accepts(field.type):
             raise SchemaError(
@@ -50,5 +61,5 @@ def check_spark_kafka_schema(schema: pa.Schema) -> None:
 
 def spark_kafka_columns(schema: pa.Schema, messages: Messages) -> Decoded:
     """Build those columns of the messages that a schema asks for, one row a message."""
-    arrays = [_COLUMNS[field.name].column(messages, field) for field in schema]
+    arrays = [_READABLE_COLUMNS[field.name].column(messages, field) for field in schema]
     return Decoded(pa.RecordBatch.from_arrays(arrays, schema=schema))

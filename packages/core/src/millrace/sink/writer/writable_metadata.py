@@ -10,6 +10,7 @@ import pyarrow as pa
 from millrace.contracts import is_headers
 from millrace.errors import SchemaError
 from millrace.options.metadata import MetadataColumn
+from millrace.records.spark_kafka_columns import WRITABLE_SPARK_KAFKA_COLUMNS
 
 KEY, VALUE = "__raw_key__", "__raw_value__"
 
@@ -45,16 +46,6 @@ WRITABLE = {
     KEY: _TEXT_OR_BYTES,
     VALUE: _TEXT_OR_BYTES,
 }
-
-_KAFKA_COLUMNS = {
-    "key": KEY,
-    "value": VALUE,
-    "topic": "topic",
-    "partition": "partition",
-    "headers": "header-list",
-    "timestamp": "timestamp",
-}
-"""The metadata key of each column of Spark's own Kafka connector."""
 
 
 def named_metadata_columns(schema: pa.Schema, requested: Collection[MetadataColumn]) -> dict[str, str]:
@@ -103,11 +94,11 @@ def kafka_metadata_columns(schema: pa.Schema, named: Mapping[str, str]) -> dict[
     for field in schema:
         if field.name in named.values():
             continue
-        key = _KAFKA_COLUMNS.get(field.name)
+        key = WRITABLE_SPARK_KAFKA_COLUMNS.get(field.name)
         if key is None:
             raise SchemaError(
                 f"column {field.name!r} cannot be written: without the option 'format' the columns are "
-                f"{', '.join(_KAFKA_COLUMNS)}. Give a format, such as 'json', or select these"
+                f"{', '.join(WRITABLE_SPARK_KAFKA_COLUMNS)}. Give a format, such as 'json', or select these"
             )
         _check_type(WRITABLE[key], f"column {field.name!r}", field.type, " without the option 'format'")
         _add(columns, key, field.name)
