@@ -121,11 +121,11 @@ def test_csv_has_one_level_of_nesting(type_: pa.DataType) -> None:
 
 
 def test_raw_has_one_column() -> None:
-    with pytest.raises(SchemaError, match=r"^format raw carries exactly one column, not 2 \(a, b\)$"):
+    with pytest.raises(SchemaError, match=r"^format raw needs exactly one column, not 2 \(a, b\)$"):
         RawFormat().decoder(pa.schema([("a", pa.int32()), ("b", pa.int32())]))
-    with pytest.raises(SchemaError, match=r"^format raw carries exactly one column, not 0 \(none\)$"):
+    with pytest.raises(SchemaError, match=r"^format raw needs exactly one column, not 0 \(none\)$"):
         RawFormat().encoder(pa.schema([]))
-    with pytest.raises(SchemaError, match=r"^format raw cannot carry column a of type DATE: it carries STRING, "):
+    with pytest.raises(SchemaError, match=r"^format raw does not support column a of type DATE: it supports STRING, "):
         RawFormat().encoder(pa.schema([("a", pa.date32())]))
 
 

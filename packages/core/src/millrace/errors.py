@@ -7,7 +7,7 @@
     │   ├── DuplicatePluginError    two installed packages offer the same name
     │   ├── PluginLoadError         the name is known but its class cannot be used
     │   └── PluginVersionError      driver and executor have different versions of a plugin
-    ├── SchemaError             a format cannot carry the columns asked of it
+    ├── SchemaError             a format does not support the columns of a read or write
     │   └── SchemaChangedError      a message does not fit the columns of a query that follows its messages' schema
     ├── MessageError            a message could not be decoded, or a row not encoded
     │   ├── MalformedMessageError   the bytes of one message are not what its format and columns allow
@@ -119,7 +119,7 @@ class PluginVersionError(PluginError):
 
 
 class SchemaError(MillraceError):
-    """A format cannot carry the columns asked of it."""
+    """A format does not support the columns of a read or write."""
 
 
 class SchemaChangedError(SchemaError):

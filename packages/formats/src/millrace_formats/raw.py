@@ -85,7 +85,7 @@ class _Codec(NamedTuple):
 def _codec(schema: pa.Schema, options: RawOptions) -> _Codec:
     if len(schema) != 1:
         names = ", ".join(schema.names) or "none"
-        raise SchemaError(f"format raw carries exactly one column, not {len(schema)} ({names})")
+        raise SchemaError(f"format raw needs exactly one column, not {len(schema)} ({names})")
     type_ = schema.field(0).type
     if type_ == pa.binary():
         return _Codec(lambda payloads: _Values(payloads.to_array(), {}), Payloads)
@@ -97,7 +97,7 @@ def _codec(schema: pa.Schema, options: RawOptions) -> _Codec:
         order = ">" if options.endianness == "big-endian" else "<"
         return _number_codec(type_, np.dtype(order + _NUMBERS[type_]))
     raise SchemaError(
-        f"format raw cannot carry column {schema.names[0]} of type {sql_name(type_)}: it carries STRING, BINARY, "
+        f"format raw does not support column {schema.names[0]} of type {sql_name(type_)}: it supports STRING, BINARY, "
         "BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT or DOUBLE"
     )
 

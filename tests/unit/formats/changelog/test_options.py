@@ -86,8 +86,8 @@ def test_types_that_json_cannot_carry_are_refused(made: ChangelogJsonFormat) -> 
         with pytest.raises(SchemaError) as error:
             make(schema)
         assert str(error.value) == (
-            f"format {made.name} cannot carry this schema: column wait has the type INTERVAL (duration[us]), which is "
-            f"not supported"
+            f"format {made.name} does not support this schema: column wait has the type INTERVAL (duration[us]), which "
+            f"is not supported"
         )
 
 

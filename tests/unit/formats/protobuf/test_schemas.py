@@ -54,7 +54,7 @@ def test_refused_columns(format_: ProtobufFormat, name: str, type_: pa.DataType,
     for make in (format_.decoder, format_.encoder):
         with pytest.raises(SchemaError) as caught:
             make(pa.schema([("string", pa.string()), (name, type_)] if name != "string" else [(name, type_)]))
-        assert str(caught.value).startswith("format protobuf cannot carry this schema: ")
+        assert str(caught.value).startswith("format protobuf does not support this schema: ")
         assert message in str(caught.value)
 
 

@@ -58,7 +58,7 @@ def sql_name(type_: pa.DataType) -> str:
 
 
 def check_schema(format_name: str, schema: pa.Schema, problem: Callable[[str, pa.DataType], str | None]) -> None:
-    """Refuse a schema that a format cannot carry.
+    """Refuse a schema that a format does not support.
 
     Args:
         format_name: The format's name, for the message.
@@ -66,14 +66,14 @@ def check_schema(format_name: str, schema: pa.Schema, problem: Callable[[str, pa
         problem: Returns what is wrong with a column of a path and type, or None.
 
     Raises:
-        SchemaError: Names every column that cannot be carried, with its type.
+        SchemaError: Names every column that is not supported, with its type.
     """
     if not len(schema):
         raise SchemaError(f"format {format_name} needs at least one column")
     problems = [text for field in schema if (text := problem(field.name, field.type))]
     problems += [f"two columns are named {name!r}" for name in _repeated(schema.names)]
     if problems:
-        raise SchemaError(f"format {format_name} cannot carry this schema: " + "; ".join(problems))
+        raise SchemaError(f"format {format_name} does not support this schema: " + "; ".join(problems))
 
 
 def nested_problem(path: str, type_: pa.DataType) -> str | None:

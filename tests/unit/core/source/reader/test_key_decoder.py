@@ -115,7 +115,7 @@ def test_a_key_field_that_the_schema_lacks_is_refused(messages: Make) -> None:
 
 
 def test_a_column_that_the_format_of_keys_does_not_have_is_refused(messages: Make) -> None:
-    with pytest.raises(SchemaError, match="format raw carries exactly one column, not 2"):
+    with pytest.raises(SchemaError, match="format raw needs exactly one column, not 2"):
         rows(messages(), **{"key.format": "raw", "key.fields": "id;name"})
 
 

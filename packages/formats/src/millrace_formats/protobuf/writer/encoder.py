@@ -87,7 +87,7 @@ def _check_required(struct: Struct, path: str) -> None:
     if missing:
         where = f"column {path} lacks" if path else "there is no column for"
         raise SchemaError(
-            f"format protobuf cannot carry this schema: {where} {', '.join(missing)}, which message "
+            f"format protobuf does not support this schema: {where} {', '.join(missing)}, which message "
             f"{struct.message.full_name} requires"
         )
     for field in struct.fields:
