@@ -1,4 +1,4 @@
-"""How messages of a writer's schema become rows: a tree that the fast and the exact readers are built from."""
+"""Plans of reading: a tree from a writer's schema to columns, which the fast and the exact readers are built from."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Field:
 
     @property
     def has_default(self) -> bool:
-        """Whether a reader can do without the field."""
+        """True if a reader can do without the field."""
         return self.default is not NO_DEFAULT
 
 

@@ -1,4 +1,4 @@
-"""How rows become messages of one schema: a tree that all writers are built from."""
+"""Plans of writing: a tree from columns to a schema, which all writers are built from."""
 
 from __future__ import annotations
 
