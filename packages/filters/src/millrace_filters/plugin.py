@@ -1,4 +1,4 @@
-"""The package's hook: which header-filter languages it offers, and where their classes are."""
+"""The package's hook: names and import strings of its header-filter languages."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from millrace.plugins import hookimpl
 
 @hookimpl
 def millrace_header_filters() -> Mapping[str, str]:
-    """The names to give as ``scan.filter.language``."""
+    """Return the names to give as ``scan.filter.language``."""
     return {"expression": "millrace_filters.expression_filter:ExpressionFilter"}

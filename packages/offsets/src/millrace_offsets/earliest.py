@@ -11,5 +11,5 @@ class EarliestOffset(OffsetInitializer):
     """The earliest offset that is still in each partition's log."""
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """The partitions' first offsets: see `OffsetInitializer.offsets`."""
+        """Return the partitions' first offsets: see `OffsetInitializer.offsets`."""
         return lookup.begin(partitions)

@@ -14,5 +14,5 @@ class LatestOffset(OffsetInitializer):
     """
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """The partitions' end offsets: see `OffsetInitializer.offsets`."""
+        """Return the partitions' end offsets: see `OffsetInitializer.offsets`."""
         return lookup.end(partitions)

@@ -1,4 +1,4 @@
-"""The package's hook: which offset initializers it offers, and where their classes are."""
+"""The package's hook: names and import strings of its offset initializers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from millrace.plugins import hookimpl
 
 @hookimpl
 def millrace_offset_initializers() -> Mapping[str, str]:
-    """The names to give as ``scan.startup.mode`` and ``scan.bounded.mode``."""
+    """Return the names to give as ``scan.startup.mode`` and ``scan.bounded.mode``."""
     return {
         "earliest-offset": "millrace_offsets.earliest:EarliestOffset",
         "latest-offset": "millrace_offsets.latest:LatestOffset",

@@ -1,4 +1,4 @@
-"""The offset initializer ``specific-offsets``: offsets written out."""
+"""The offset initializer ``specific-offsets``: an offset given for each partition."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SpecificOffsets(OffsetInitializer):
     Options = SpecificOptions
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """The offsets that are written out: see `OffsetInitializer.offsets`.
+        """Return the given offsets: see `OffsetInitializer.offsets`.
 
         Raises:
             OptionsError: They name a partition that does not exist, or not all of them where they must.

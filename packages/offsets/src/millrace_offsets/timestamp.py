@@ -39,7 +39,7 @@ class TimestampOptions:
         millis: Milliseconds since 1970 UTC, for all partitions.
         partition_millis: The same for single partitions.
         all_named: Whether those must be all partitions that are read, and no others.
-        no_match: What becomes of a partition without such a record.
+        no_match: The policy for a partition without such a record.
     """
 
     millis: Annotated[int, Interval(ge=0, le=LATEST_MILLIS)] | None = option(
@@ -64,7 +64,7 @@ class TimestampOptions:
     no_match: Literal["latest", "error"] = option(
         "timestamp-no-match",
         default="latest",
-        doc="What becomes of a partition that has no record with such a timestamp: latest takes its end, error fails "
+        doc="The policy for a partition without a record of such a timestamp: latest takes its end, error fails "
         "the query (an addition).",
     )
 
@@ -79,7 +79,7 @@ class TimestampOffset(OffsetInitializer):
     Options = TimestampOptions
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """The offsets from the given times on: see `OffsetInitializer.offsets`.
+        """Look up the offsets of the given times: see `OffsetInitializer.offsets`.
 
         Raises:
             OptionsError: A partition is named that does not exist, or not all of them where they must, or a partition

@@ -1,4 +1,4 @@
-"""The partitioner ``default``: the choice is the client's."""
+"""The partitioner ``default``: leaves the choice to the client."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class DefaultPartitioner(Partitioner):
     """
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
-        """Null for every record: see `Partitioner.partition`."""
+        """Return null for every record: see `Partitioner.partition`."""
         return pa.nulls(len(values), pa.int32())

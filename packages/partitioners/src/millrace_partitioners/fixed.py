@@ -17,9 +17,9 @@ class FixedPartitioner(Partitioner):
     _task_index = 0
 
     def open(self, task_index: int, task_count: int) -> None:
-        """Remember which task this is: see `Partitioner.open`."""
+        """Keep the index of the task: see `Partitioner.open`."""
         self._task_index = task_index
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
-        """The task's partition for every record: see `Partitioner.partition`."""
+        """Return the task's partition for every record: see `Partitioner.partition`."""
         return pa.repeat(pa.scalar(self._task_index % partition_count, pa.int32()), len(values))

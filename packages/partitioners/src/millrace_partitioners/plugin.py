@@ -1,4 +1,4 @@
-"""The package's hook: which partitioners it offers, and where their classes are."""
+"""The package's hook: names and import strings of its partitioners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from millrace.plugins import hookimpl
 
 @hookimpl
 def millrace_partitioners() -> Mapping[str, str]:
-    """The names to give as ``sink.partitioner``."""
+    """Return the names to give as ``sink.partitioner``."""
     return {
         "default": "millrace_partitioners.default:DefaultPartitioner",
         "fixed": "millrace_partitioners.fixed:FixedPartitioner",

@@ -26,12 +26,12 @@ class RoundRobinPartitioner(Partitioner):
         self._next: dict[str, int] = {}
 
     def open(self, task_index: int, task_count: int) -> None:
-        """Remember which of how many tasks this is: see `Partitioner.open`."""
+        """Keep the index and the number of tasks: see `Partitioner.open`."""
         self._task_index = task_index
         self._task_count = task_count
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
-        """The next partitions in turn: see `Partitioner.partition`."""
+        """Return the next partitions in turn: see `Partitioner.partition`."""
         start = self._next.get(topic, self._first(partition_count))
         stop = start + len(values)
         self._next[topic] = stop % partition_count

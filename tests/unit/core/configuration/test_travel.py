@@ -17,6 +17,8 @@ import millrace.source.reader.pipeline, millrace.sink.pipeline
 config = pickle.loads(base64.b64decode(sys.argv[1]))
 if hasattr(config, "partitioner"):
     config.partitioner.create()
+else:
+    config.header_filter.create()
 if config.value_format:
     config.value_format.create()
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
@@ -41,5 +43,5 @@ def test_an_executor_reads_its_configuration_without_the_parser(side: str) -> No
     run = subprocess.run([sys.executable, "-c", PROGRAM, sent], capture_output=True, text=True, check=True)
     modules, config = run.stdout.splitlines()
     assert config == "('a',) h:1"
-    assert {"pydantic", "pydantic_core", "click", "rich"}.isdisjoint(json.loads(modules))
+    assert {"pydantic", "pydantic_core", "lark", "click", "rich"}.isdisjoint(json.loads(modules))
     assert "confluent_kafka" in json.loads(modules)

@@ -31,14 +31,14 @@ class CatalogSuite(ABC):
 
     @abstractmethod
     def make_catalog(self, options: Mapping[str, str]) -> Catalog:
-        """A new catalog, with further options."""
+        """Make a new catalog, with further options."""
 
     def names(self) -> list[str]:
-        """The tables to look at, in order; all of them by default."""
+        """Return the tables to look at, in order; all of them by default."""
         return self.make_catalog({}).list_tables()
 
     def tables(self) -> list[CatalogTable]:
-        """The tables to look at, from a new catalog."""
+        """Return the tables to look at, from a new catalog."""
         catalog = self.make_catalog({})
         return [catalog.table(name) for name in self.names()]
 

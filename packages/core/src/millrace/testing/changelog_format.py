@@ -43,7 +43,7 @@ class ChangelogFormatSuite(FormatSuite):
 
     @abstractmethod
     def make_format(self) -> ChangelogFormat:
-        """A new format."""
+        """Make a new format."""
 
     def test_is_a_changelog_format(self) -> None:
         assert isinstance(self.make_format(), ChangelogFormat)

@@ -47,18 +47,18 @@ class FormatSuite(PluginOptionsSuite):
 
     @abstractmethod
     def make_format(self) -> Format:
-        """A new format."""
+        """Make a new format."""
 
     @abstractmethod
     def schema(self) -> pa.Schema:
-        """Columns that the format carries."""
+        """Return columns that the format supports."""
 
     @abstractmethod
     def rows(self) -> pa.RecordBatch:
-        """Rows of `schema`, at least two, that are read as they are written."""
+        """Return rows of `schema`, at least two, that are read as they are written."""
 
     def make_plugin(self) -> Format:
-        """The format, for the tests of its options."""
+        """Make the format for the tests of its options."""
         return self.make_format()
 
     def test_is_a_format(self) -> None:

@@ -55,11 +55,11 @@ class HeaderFilterSuite(PluginOptionsSuite):
 
     @abstractmethod
     def examples(self) -> Sequence[tuple[str, Headers, bool]]:
-        """Expressions, each with a record's headers and whether it keeps that record. Every part of the language."""
+        """Return expressions with a record's headers, and True if it keeps that record; every part of the language."""
 
     @abstractmethod
     def wrong_expressions(self) -> Sequence[str]:
-        """Expressions that must be refused."""
+        """Return expressions that must be refused."""
 
     def make_filter(self, expression: str) -> HeaderFilter:
         """Make a new filter, with its options parsed as the driver parses them.
@@ -150,13 +150,13 @@ class HeaderFilterSuite(PluginOptionsSuite):
 
 
 def header_array(records: Sequence[Headers]) -> pa.ListArray:
-    """Records' headers as the Arrow array that a filter is given."""
+    """Convert records' headers into the Arrow array that a filter receives."""
     entries = [[{"key": key, "value": value} for key, value in headers] for headers in records]
     return pa.array(entries, HEADERS)
 
 
 def check_mask(mask: pa.Array, record_count: int) -> None:
-    """Check what a filter answered for a batch of ``record_count`` records."""
+    """Check the mask of a batch of ``record_count`` records."""
     assert isinstance(mask, pa.Array), f"expected a pyarrow array, got {type(mask)}"
     assert mask.type == pa.bool_()
     assert len(mask) == record_count

@@ -78,7 +78,7 @@ class OffsetInitializerSuite(PluginOptionsSuite):
         """Make a new offset initializer."""
 
     def logs(self) -> Mapping[TopicPartition, tuple[int, int]]:
-        """The cluster: for each partition its earliest offset and the offset after its last record."""
+        """Describe the cluster: for each partition its earliest offset and the offset after its last record."""
         return {
             TopicPartition("orders", 0): (0, 100),
             TopicPartition("orders", 1): (40, 90),
@@ -88,7 +88,7 @@ class OffsetInitializerSuite(PluginOptionsSuite):
         }
 
     def committed(self) -> Mapping[TopicPartition, int]:
-        """The offsets that the consumer group has committed."""
+        """Return the offsets that the consumer group has committed."""
         return {TopicPartition("orders", 0): 12, TopicPartition("payments", 11): 2**40}
 
     def lookup(self) -> LogLookup:
@@ -96,7 +96,7 @@ class OffsetInitializerSuite(PluginOptionsSuite):
         return LogLookup(self.logs(), self.committed())
 
     def make_plugin(self) -> OffsetInitializer:
-        """The offset initializer, for the tests of its options."""
+        """Make the offset initializer for the tests of its options."""
         return self.make_initializer()
 
     def offsets(self, initializer: OffsetInitializer | None = None) -> Mapping[TopicPartition, int]:

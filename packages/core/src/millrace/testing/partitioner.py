@@ -29,8 +29,8 @@ class PartitionerSuite(PluginOptionsSuite):
             def make_partitioner(self):
                 return RegionPartitioner()
 
-    A partitioner must accept any key and value, also ones that it was not made for. Which partition is the right one is
-    for tests of your own.
+    A partitioner must accept any key and value, also ones that it was not made for. The right
+    partitions are for tests of your own.
     """
 
     records: ClassVar[Sequence[Record]] = (
@@ -47,10 +47,10 @@ class PartitionerSuite(PluginOptionsSuite):
 
     @abstractmethod
     def make_partitioner(self) -> Partitioner:
-        """A new partitioner that was not opened yet."""
+        """Make a new partitioner that is not open yet."""
 
     def make_plugin(self) -> Partitioner:
-        """The partitioner, for the tests of its options."""
+        """Make the partitioner for the tests of its options."""
         return self.make_partitioner()
 
     def test_is_a_partitioner(self) -> None:

@@ -31,31 +31,31 @@ class SchemaInferenceSuite(PluginOptionsSuite):
             def malformed(self):
                 return b"<a>"
 
-    Which types are the right ones is for tests of your own.
+    The right types are for tests of your own.
     """
 
     @abstractmethod
     def make_inference(self) -> SchemaInference:
-        """A new schema inference, for which a malformed message is an error."""
+        """Make a new schema inference, for which a malformed message is an error."""
 
     @abstractmethod
     def messages(self) -> Sequence[bytes]:
-        """The values of two messages or more, not all with the same columns."""
+        """Return the values of two messages or more, not all with the same columns."""
 
     @abstractmethod
     def malformed(self) -> bytes:
-        """A value that is none of the format."""
+        """Return a value that is malformed in the format."""
 
     def make_plugin(self) -> SchemaInference:
-        """The schema inference, for the tests of its options."""
+        """Make the schema inference for the tests of its options."""
         return self.make_inference()
 
     def infer(self, payloads: Iterable[bytes | None], max_columns: int = _MANY, *, skip: bool = False) -> pa.Schema:
-        """The columns of some messages of topic ``orders``."""
+        """Infer the columns of some messages of topic ``orders``."""
         return self.make_inference().infer({"orders": sampled(payloads)}, max_columns, skip_malformed=skip)
 
     def types(self, schema: pa.Schema) -> dict[str, pa.DataType]:
-        """The types of a schema's columns."""
+        """Return the types of a schema's columns."""
         return {field.name: field.type for field in schema}
 
     def test_is_a_schema_inference(self) -> None:
