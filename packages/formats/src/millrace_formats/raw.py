@@ -1,4 +1,4 @@
-"""The raw format: the payload is the value of one column."""
+"""The raw format: the payload is the value of one column, as in Flink's ``RawFormatDeserializationSchema``."""
 
 from __future__ import annotations
 

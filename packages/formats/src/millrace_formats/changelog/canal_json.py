@@ -1,4 +1,4 @@
-"""The format of Canal's change messages."""
+"""The format of Canal's change messages, read as by Flink's ``CanalJsonDeserializationSchema``."""
 
 from __future__ import annotations
 

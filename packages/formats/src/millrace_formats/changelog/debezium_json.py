@@ -1,4 +1,4 @@
-"""The format of Debezium's change messages."""
+"""The format of Debezium's change messages, read as by Flink's ``DebeziumJsonDeserializationSchema``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The format of Maxwell's change messages."""
+"""The format of Maxwell's change messages, read as by Flink's ``MaxwellJsonDeserializationSchema``."""
 
 from __future__ import annotations
 

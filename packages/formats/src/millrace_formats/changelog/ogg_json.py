@@ -1,4 +1,4 @@
-"""The format of Oracle GoldenGate's (OGG) change messages."""
+"""The format of Oracle GoldenGate's (OGG) change messages, read as by Flink's ``OggJsonDeserializationSchema``."""
 
 from __future__ import annotations
 

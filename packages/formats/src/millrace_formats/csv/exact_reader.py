@@ -1,6 +1,6 @@
 r"""Read CSV one message at a time, by the reference's rules: slow and complete. The fast reader gives the same rows.
 
-Rules:
+Rules (those of Flink's ``CsvToRowDataConverters`` and of Jackson's CSV parser):
 
 - A message is one line; line breaks may stand within quotes and at the end. A second line is an error. An empty message
   gives no row.

@@ -1,4 +1,4 @@
-"""Quote or escape texts for a line of CSV, where the reference does."""
+"""Quote or escape texts for a line of CSV, where the reference does (Jackson's ``CsvEncoder``)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Read JSON one message at a time, by the reference's rules: slow and complete. The fast reader gives the same rows.
 
-Rules:
+Rules (those of Flink's ``JsonToRowDataConverters``):
 
 - BOOLEAN: ``true`` and ``false``; other values are true if their text is "true" in any case.
 - INT, BIGINT: numbers, their fraction cut off; text that is an integer. TINYINT, SMALLINT: integers and text alike.

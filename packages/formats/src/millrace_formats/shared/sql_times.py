@@ -1,4 +1,4 @@
-"""Parse dates, times and timestamps, one value at a time, exactly as the reference does."""
+"""Parse dates, times and timestamps, one value at a time, exactly as the reference does (Flink's ``TimeFormats``)."""
 
 from __future__ import annotations
 

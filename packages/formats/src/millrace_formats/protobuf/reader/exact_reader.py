@@ -32,7 +32,7 @@ Read = Callable[[Any], Any]
 
 
 class ProtobufExactReader:
-    """Read one message at a time, by these rules.
+    """Read one message at a time, by these rules (those of Flink's ``ProtoToRowConverter``).
 
     - A field that a message lacks is NULL where it has presence, and else its default. A repeated field without
       elements is NULL, unless its column is NOT NULL. With read-default-values all of these are defaults.

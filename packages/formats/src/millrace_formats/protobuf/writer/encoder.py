@@ -21,7 +21,7 @@ from millrace_formats.shared.insert_only import check_insertions
 
 
 class ProtobufEncoder(Encoder):
-    """Write rows as messages of one type.
+    """Write rows as messages of one type, as Flink's ``RowToProtoConverter`` does.
 
     - A NULL is not written. In an array or map, where protobuf has none, it is 0, false, empty, the enum's first value,
       a message without fields, or for text what write-null-string-literal says.
