@@ -161,7 +161,7 @@ def test_metadata_of_the_first_message(spark, connection, broker, make_topic, na
     assert len(set(messages)) < len(rows)
 
 
-def test_the_schema_is_told_where_messages_include_it(spark, connection, broker, make_topic):
+def test_the_schema_is_metadata_where_messages_include_it(spark, connection, broker, make_topic):
     topic = make_topic()
     (line, *_) = lines("debezium-json", "mysql-schema-include.txt")
     produce(broker.bootstrap_servers, topic, [{"value": line.encode()}])
@@ -220,7 +220,7 @@ def test_a_bad_change_ends_the_read_with_its_place(spark, connection, broker, ma
     assert [(row.row_kind, row.id) for row in lenient.collect()] == [("+I", 1)]
 
 
-def test_a_schema_without_row_kinds_is_told_how_to_have_them(spark, connection, make_topic):
+def test_a_schema_without_row_kinds_is_an_error_that_says_what_to_do(spark, connection, make_topic):
     with pytest.raises(
         AnalysisException, match=r"add row_kind STRING, as in \.schema\('row_kind STRING, id BIGINT, \.\.\.'\)"
     ):
@@ -252,15 +252,15 @@ def test_the_column_of_row_kinds_can_be_named(spark, connection, broker, make_to
     assert [tuple(row) for row in reader.load().collect()] == [(1, "-D", 7), (2, "+I", 8)]
 
 
-@pytest.mark.parametrize(("kind", "told"), [("'x'", "'x'"), ("NULL", "NULL")])
-def test_a_row_kind_that_is_none_fails_the_write(spark, connection, broker, make_topic, kind, told):
+@pytest.mark.parametrize(("kind", "shown"), [("'x'", "'x'"), ("NULL", "NULL")])
+def test_an_unknown_row_kind_fails_the_write(spark, connection, broker, make_topic, kind, shown):
     topic = make_topic()
     rows = spark.sql(f"SELECT 1 AS id, '+I' AS row_kind UNION ALL SELECT 2, {kind}").coalesce(1)
 
     with pytest.raises(PySparkException) as error:
         rows.write.format("millrace").options(**connection, topic=topic, format="canal-json").mode("append").save()
 
-    assert f"expected a row kind of +I, -U, +U, -D, found {told}" in str(error.value)
+    assert f"expected a row kind of +I, -U, +U, -D, found {shown}" in str(error.value)
     assert "column 'row_kind', row " in str(error.value)
 
 

@@ -85,7 +85,7 @@ def test_what_is_written_is_read(spark, connection, broker, make_topic, shop, wa
     assert {tuple(row) for row in some.collect()} == {(None, 0), ("", 1)}
 
 
-def test_messages_of_another_producer_are_read_and_bad_ones_are_told(spark, connection, broker, make_topic):
+def test_messages_of_another_producer_are_read_and_malformed_ones_are_reported(spark, connection, broker, make_topic):
     topic = make_topic()
     messages = [timestamp_pb2.Timestamp(seconds=n, nanos=n).SerializeToString() for n in range(1_000)]
     messages[500] = b"\x08"

@@ -31,7 +31,7 @@ def test_arrow_quotes_the_value_that_it_cannot_parse_in_its_error() -> None:
     assert mask.to_pylist() == [False, True, None]
 
 
-def test_a_list_keeps_what_it_was_extended_by_before_an_error_and_an_iterator_tells_how_much_is_left() -> None:
+def test_extend_keeps_the_items_before_an_error_and_an_iterator_has_the_length_of_the_others() -> None:
     decode, results = msgspec.json.Decoder(Row).decode, []
     pending = iter([b'{"a":1}', b"{", b'{"a":2}'])
     with pytest.raises(msgspec.DecodeError):

@@ -34,7 +34,7 @@ def test_a_message_may_have_several_rows() -> None:
     ]
 
 
-def test_an_update_tells_only_what_has_changed() -> None:
+def test_an_update_has_only_the_old_values_that_changed() -> None:
     assert changes(CANAL, change("UPDATE", [A, B], [{"name": "x"}, {"weight": "7", "id": "3"}])) == [
         ("-U", 1, "x", 0.5),
         ("+U", *ROW_A),

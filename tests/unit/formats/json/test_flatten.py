@@ -51,7 +51,7 @@ def test_nested_fields_are_columns(payload: bytes, row: dict[str, Any]) -> None:
     assert not decoded.errors
 
 
-def test_messages_that_are_malformed_or_say_nothing_are_told_as_ever() -> None:
+def test_malformed_and_empty_messages_are_reported_as_without_flattening() -> None:
     bad = (b"[1]", b"{", b'{"a": {"b": "x"}}', b'{"z": "\xff"}')
     decoded = decode(SCHEMA, bad[0], None, bad[1], b'{"a": {"b": 1}}', b"", *bad[2:], b"null")
     assert [error.index for error in decoded.errors] == [0, 2, 5, 6]
@@ -67,7 +67,7 @@ def test_without_the_option_a_point_is_part_of_a_name() -> None:
     assert decode(SCHEMA, b'{"a": {"b": 1}}', flatten=False, nested="flatten").rows.to_pylist() == [EMPTY | {"a.b": 1}]
 
 
-def test_it_tells_which_path_messages_take() -> None:
+def test_explain_names_the_path_of_messages() -> None:
     text = JsonFormat(JsonOptions(flatten=True)).decoder(SCHEMA).explain()
     assert text == f"each made flat, one by one; then {JsonFormat().decoder(SCHEMA).explain()}"
 
