@@ -253,7 +253,7 @@ def test_fifty_messages_from_each_of_a_hundred_partitions_take_less_than_three_s
     text = '{"id": %d, "name": "n%d", "at": "2020-12-30 12:13:14", "inner": {"a": [1, 2, 3], "b": null}, "x": "%s"}'
     values = ((text % (number, number, "x" * 100)).encode() for number in range(6_000))
     topic = write(*({"value": value, "partition": n % 100} for n, value in enumerate(values)), partitions=100)
-    found = plugin_manager().load(CATALOG, "kafka")(connection)
+    found = plugin_manager().load(CATALOG, "kafka").from_options(connection)
 
     started = time.monotonic()
     table = found.table(topic)
