@@ -12,7 +12,7 @@ import pytest
 from millrace.contracts import Payloads
 from millrace.errors import OptionsError, RegistryError
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
-from millrace_formats.avro.registry.options import RegistryOptions
+from millrace_formats.avro.registry.options import AvroRegistryOptions
 from support.certificates import authority, issue, java_truststore
 from support.registry_gate import gate
 from unit.formats.avro.datums import framed
@@ -26,7 +26,7 @@ def subject(request: pytest.FixtureRequest) -> str:
 
 
 def read(url: str, item: bytes, **more: Any) -> list[dict[str, Any]]:
-    options = RegistryOptions(url=url, properties=(("max.retries", "0"), ("timeout", "5")), **more)
+    options = AvroRegistryOptions(url=url, properties=(("max.retries", "0"), ("timeout", "5")), **more)
     decoder = AvroConfluentFormat(options).decoder(pa.schema([("id", pa.int64())]))
     rows: list[dict[str, Any]] = decoder.decode(Payloads([item])).rows.to_pylist()
     return rows

@@ -15,7 +15,7 @@ from millrace.contracts import Format, Payloads, SerializationContext
 from millrace.errors import MessageError, OptionsError, RegistryError, SchemaError
 from millrace.testing import FormatSuite
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
-from millrace_formats.avro.registry.options import RegistryOptions
+from millrace_formats.avro.registry.options import AvroRegistryOptions
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded, framed
 from unit.formats.test_conformance import NULLS, SCALAR_ROWS, SCALARS
@@ -27,8 +27,8 @@ def subject(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def options(registry: Any) -> RegistryOptions:
-    return RegistryOptions(url=registry.url)
+def options(registry: Any) -> AvroRegistryOptions:
+    return AvroRegistryOptions(url=registry.url)
 
 
 class TestAvroConfluent(FormatSuite):
@@ -39,7 +39,9 @@ class TestAvroConfluent(FormatSuite):
         self.url = registry.url
 
     def make_format(self) -> Format:
-        return AvroConfluentFormat(RegistryOptions(url=self.url, subject="conformance-value", legacy_timestamps=False))
+        return AvroConfluentFormat(
+            AvroRegistryOptions(url=self.url, subject="conformance-value", legacy_timestamps=False)
+        )
 
     def schema(self) -> pa.Schema:
         scalars = pa.struct(list(SCALARS))
@@ -85,7 +87,7 @@ def evolved(registry: Any, subject: str) -> list[bytes]:
 
 
 def test_each_message_is_read_by_the_schema_that_it_was_written_with(
-    registry: Any, options: RegistryOptions, subject: str
+    registry: Any, options: AvroRegistryOptions, subject: str
 ) -> None:
     columns = pa.schema(
         [("id", pa.int64()), ("customer", pa.string()), ("total", pa.float64()), ("client", pa.string())]
@@ -106,7 +108,7 @@ def test_each_message_is_read_by_the_schema_that_it_was_written_with(
 def test_a_readers_schema_has_aliases_and_defaults(registry: Any, subject: str) -> None:
     messages = evolved(registry, subject)
     columns = pa.schema([("client", pa.string()), ("total", pa.float32())])
-    options = RegistryOptions(url=registry.url, schema=json.dumps(VERSIONS[2]))
+    options = AvroRegistryOptions(url=registry.url, schema=json.dumps(VERSIONS[2]))
     decoded = AvroConfluentFormat(options).decoder(columns).decode(Payloads(messages))
     assert not decoded.errors
     assert decoded.rows.to_pylist() == [
@@ -116,7 +118,9 @@ def test_a_readers_schema_has_aliases_and_defaults(registry: Any, subject: str) 
     ]
 
 
-def test_mixed_schemas_with_bad_messages_and_tombstones(registry: Any, options: RegistryOptions, subject: str) -> None:
+def test_mixed_schemas_with_bad_messages_and_tombstones(
+    registry: Any, options: AvroRegistryOptions, subject: str
+) -> None:
     messages = evolved(registry, subject)
     columns = pa.schema([("id", pa.int64())])
     items: list[bytes | None] = []
@@ -130,7 +134,7 @@ def test_mixed_schemas_with_bad_messages_and_tombstones(registry: Any, options: 
 
 
 def test_errors_of_messages_name_the_schema_and_the_field(
-    registry: Any, options: RegistryOptions, subject: str
+    registry: Any, options: AvroRegistryOptions, subject: str
 ) -> None:
     schema_id = registry.register(subject, VERSIONS[0])
     good = framed(schema_id, VERSIONS[0], WRITTEN[0])
@@ -145,7 +149,7 @@ def test_errors_of_messages_name_the_schema_and_the_field(
     ]
 
 
-def test_a_missing_not_null_column_is_an_error(registry: Any, options: RegistryOptions, subject: str) -> None:
+def test_a_missing_not_null_column_is_an_error(registry: Any, options: AvroRegistryOptions, subject: str) -> None:
     schema_id = registry.register(subject, VERSIONS[1])
     columns = pa.schema([pa.field("missing", pa.string(), False)])
     item = framed(schema_id, VERSIONS[1], WRITTEN[1])
@@ -155,7 +159,7 @@ def test_a_missing_not_null_column_is_an_error(registry: Any, options: RegistryO
     )
 
 
-def test_schemas_may_refer_to_others(registry: Any, options: RegistryOptions, subject: str) -> None:
+def test_schemas_may_refer_to_others(registry: Any, options: AvroRegistryOptions, subject: str) -> None:
     currency = {"type": "enum", "name": "Currency", "namespace": "shop", "symbols": ["EUR", "USD"]}
     money = record({"name": "cents", "type": "long"}, {"name": "currency", "type": "shop.Currency"}, name="Money")
     order = record({"name": "price", "type": "shop.Money"}, {"name": "again", "type": "shop.Money"})
@@ -173,7 +177,7 @@ def test_schemas_may_refer_to_others(registry: Any, options: RegistryOptions, su
     ]
 
 
-def test_a_schema_that_is_not_avro_is_an_error(registry: Any, options: RegistryOptions, subject: str) -> None:
+def test_a_schema_that_is_not_avro_is_an_error(registry: Any, options: AvroRegistryOptions, subject: str) -> None:
     schema = json.dumps({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})
     answer = registry.ask("POST", f"subjects/{subject}/versions", {"schema": schema, "schemaType": "JSON"})
     item = b"\0" + int(answer["id"]).to_bytes(4, "big") + b"x"
@@ -187,7 +191,7 @@ ROWS = pa.RecordBatch.from_pylist(
 )
 
 
-def test_the_registered_schema_is_that_of_flink(registry: Any, options: RegistryOptions, subject: str) -> None:
+def test_the_registered_schema_is_that_of_flink(registry: Any, options: AvroRegistryOptions, subject: str) -> None:
     side = SerializationContext(subject.removesuffix("-value"))
     (message,) = AvroConfluentFormat(options).encoder_for(ROWS.schema, side).encode(ROWS).to_list()
     (schema,) = registry.schemas(subject)
@@ -209,7 +213,7 @@ def test_the_registered_schema_is_that_of_flink(registry: Any, options: Registry
     assert message[5:] == encoded(schema, {"id": 1, "at": 1_714_566_615_250, "amount": b"\x00\x96"}, logical=False)
 
 
-def test_keys_and_values_of_a_topic_have_subjects_of_their_own(registry: Any, options: RegistryOptions) -> None:
+def test_keys_and_values_of_a_topic_have_subjects_of_their_own(registry: Any, options: AvroRegistryOptions) -> None:
     for is_key, name in ((True, "two-sides-key"), (False, "two-sides-value")):
         encoder = AvroConfluentFormat(options).encoder_for(ROWS.schema, SerializationContext("two-sides", is_key))
         encoder.encode(ROWS)
@@ -217,7 +221,7 @@ def test_keys_and_values_of_a_topic_have_subjects_of_their_own(registry: Any, op
 
 
 def test_a_schema_that_is_not_compatible_is_refused_in_the_registrys_words(
-    registry: Any, options: RegistryOptions, subject: str
+    registry: Any, options: AvroRegistryOptions, subject: str
 ) -> None:
     registry.register(subject, record({"name": "id", "type": "string"}, name="record"))
     registry.keep_compatible(subject)
@@ -232,10 +236,10 @@ def test_a_schema_that_is_not_compatible_is_refused_in_the_registrys_words(
 
 
 def test_without_registration_the_subject_must_have_the_schema(registry: Any, subject: str) -> None:
-    options = RegistryOptions(url=registry.url, subject=subject, auto_register=False)
+    options = AvroRegistryOptions(url=registry.url, subject=subject, auto_register=False)
     with pytest.raises(RegistryError, match=r"Register it first, or set option 'auto.register.schemas' to true"):
         AvroConfluentFormat(options).encoder(ROWS.schema).encode(ROWS)
-    AvroConfluentFormat(RegistryOptions(url=registry.url, subject=subject)).encoder(ROWS.schema).encode(ROWS)
+    AvroConfluentFormat(AvroRegistryOptions(url=registry.url, subject=subject)).encoder(ROWS.schema).encode(ROWS)
     (message,) = AvroConfluentFormat(options).encoder(ROWS.schema).encode(ROWS).to_list()
     assert AvroConfluentFormat(options).decoder(ROWS.schema).decode(Payloads([message])).rows.equals(ROWS)
 
@@ -247,7 +251,7 @@ def test_rows_are_written_by_a_given_schema(registry: Any, subject: str) -> None
                                     "scale": 4}},
         {"name": "note", "type": ["null", "string"], "default": None},
     )  # fmt: skip
-    options = RegistryOptions(url=registry.url, subject=subject, schema=json.dumps(schema))
+    options = AvroRegistryOptions(url=registry.url, subject=subject, schema=json.dumps(schema))
     columns = pa.schema([("amount", pa.decimal128(10, 2)), ("kind", pa.string())])
     rows = pa.RecordBatch.from_pylist([{"amount": Decimal("-1.25"), "kind": "B"}], schema=columns)
     (message,) = AvroConfluentFormat(options).encoder(columns).encode(rows).to_list()
@@ -270,7 +274,7 @@ def test_rows_are_written_by_a_given_schema(registry: Any, subject: str) -> None
 
 
 def test_a_given_schema_that_does_not_fit_the_columns_is_refused(registry: Any) -> None:
-    options = RegistryOptions(url=registry.url, schema=json.dumps(VERSIONS[2]))
+    options = AvroRegistryOptions(url=registry.url, schema=json.dumps(VERSIONS[2]))
     columns = pa.schema([("id", pa.string()), ("other", pa.int32())])
     with pytest.raises(SchemaError) as caught:
         AvroConfluentFormat(options).encoder(columns)
@@ -284,6 +288,6 @@ def test_a_given_schema_that_does_not_fit_the_columns_is_refused(registry: Any) 
         AvroConfluentFormat(options).decoder(pa.schema([("id", pa.string())]))
 
 
-def test_without_topic_and_subject_a_write_is_refused(options: RegistryOptions) -> None:
+def test_without_topic_and_subject_a_write_is_refused(options: AvroRegistryOptions) -> None:
     with pytest.raises(OptionsError, match=r"option 'subject' is required where rows are not written to a topic"):
         AvroConfluentFormat(options).encoder(ROWS.schema).encode(ROWS)

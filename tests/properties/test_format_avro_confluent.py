@@ -16,10 +16,10 @@ from millrace_formats.avro.debezium_changes import METADATA_TYPES, envelope_fiel
 from millrace_formats.avro.debezium_format import DebeziumDecoder
 from millrace_formats.avro.reader.resolution import resolve
 from millrace_formats.avro.registry.decoder import FramedDecoder
-from millrace_formats.avro.registry.frame import frame_of
-from millrace_formats.avro.registry.schema_registry import SchemaNotFoundError
 from millrace_formats.avro.schema.model import AvroType
 from millrace_formats.avro.schema.parser import parse_schema
+from millrace_formats.registry.frame import frame_of
+from millrace_formats.registry.schema_registry import SchemaNotFoundError
 from unit.formats.avro.schemas import cases, datums, number
 
 FEW = settings(max_examples=settings.default.max_examples // 4)

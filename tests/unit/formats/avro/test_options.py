@@ -9,14 +9,14 @@ import pytest
 
 from millrace.options import options_of
 from millrace_formats.avro import AvroOptions
-from millrace_formats.avro.registry.options import RegistryOptions
+from millrace_formats.avro.registry.options import AvroRegistryOptions
 
 MISSING = """
 import sys
 sys.modules[{missing!r}] = None
 import pyarrow as pa
 from {module} import {name}
-from millrace_formats.avro.registry.options import RegistryOptions
+from millrace_formats.avro.registry.options import AvroRegistryOptions
 try:
     {name}({options}).decoder(pa.schema([("a", pa.int32())]))
 except Exception as error:
@@ -29,8 +29,8 @@ def run(program: str) -> str:
 
 
 def test_names_and_defaults_are_those_of_flink() -> None:
-    options = RegistryOptions(url="http://localhost:8081")
-    found = {info.name: getattr(options, field) for field, info in options_of(RegistryOptions).items()}
+    options = AvroRegistryOptions(url="http://localhost:8081")
+    found = {info.name: getattr(options, field) for field, info in options_of(AvroRegistryOptions).items()}
     assert found == {
         "url": "http://localhost:8081",
         "subject": None,
@@ -58,10 +58,10 @@ def test_names_and_defaults_are_those_of_flink() -> None:
     ("missing", "module", "name", "options", "extra"),
     [
         ("pyruhvro", "millrace_formats.avro", "AvroFormat", "", "avro"),
-        ("pyruhvro", "millrace_formats.avro.confluent_format", "AvroConfluentFormat", "RegistryOptions(url='http://a')",
+        ("pyruhvro", "millrace_formats.avro.confluent_format", "AvroConfluentFormat", "AvroRegistryOptions(url='http://a')",
          "avro-confluent"),
         ("authlib", "millrace_formats.avro.debezium_format", "DebeziumAvroConfluentFormat",
-         "RegistryOptions(url='http://a')", "avro-confluent"),
+         "AvroRegistryOptions(url='http://a')", "avro-confluent"),
     ],
 )  # fmt: skip
 def test_an_error_says_how_to_install_a_missing_library(

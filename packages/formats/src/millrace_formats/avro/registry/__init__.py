@@ -1,1 +1,1 @@
-"""Avro behind a schema registry: options, client, schemas, and the wire format that names a schema by its id."""
+"""Avro behind a schema registry: options, schemas, and messages with the frame that names their schema."""

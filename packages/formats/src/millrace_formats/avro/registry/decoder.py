@@ -14,9 +14,9 @@ from millrace_formats.avro.reader.batch_reader import BatchReader, PartialBatch,
 from millrace_formats.avro.reader.datum_reader import DatumReader
 from millrace_formats.avro.reader.decoder import EXACT_ONLY, NOT_FAST, batch_reader
 from millrace_formats.avro.reader.read_plan import ReadPlan, UnreadablePlan
-from millrace_formats.avro.registry.frame import FRAME_SIZE, schema_id_of
-from millrace_formats.avro.registry.schema_registry import SchemaNotFoundError, SchemaRegistry
 from millrace_formats.avro.schema.model import AvroType
+from millrace_formats.registry.frame import FRAME_SIZE, schema_id_of
+from millrace_formats.registry.schema_registry import SchemaNotFoundError, SchemaRegistry
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList
 
 
@@ -36,7 +36,7 @@ class FramedDecoder(FallbackDecoder):
     def __init__(
         self,
         schema: pa.Schema,
-        registry: Callable[[], SchemaRegistry],
+        registry: Callable[[], SchemaRegistry[AvroType]],
         plan: Callable[[AvroType], ReadPlan],
         *,
         skips_empty: bool = False,
@@ -60,7 +60,7 @@ class _ReadersByFrame:
     """Cache the readers of each schema, and why there are none for others."""
 
     def __init__(
-        self, schema: pa.Schema, registry: Callable[[], SchemaRegistry], plan: Callable[[AvroType], ReadPlan]
+        self, schema: pa.Schema, registry: Callable[[], SchemaRegistry[AvroType]], plan: Callable[[AvroType], ReadPlan]
     ) -> None:
         self._schema = schema
         self._registry = registry

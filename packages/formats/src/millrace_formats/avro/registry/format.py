@@ -11,23 +11,23 @@ from millrace.contracts import Decoder, Encoder, Format, Payloads, Serialization
 from millrace.errors import OptionsError
 from millrace_formats.avro.pyruhvro_library import check_installed
 from millrace_formats.avro.reader.resolution import resolve, resolve_or_raise
-from millrace_formats.avro.registry.client import check_client_installed
 from millrace_formats.avro.registry.decoder import FramedDecoder
-from millrace_formats.avro.registry.frame import frame_of
-from millrace_formats.avro.registry.options import RegistryOptions
-from millrace_formats.avro.registry.schema_registry import registry_for
+from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.avro.registry.schemas import avro_registry
 from millrace_formats.avro.schema.derivation import check_columns, derive_record, render_schema
 from millrace_formats.avro.schema.model import NULL, AvroType, Union
 from millrace_formats.avro.schema.parser import schema_option
 from millrace_formats.avro.writer.encoder import BinaryWriter
 from millrace_formats.avro.writer.write_plan import WritePlan, plan_write
+from millrace_formats.registry.client import check_client_installed
+from millrace_formats.registry.frame import frame_of
 
 
 class RegistryFormat(Format):
     """A format whose schemas a registry has, under the subject of the options or that of the topic."""
 
-    Options = RegistryOptions
-    options: RegistryOptions
+    Options = AvroRegistryOptions
+    options: AvroRegistryOptions
 
     @property
     def depends_on_topic(self) -> bool:
@@ -54,10 +54,10 @@ class RegistryCodec:
         options: Its options.
     """
 
-    def __init__(self, format_name: str, options: RegistryOptions) -> None:
+    def __init__(self, format_name: str, options: AvroRegistryOptions) -> None:
         self._name = format_name
         self._options = options
-        self._registry = functools.partial(registry_for, format_name, options)
+        self._registry = functools.partial(avro_registry, format_name, options)
 
     def check(self, schema: pa.Schema) -> None:
         """Refuse columns that have no Avro schema, and a machine without the libraries.

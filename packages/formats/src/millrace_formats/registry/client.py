@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from millrace.errors import MachineError, OptionsError, RegistryError
-from millrace_formats.avro.registry.options import (
+from millrace_formats.registry.options import (
     CLIENT_DEFAULTS,
     PEM_FILES,
     STORES,
     RegistryOptions,
     client_properties,
 )
-from millrace_formats.avro.registry.tls import find_option_file, write_pem_files
+from millrace_formats.registry.tls import find_option_file, write_pem_files
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ def check_client_installed(format_name: str) -> None:
     except ImportError as error:
         raise MachineError(
             f"format {format_name!r} needs a library that is not installed ({error}): "
-            f"pip install 'millrace-formats[avro-confluent]'"
+            f"pip install 'millrace-formats[{format_name.removeprefix('debezium-')}]'"
         ) from None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from millrace.errors import OptionsError
 from millrace.options.parser import OptionParser
-from millrace_formats.avro.registry.options import RegistryOptions
+from millrace_formats.registry.options import RegistryOptions
 
 
 def parsed(**given: str) -> Any:

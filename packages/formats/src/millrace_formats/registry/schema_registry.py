@@ -1,0 +1,189 @@
+"""Look up the schema of an id, and the id of a schema, in a schema registry."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from millrace.errors import RegistryError
+from millrace_formats.registry.client import RegistryClient, RegistryRefusalError
+
+_SCHEMA_NOT_FOUND = 40403
+_SUBJECT_NOT_FOUND, _VERSION_NOT_FOUND = 40401, 40402
+
+S = TypeVar("S")
+
+
+class SchemaNotFoundError(Exception):
+    """The registry has no schema of the expected type for an id; says why."""
+
+
+class Reference(NamedTuple):
+    """A schema that another one refers to.
+
+    Attributes:
+        name: Its name in the other one, such as an imported file's.
+        text: The schema.
+        subject: Its subject.
+        version: Its version there.
+    """
+
+    name: str
+    text: str
+    subject: str
+    version: int
+
+
+class SchemaText(NamedTuple):
+    """A schema as the registry has it.
+
+    Attributes:
+        text: The schema.
+        references: The schemas that it refers to, directly or not, each after those that it refers to itself.
+        direct: The names of those that it refers to directly.
+    """
+
+    text: str
+    references: tuple[Reference, ...] = ()
+    direct: tuple[str, ...] = ()
+
+
+class Latest(NamedTuple, Generic[S]):
+    """The latest version of a subject: its schema's id, the schema as the registry has it, and parsed."""
+
+    schema_id: int
+    text: SchemaText
+    schema: S
+
+
+class SchemaRegistry(Generic[S]):
+    """A registry that is asked once for each schema.
+
+    Args:
+        client: The registry's client.
+        schema_type: The type of the schemas: AVRO, PROTOBUF or JSON.
+        parse: Parses a schema; raises ValueError.
+        fetch_format: The format in which the registry is asked for schemas, where it knows several.
+    """
+
+    def __init__(
+        self,
+        client: RegistryClient,
+        schema_type: str,
+        parse: Callable[[SchemaText], S],
+        fetch_format: str | None = None,
+    ) -> None:
+        self._client = client
+        self._type = schema_type
+        self._parse = parse
+        self._fetch_format = fetch_format
+        self._schemas: dict[int, S] = {}
+
+    def schema(self, schema_id: int) -> S:
+        """Return the schema of an id.
+
+        Raises:
+            SchemaNotFoundError: There is none, or it is of another type.
+            RegistryError: The registry could not be asked.
+        """
+        if schema_id not in self._schemas:
+            self._schemas[schema_id] = self._fetch(schema_id)
+        return self._schemas[schema_id]
+
+    def latest(self, subject: str) -> Latest[S] | None:
+        """Return the latest version of a subject, None when it has none; errors as of `schema`."""
+        what = f"the latest schema of subject {subject!r}"
+        try:
+            found = self._client.call(
+                lambda client: client.get_version(subject, "latest", fmt=self._fetch_format), what
+            )
+        except RegistryRefusalError as error:
+            if error.code in (_SUBJECT_NOT_FOUND, _VERSION_NOT_FOUND):
+                return None
+            raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
+        text = self._text(found.schema, what)
+        return Latest(int(found.schema_id), text, self._parsed(text, what))
+
+    def register(self, subject: str, text: str, references: Sequence[Reference] = (), *, is_new: bool) -> int:
+        """Return the id of a schema under a subject.
+
+        Args:
+            subject: The subject.
+            text: The schema.
+            references: The schemas that it refers to directly.
+            is_new: Whether to register the schema if the subject does not have it.
+
+        Raises:
+            RegistryError: The registry does not accept the schema, in its own words, or the subject does not have it,
+                or the registry could not be asked.
+        """
+        from confluent_kafka.schema_registry import Schema, SchemaReference
+
+        named = [SchemaReference(each.name, each.subject, each.version) for each in references]
+        schema = Schema(text, self._type, named)
+        try:
+            if is_new:
+                return self._client.call(lambda client: int(client.register_schema(subject, schema)), repr(subject))
+            return self._client.call(lambda client: int(client.lookup_schema(subject, schema).schema_id), repr(subject))
+        except RegistryRefusalError as error:
+            raise RegistryError(self._refusal(subject, error, is_new)) from None
+
+    def missing(self, subject: str, problem: str) -> RegistryError:
+        """Make the error of a subject that has not the schema of some rows, and must not get it."""
+        return RegistryError(
+            f"subject {subject!r} of the schema registry at {self._client.address} does not have the schema of the "
+            f"rows: {problem}. Register it first, or set option 'auto.register.schemas' to true"
+        )
+
+    def _refusal(self, subject: str, error: RegistryRefusalError, is_new: bool) -> str:
+        if is_new:
+            return (
+                f"the schema registry at {self._client.address} does not accept the schema of the rows for subject "
+                f"{subject!r}: {error}. Change the columns, or the compatibility of the subject, or give a schema by "
+                f"option 'schema'"
+            )
+        return str(self.missing(subject, str(error)))
+
+    def _fetch(self, schema_id: int) -> S:
+        what = f"schema {schema_id}"
+        try:
+            schema = self._client.call(lambda client: client.get_schema(schema_id, fmt=self._fetch_format), what)
+        except RegistryRefusalError as error:
+            if error.code == _SCHEMA_NOT_FOUND:
+                raise SchemaNotFoundError(f"{what} is not in the registry at {self._client.address}") from None
+            raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
+        return self._parsed(self._text(schema, what), what)
+
+    def _parsed(self, text: SchemaText, what: str) -> S:
+        try:
+            return self._parse(text)
+        except ValueError as error:
+            raise SchemaNotFoundError(f"{what} is not {_SCHEMAS[self._type]}: {error}") from None
+
+    def _text(self, schema: Any, what: str) -> SchemaText:
+        if (schema.schema_type or "AVRO") != self._type:
+            raise SchemaNotFoundError(f"{what} is of type {schema.schema_type or 'AVRO'}, expected {self._type}")
+        references: dict[tuple[str, int], Reference] = {}
+        try:
+            self._add_references(schema, references)
+        except RegistryRefusalError as error:
+            raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
+        direct = tuple(each.name for each in schema.references or ())
+        return SchemaText(schema.schema_str, tuple(references.values()), direct)
+
+    def _add_references(self, schema: Any, references: dict[tuple[str, int], Reference]) -> None:
+        for reference in schema.references or ():
+            key = (reference.subject, reference.version)
+            if key not in references:
+                request = functools.partial(_get_version, *key, self._fetch_format)
+                referred = self._client.call(request, f"subject {key[0]!r}, version {key[1]}").schema
+                self._add_references(referred, references)
+                references[key] = Reference(reference.name, referred.schema_str, *key)
+
+
+_SCHEMAS = {"AVRO": "an Avro schema", "PROTOBUF": "a protobuf schema", "JSON": "a JSON Schema"}
+
+
+def _get_version(subject: str, version: int | str, fetch_format: str | None, client: Any) -> Any:
+    return client.get_version(subject, version, fmt=fetch_format)
