@@ -1,4 +1,4 @@
-"""The shape of the source tree: no import circles, no file or function that needs scrolling."""
+"""The shape of the source tree: import circles, long files and functions, how docstrings begin."""
 
 from __future__ import annotations
 
@@ -42,3 +42,14 @@ def test_no_function_needs_scrolling() -> None:
         if isinstance(node, ast.FunctionDef) and node.end_lineno is not None
     )
     assert {name: lines for name, lines in functions if lines > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
+    docstrings = (
+        (f"{file.relative_to(ROOT)} {getattr(node, 'name', '')}", ast.get_docstring(node))
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    )
+    questions = ("What ", "How ", "Whether ", "Where ", "Those ", "Which ", "When ", "Who ")
+    assert [place for place, text in docstrings if text and text.startswith(questions)] == []

@@ -1,4 +1,4 @@
-"""Where Spark finds the data source ``millrace``, by this module's name and without any registration.
+"""The data source ``millrace``, which Spark finds by this module's name, without registration.
 
 Spark imports this module in every session of every user, so it imports nothing but Spark's own base class.
 """

@@ -1,4 +1,4 @@
-"""What a reader of messages reports: the columns that one message has."""
+"""The columns of one message, as a reader of messages reports them."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class BeforeAfterLayout(Layout):
 
     @functools.cached_property
     def _used_rows(self) -> Mapping[str, bytes]:
-        """Whether an operation uses the row before and the row after, by its name."""
+        """By the name of an operation, whether it uses the row before and the row after."""
         return {name: _USED_ROWS[operation] for name, operation in self.operations.items()}
 
     def read(self, message: Mapping[str, Any], rows: ExactRows) -> list[tuple[int, Row]]:
