@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
+from millrace.kafka.consumer import CONSUMERS
 from millrace.kafka.offset_metadata import offset_with_metadata
 from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
@@ -60,8 +61,9 @@ def new_worker(nothing_left):
     yield start
     for worker in workers:
         worker.sessions.clear()
-    # The driver's client, kept for the next micro-batch
+    # The driver's clients, kept for the next micro-batch
     RESOURCES.drop(WRITE_ADMINS)
+    RESOURCES.drop(CONSUMERS)
 
 
 @pytest.fixture
@@ -156,18 +158,31 @@ def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, worker):
             check_first_batch(config, "me", f"{topic}-two", 0, 2)
 
 
-def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values, worker, new_worker):
+@pytest.mark.parametrize(("answer", "written"), [("skip", []), ("write", ["a"])])
+def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values, new_worker, answer, written):
     with pytest.raises(LedgerError, match=r"this is micro-batch 5 .* 'sink.exactly-once.if-in-doubt' = 'write'"):
-        worker.write(config, rows("a"), task(5))
-    for answer in ("skip", "write"):
+        new_worker().write(config, rows("a"), task(5))
+    answered = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": answer}))
+    assert new_worker().write(answered, rows("a"), task(5)).is_skipped == (answer == "skip")
+    assert new_worker().write(config, rows("a"), task(5)).is_skipped
+    assert values() == written
+
+
+def test_only_the_doubtful_micro_batch_is_skipped(options, topic, values, new_worker):
+    skipping = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "skip"}))
+    for batch in range(5, 8):
         worker = new_worker()
-        answered = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": answer}))
-        assert worker.write(answered, rows(answer), task(5)).is_skipped == (answer == "skip")
-    assert values() == ["write"]
+        results = [worker.write(skipping, rows(f"{batch}-{index}"), task(batch, index)) for index in range(2)]
+        assert [result.is_skipped for result in results] == [batch == 5] * 2
+        pipeline.commit_micro_batch(skipping, "me", f"{topic}-run", batch, results, 2)
+    # Neither do tasks that had no rows in the doubtful micro-batch
+    assert worker.write(skipping, rows("7-2"), task(7, 2)).rows == 1
+    assert values() == ["6-0", "6-1", "7-0", "7-1", "7-2"]
 
 
-def test_a_task_that_is_new_in_its_query_is_no_doubt(config, values, worker):
-    worker.write(config, rows("a"), task(0, index=0))
+def test_a_task_that_is_new_in_its_query_is_no_doubt(config, topic, values, worker):
+    result = worker.write(config, rows("a"), task(0, index=0))
+    pipeline.commit_micro_batch(config, "me", f"{topic}-run", 0, [result], 8)
     assert worker.write(config, rows("b"), task(5, index=7)).rows == 1
     assert values() == ["a", "b"]
 
@@ -225,8 +240,8 @@ def test_an_attempt_that_wakes_after_its_successor_has_committed_writes_nothing(
 
 def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker, topic, worker):
     for batch in range(3):
-        for index in range(3):
-            worker.write(config, rows("a"), task(batch, index))
+        results = [worker.write(config, rows("a"), task(batch, index)) for index in range(3)]
+        pipeline.commit_micro_batch(config, "me", f"{topic}-run", batch, results, 3)
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     mine = {group for group in groups if group.startswith(f"p-{topic}")}

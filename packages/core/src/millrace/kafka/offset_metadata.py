@@ -60,15 +60,6 @@ def read_offset_metadata(
         consumer.close()
 
 
-def consumer_group_metadata(client: Properties, group: str) -> bytes:
-    """Return a consumer group's own metadata, to commit offsets for it; makes no request."""
-    consumer = _consumer(client, group, "read_uncommitted")
-    try:
-        return consumer.consumer_group_metadata()
-    finally:
-        consumer.close()
-
-
 def retry_transaction_request(request: Callable[[float], T], clock: Clock = SYSTEM_CLOCK) -> T:
     """Return the result of a request, retrying it for a minute while its failure is transient.
 

@@ -122,5 +122,4 @@ def commit_micro_batch(
         return
     if any(result.is_new for result in results):
         check_first_batch(config, query, run, batch, tasks)
-    elif not any(result.rows for result in results):
-        register_query(config, query, run, batch)
+    register_query(config, query, run, batch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -15,9 +16,9 @@ from millrace.sink.committer.transaction_session import TransactionSession, Tran
 from millrace.sink.write_task import WriteResult, WriteTask
 from support.records import sink_config
 
-CONFIG = sink_config(
-    topic="orders", **{"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy"}
-)
+OPTIONS = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy"}
+CONFIG = sink_config(topic="orders", **OPTIONS)
+SKIPPING = sink_config(topic="orders", **OPTIONS, **{"sink.exactly-once.if-in-doubt": "skip"})
 TASK = WriteTask(3, 0, "run-1")
 EMPTY = pa.record_batch({"value": pa.array([], pa.binary())})
 ROWS = pa.record_batch({"value": pa.array([b"a", b"b"])})
@@ -78,6 +79,12 @@ def run(
     return write_exactly_once(CONFIG, TASK, batches, produce_rows, sessions=sessions, successor_timeout_s=0.0)
 
 
+@pytest.fixture
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brokers that know no query of the prefix."""
+    monkeypatch.setattr("millrace.sink.committer.exactly_once.is_registered", lambda *_: False)
+
+
 def written(rows: int, query: str = "run-1") -> Ledger:
     return Ledger((LedgerEntry(query, 0, rows, 0),))
 
@@ -112,6 +119,20 @@ def test_rows_that_are_written_already_are_not_produced() -> None:
     assert run(sessions, ROWS) == WriteResult(is_skipped=True, is_new=True)
     assert sessions.producer.calls == ["open", "abort"]
     assert sessions.kept == [sessions.session]
+
+
+def test_what_is_skipped_in_doubt_is_committed_by_the_ledger_alone(
+    forgotten: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions = Sessions()
+    for batch, calls in ((5, ["open", "commit"]), (6, ["open", "produce 2", "commit"])):
+        sessions.producer.calls.clear()
+        task = replace(TASK, batch=batch)
+        result = write_exactly_once(SKIPPING, task, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+        assert (result.is_skipped, sessions.producer.calls) == (batch == 5, calls)
+    assert sessions.session.ledger is not None
+    assert sessions.session.ledger.has_written("run-1", 6)
+    assert ["It is skipped now" in message for message in caplog.messages] == [True]
 
 
 def test_other_rows_than_were_written_are_refused() -> None:

@@ -17,7 +17,7 @@ from millrace.kafka.retry import poll
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
 from millrace.sink.committer.ledger_store import ledger_offset
-from millrace.sink.committer.query_registration import REGISTRATION_INTERVAL_S, is_registered, registration
+from millrace.sink.committer.query_registration import is_registered
 from millrace.sink.committer.transaction_session import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 
@@ -62,23 +62,30 @@ def write_exactly_once(
         # 2. Take over the transactional id, which fences older attempts, read its ledger, and begin a transaction
         session = sessions.open(config, task)
         try:
-            if _is_written(config, task, session):
+            decision = _decide(config, task, session)
+            if decision is WriteDecision.SKIP:
                 # 3. By the ledger the rows are written: end the transaction without them
                 result = _skip(config, task, session, rows)
                 session.producer.abort_transaction()
+            elif decision is WriteDecision.SKIP_IN_DOUBT:
+                # 4. Commit the ledger alone, so that the next micro-batch is not in doubt too
+                _commit(config, task, session, sum(batch.num_rows for batch in rows))
+                result = WriteResult(is_skipped=True, is_new=session.is_new)
             else:
-                # 4. Produce the rows, and commit them together with the ledger that says so
-                result = _commit(config, task, session, produce_rows(session.producer, rows))
+                # 5. Produce the rows, and commit them together with the ledger that says so
+                result = produce_rows(session.producer, rows)
+                _commit(config, task, session, result.rows)
+                result = dataclasses.replace(result, is_new=session.is_new)
         except BaseException:
-            # 5. Abort at once: until then readers see nothing of what comes after the transaction
+            # 6. Abort at once: until then readers see nothing of what comes after the transaction
             _abort(session.producer)
             raise
     except FencedError:
-        # 6. A newer attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
+        # 7. A newer attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
         if not _successor_commits(config, task, sessions, successor_timeout_s):
             raise
         return WriteResult(is_skipped=True, is_new=True)
-    # 7. Keep the producer for the task's next micro-batch
+    # 8. Keep the producer for the task's next micro-batch
     sessions.keep(config, task, session)
     return result
 
@@ -89,8 +96,8 @@ def _rows_unless_empty(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
     return None if first is None else chain([first], remaining)
 
 
-def _is_written(config: SinkConfig, task: WriteTask, session: TransactionSession) -> bool:
-    """Decide whether to skip the rows: by the ledger or, where that does not tell, by the user's option."""
+def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) -> WriteDecision:
+    """Decide by the ledger or, where that does not tell, by the user's option."""
     ledger, policy = session.ledger, config.options.if_in_doubt
     try:
         decision = decide(
@@ -101,7 +108,7 @@ def _is_written(config: SinkConfig, task: WriteTask, session: TransactionSession
         if isinstance(error, FencedError) or policy == "fail":
             raise type(error)(described) from None
         logger.warning("%s. It is %s now", described, "written" if policy == "write" else "skipped")
-        return policy == "skip"
+        return WriteDecision.SKIP_IN_DOUBT if policy == "skip" else WriteDecision.WRITE
     if decision is WriteDecision.WRITE_AS_NEW_QUERY and ledger and task.is_streaming:
         last = ledger.entries[0]
         logger.warning(
@@ -111,7 +118,7 @@ def _is_written(config: SinkConfig, task: WriteTask, session: TransactionSession
             last.batch,
             task.query,
         )
-    return decision is WriteDecision.SKIP
+    return decision
 
 
 def _skip(
@@ -134,19 +141,12 @@ def _skip(
     return WriteResult(is_skipped=True, is_new=session.is_new)
 
 
-def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, result: WriteResult) -> WriteResult:
-    """Commit the transaction with the task's new ledger and, once an hour, with the query's registration."""
-    entry = LedgerEntry(task.query, task.batch, result.rows, int(time.time()))
+def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> None:
+    """Commit the transaction with the task's new ledger."""
+    entry = LedgerEntry(task.query, task.batch, rows, int(time.time()))
     ledger, offset = (session.ledger or Ledger()).with_entry(entry), task.batch + 1
-    offsets = {session.group: ledger_offset(config, ledger, offset)}
-    registers = task.is_streaming and time.monotonic() > session.registered_until
-    if registers:
-        offsets |= registration(config, entry)
-    session.producer.commit_transaction(offsets)
+    session.producer.commit_transaction({session.group: ledger_offset(config, ledger, offset)})
     session.ledger, session.offset = ledger, offset
-    if registers:
-        session.registered_until = time.monotonic() + REGISTRATION_INTERVAL_S
-    return dataclasses.replace(result, is_new=session.is_new)
 
 
 def _abort(producer: TransactionalProducer) -> None:

@@ -88,6 +88,8 @@ class WriteDecision(Enum):
     WRITE = auto()
     SKIP = auto()
     """They have been written already."""
+    SKIP_IN_DOUBT = auto()
+    """Whether they have been written is unknown; the user's option leaves them out."""
     WRITE_AS_NEW_QUERY = auto()
     """The query begins with a transactional id that other queries have used."""
 

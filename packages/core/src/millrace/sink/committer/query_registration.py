@@ -1,23 +1,20 @@
 """Register queries in the consumer group of their prefix.
 
 A task without a ledger of its own is new, or brokers have forgotten its ledger. Which of the two it is shows in the
-prefix's group: a query that is registered there has written with other tasks, so that nothing was forgotten.
+prefix's group: the driver registers a query there when it has completed a micro-batch, so that nothing was forgotten.
 """
 
 from __future__ import annotations
 
 import time
 
-from confluent_kafka import TopicPartition as ClientPartition
-
 from millrace.configuration import SinkConfig
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
-from millrace.kafka.offset_metadata import consumer_group_metadata
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
-from millrace.sink.committer.ledger_store import ledger_offset, ledger_topic, read_ledger, registration_group
+from millrace.sink.committer.ledger_store import ledger_topic, read_ledger, registration_group
 from millrace.worker import RESOURCES, ResourceKind
 
 REGISTRATION_INTERVAL_S = 3600.0
@@ -39,25 +36,11 @@ def is_registered(config: SinkConfig, query: str) -> bool:
     return ledger is not None and ledger.entry(query) is not None
 
 
-def registration(config: SinkConfig, entry: LedgerEntry) -> dict[bytes, ClientPartition]:
-    """Make the offset that registers a query in a transaction of one of its tasks.
-
-    Args:
-        config: The sink's configuration.
-        entry: The newest micro-batch of the query.
-
-    Returns:
-        The offset by the metadata of the prefix's consumer group.
-    """
-    group = consumer_group_metadata(config.client, registration_group(config))
-    return {group: ledger_offset(config, Ledger((entry,)), entry.batch + 1)}
-
-
 def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None:
-    """Register a query that has ended a micro-batch without rows; on the driver.
+    """Register a query that has completed a micro-batch; on the driver.
 
-    Tasks register their query with their first rows. Without any rows, the query's next micro-batch would look like
-    that of one which the brokers have forgotten. Done once for each run, and again every hour.
+    Tasks do not: the others of a micro-batch in doubt would take it for new. Done once for each run, and again every
+    hour.
 
     Args:
         config: The sink's configuration.

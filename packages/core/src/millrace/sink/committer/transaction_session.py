@@ -26,7 +26,6 @@ class TransactionSession:
         group: The metadata of the ledger's consumer group.
         ledger: The ledger of the id; None before the first write.
         offset: The offset that the ledger was committed with.
-        registered_until: The time, by the monotonic clock, until which the query need not be registered again.
         is_new: Whether it was opened for this task.
     """
 
@@ -34,7 +33,6 @@ class TransactionSession:
     group: bytes
     ledger: Ledger | None
     offset: int = 0
-    registered_until: float = 0.0
     is_new: bool = True
 
 
