@@ -13,7 +13,7 @@ from millrace.kafka.client_log import ClientLog
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import END_OF_LOG_CODES, configuration_errors, is_transient
 from millrace.kafka.retry import RETRY_TIMEOUT_S, SYSTEM_CLOCK, Clock
-from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, Statistics
+from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, FetchPositions, Statistics
 from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
@@ -48,14 +48,16 @@ class KafkaConsumer:
     Attributes:
         client: The client.
         client_log: Its errors and log lines.
-        statistics: Its statistics.
+        statistics: Its statistics; empty where its fetch positions are followed.
         owner: Who assigned partitions to it last; only the owner may unassign them.
+        positions: How far it has fetched; None where that is not followed.
     """
 
     client: Consumer
     client_log: ClientLog
     statistics: Statistics = field(default_factory=Statistics)
     owner: object = None
+    positions: FetchPositions | None = None
 
     def close(self) -> None:
         """Close the client."""
@@ -74,8 +76,12 @@ def consumer_for(client: Properties, resources: WorkerResources = RESOURCES) -> 
     return resources.get(CONSUMERS, client, lambda: new_consumer(client))
 
 
-def new_consumer(client: Properties) -> KafkaConsumer:
+def new_consumer(client: Properties, positions: FetchPositions | None = None) -> KafkaConsumer:
     """Create a consumer, to be closed by the caller.
+
+    Args:
+        client: Its properties.
+        positions: Where it reports how far it has fetched, instead of its statistics.
 
     Raises:
         OptionsError: The client does not accept its properties.
@@ -83,8 +89,16 @@ def new_consumer(client: Properties) -> KafkaConsumer:
     settings = client_settings(client)
     client_log, statistics = ClientLog(settings), Statistics()
     with configuration_errors():
-        consumer = Consumer({**_DEFAULTS, **settings, **_FIXED, **client_log.settings(), **statistics.settings()})
-    return KafkaConsumer(consumer, client_log, statistics)
+        consumer = Consumer(
+            {
+                **_DEFAULTS,
+                **settings,
+                **_FIXED,
+                **client_log.settings(),
+                **(positions or statistics).settings(),
+            }
+        )
+    return KafkaConsumer(consumer, client_log, statistics, positions=positions)
 
 
 def consume_to_end(

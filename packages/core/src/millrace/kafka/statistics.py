@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from millrace.contracts import TopicPartition
+
 STATISTICS_INTERVAL = "statistics.interval.ms"
 """The client's property."""
 
@@ -15,6 +17,9 @@ STATISTICS_INTERVAL_MS = "5000"
 """Its default value."""
 
 STATISTICS_OFF = {STATISTICS_INTERVAL: "0"}
+
+POSITIONS_INTERVAL_MS = "20"
+"""How often a consumer reports how far it has fetched, where that is followed: for so long it may fetch too much."""
 
 _TOTALS = {
     "consumer": ("rx", "rx_bytes", "rxmsgs", "rxmsg_bytes", "tx", "tx_bytes", "replyq"),
@@ -50,6 +55,37 @@ class Statistics:
             slowest = {"rtt_avg_us": max(round_trips)} if round_trips else {}
             totals = {name: report[name] for name in _TOTALS[report["type"]]} | slowest
             self._latest = report[_NAME_FIELD[report["type"]]], totals
+        return self._latest
+
+    def _on_statistics(self, text: str) -> None:
+        self._unparsed = text
+
+
+class FetchPositions:
+    """How far a consumer has fetched, messages of aborted transactions included, which it never hands out.
+
+    A consumer tells that by its statistics alone. It is for those that are polled all the time: reports pile up in one
+    that nobody polls.
+    """
+
+    def __init__(self) -> None:
+        self._unparsed: str | None = None
+        self._latest: dict[TopicPartition, int] = {}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the client properties that make it report here."""
+        return {STATISTICS_INTERVAL: POSITIONS_INTERVAL_MS, "stats_cb": self._on_statistics}
+
+    def latest(self) -> dict[TopicPartition, int]:
+        """Return the offset to fetch next of each partition that is being fetched, as of the last report."""
+        text, self._unparsed = self._unparsed, None
+        if text is not None:
+            self._latest = {
+                TopicPartition(topic, int(number)): partition["next_offset"]
+                for topic, found in json.loads(text)["topics"].items()
+                for number, partition in found["partitions"].items()
+                if partition["fetch_state"] == "active"
+            }
         return self._latest
 
     def _on_statistics(self, text: str) -> None:

@@ -2,13 +2,15 @@
 
 A log may have gaps: compacted records, markers of transactions, and records of aborted transactions, which a consumer
 with ``isolation.level`` = ``read_committed`` does not get (KIP-98). A range therefore ends at a later record, or at the
-end of the partition.
+end of the partition, or, where the client hands out nothing for a while though it fetches, at the offset that it has
+fetched up to.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
@@ -20,6 +22,7 @@ from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S
 from millrace.kafka.consumer import KafkaConsumer
 from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
 from millrace.kafka.retry import REQUEST_TIMEOUT_S
+from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.data_loss import DATA_LOSS_HINT, describe_log, logger
 from millrace.source.reader.split_metrics import SplitMetrics
@@ -49,11 +52,13 @@ class FetchTimeouts:
             its high watermark late.
         refused_s: After this, a client that brokers refuse gives up; they may let it in later.
         stall_s: After this, a read gives up; a restarted broker is back sooner.
+        quiet_s: After this, a client that fetches and hands out nothing is replaced by one that tells its positions.
     """
 
     early_end_s: float = 10.0
     refused_s: float = SECURITY_ERROR_GRACE_S
     stall_s: float = 120.0
+    quiet_s: float = 0.2
 
 
 def fetch(
@@ -63,6 +68,7 @@ def fetch(
     *,
     fail_on_data_loss: bool = True,
     timeouts: FetchTimeouts | None = None,
+    new_follower: Callable[[], KafkaConsumer] | None = None,
 ) -> Iterator[Messages]:
     """Yield all visible messages of a split's ranges, in batches, in order within each partition.
 
@@ -72,6 +78,8 @@ def fetch(
         metrics: Where to count what was read.
         fail_on_data_loss: Whether offsets that are gone are an error; else they are skipped with a warning.
         timeouts: How long to wait for messages.
+        new_follower: Creates a consumer with the same properties whose fetch positions can be followed. It goes on
+            where the log has no visible messages for long; None to wait for a visible one, or the end of the partition.
 
     Raises:
         DataLossError: Some of the offsets are no longer in the log, and that is an error.
@@ -79,7 +87,12 @@ def fetch(
     """
     if split.ranges:
         fetcher = _Fetcher(
-            consumer, split, metrics, fail_on_data_loss=fail_on_data_loss, timeouts=timeouts or FetchTimeouts()
+            consumer,
+            split,
+            metrics,
+            fail_on_data_loss=fail_on_data_loss,
+            timeouts=timeouts or FetchTimeouts(),
+            new_follower=new_follower,
         )
         yield from fetcher.run()
 
@@ -93,33 +106,47 @@ class _Fetcher:
         *,
         fail_on_data_loss: bool,
         timeouts: FetchTimeouts,
+        new_follower: Callable[[], KafkaConsumer] | None,
     ) -> None:
         self._consumer = consumer
         self._metrics = metrics
         self._fail = fail_on_data_loss
         self._timeouts = timeouts
-        self._client: Consumer = consumer.client
-        self._log = consumer.client_log
+        self._new_follower = new_follower
         self._unfinished = {each.partition: each for each in split.ranges}
         self._only_partition = split.ranges[0].partition if len(split.ranges) == 1 else None
         self._positions = {each.partition: each.start for each in split.ranges}
         self._ended_early: set[TopicPartition] = set()
         self._retried_at: dict[TopicPartition, int] = {}
+        # By the reports before the last poll
+        self._fetched_to: dict[TopicPartition, int] = {}
         self._batch_size = FIRST_BATCH_MESSAGES
         self._last_message_at = time.monotonic()
 
     def run(self) -> Iterator[Messages]:
-        self._log.clear()
-        self._consumer.owner = self
         with client_errors(f"reading {self._describe_unfinished()}"):
-            self._client.assign([ClientPartition(*r.partition, r.start) for r in self._unfinished.values()])
             try:
+                self._assign()
                 while self._unfinished:
                     yield from self._poll()
             finally:
-                # A reader that is abandoned ends when it likes, perhaps in the middle of the next one
-                if self._consumer.owner is self:
-                    self._client.unassign()
+                self._give_back()
+
+    @property
+    def _client(self) -> Consumer:
+        return self._consumer.client
+
+    def _assign(self) -> None:
+        self._consumer.client_log.clear()
+        self._consumer.owner = self
+        self._client.assign([ClientPartition(*partition, self._positions[partition]) for partition in self._unfinished])
+
+    def _give_back(self) -> None:
+        if self._consumer.positions is not None:
+            self._consumer.close()
+        # A reader that is abandoned ends when it likes, perhaps in the middle of the next one
+        elif self._consumer.owner is self:
+            self._client.unassign()
 
     def _poll(self) -> Iterator[Messages]:
         remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())
@@ -205,19 +232,50 @@ class _Fetcher:
         if has_messages or not self._unfinished:
             self._last_message_at = now
             return
+        if self._consumer.positions is not None:
+            self._follow(self._consumer.positions, now)
+            if not self._unfinished:
+                return
         silent_s = now - self._last_message_at
+        if self._new_follower and silent_s > self._timeouts.quiet_s and self._fetches_in_silence():
+            self._give_back()
+            self._consumer, self._new_follower = self._new_follower(), None
+            self._assign()
         if silent_s > self._timeouts.early_end_s and self._ended_early.issuperset(self._unfinished):
             self._on_loss(self._unfinished[min(self._ended_early & self._unfinished.keys())])
             self._last_message_at = now
-        refusal = self._log.security_error() if silent_s > self._timeouts.refused_s else None
+        refusal = self._consumer.client_log.security_error() if silent_s > self._timeouts.refused_s else None
         if refusal:
             raise ClientError(f"reading {self._describe_unfinished()} failed: {refusal}")
         if silent_s > self._timeouts.stall_s:
-            said = self._log.recent_errors()
+            said = self._consumer.client_log.recent_errors()
             raise ClientError(
                 f"reading {self._describe_unfinished()}: no message for {self._timeouts.stall_s:.0f} s"
                 f"{f': {said}' if said else ''}. Check that the brokers are running and reachable from this machine"
             )
+
+    def _fetches_in_silence(self) -> bool:
+        """Return whether brokers send something, by which the client learns where a log ends, that is not visible."""
+        for partition in self._unfinished.keys() - self._ended_early:
+            with suppress(KafkaException):
+                _, high = self._client.get_watermark_offsets(ClientPartition(*partition), cached=True)
+                if high > self._positions[partition]:
+                    return True
+        return False
+
+    def _follow(self, reported: FetchPositions, now: float) -> None:
+        """End ranges that were fetched to their ends without a visible message; called after a poll without messages.
+
+        What was fetched before the report has been handed out, then.
+        """
+        for partition, offset in self._fetched_to.items():
+            range_ = self._unfinished.get(partition)
+            if range_ is not None and offset >= range_.end:
+                self._move(range_, offset)
+        latest = reported.latest()
+        if any(offset > self._fetched_to.get(partition, -1) for partition, offset in latest.items()):
+            self._last_message_at = now
+        self._fetched_to = latest
 
     def _on_loss(self, range_: OffsetRange) -> None:
         """Skip offsets that are gone, if the user wants that."""

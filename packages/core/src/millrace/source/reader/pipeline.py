@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from millrace.configuration import SourceConfig
 from millrace.gc_control import garbage_collection_paused
-from millrace.kafka.consumer import consumer_for
+from millrace.kafka.consumer import consumer_for, new_consumer
+from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.reader.builder_factory import record_batch_builder_for
 from millrace.source.reader.error_policy import ErrorPolicy
@@ -37,7 +38,13 @@ def read_split(
     """
     # Spark asks for a partition, and so for an empty split, even where there is nothing to read
     fetched: Iterable[Messages] = (
-        fetch(consumer_for(config.client), split, metrics, fail_on_data_loss=config.options.fail_on_data_loss)
+        fetch(
+            consumer_for(config.client),
+            split,
+            metrics,
+            fail_on_data_loss=config.options.fail_on_data_loss,
+            new_follower=lambda: new_consumer(config.client, FetchPositions()),
+        )
         if split.ranges
         else ()
     )
