@@ -124,16 +124,36 @@ def test_a_task_without_rows_opens_no_transaction_and_keeps_its_ledger(config, v
     assert values() == ["a", "c"]
 
 
-def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, options, values, worker, new_worker):
+def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, values, worker, new_worker):
     worker.write(config, rows("a", "b"), task(0))
     worker = new_worker()
     with pytest.raises(
         LedgerError, match=r"micro-batch 0 was written with 2 rows .* is repeated with 1. The query, its"
     ):
         worker.write(config, rows("a"), task(0))
-    answered = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "skip"}))
-    assert worker.write(answered, rows("a"), task(0)).is_skipped
     assert values() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "repeated", "written"),
+    [
+        ("write", "ab", "ab"),
+        ("write", "abc", "aabbc"),
+        ("write", "c", "abc"),
+        ("skip", "abc", "ab"),
+        ("skip", "c", "ab"),
+    ],
+)
+def test_other_rows_of_a_repeated_micro_batch_are_all_written_or_all_skipped(
+    config, options, values, new_worker, answer, repeated, written
+):
+    new_worker().write(config, rows("a", "b"), task(0))
+    answered = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": answer}))
+    assert new_worker().write(answered, rows(*repeated), task(0)).is_skipped == (written == "ab")
+    # An attempt of the same task that follows finds what was decided
+    assert new_worker().write(answered, rows(*repeated), task(0)).is_skipped
+    assert new_worker().write(config, rows("d"), task(1)).rows == 1
+    assert values() == [*written, "d"]
 
 
 def test_a_micro_batch_that_more_tasks_had_written_is_noticed(config, worker, new_worker):

@@ -331,7 +331,7 @@ class SinkOptions(TableOptions):
         "sink.exactly-once.if-in-doubt",
         default="fail",
         doc="The action of a task that cannot find out whether its rows are already written, because Kafka "
-        "has forgotten it or the query was changed: fail, write them, perhaps twice, or skip them (an "
+        "has forgotten it or the query was changed: fail, write all of them, perhaps twice, or skip all of them (an "
         "addition).",
     )
     partitioner: str = option(

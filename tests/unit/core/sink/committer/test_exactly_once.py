@@ -19,6 +19,7 @@ from support.records import sink_config
 OPTIONS = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy"}
 CONFIG = sink_config(topic="orders", **OPTIONS)
 SKIPPING = sink_config(topic="orders", **OPTIONS, **{"sink.exactly-once.if-in-doubt": "skip"})
+WRITING = sink_config(topic="orders", **OPTIONS, **{"sink.exactly-once.if-in-doubt": "write"})
 TASK = WriteTask(3, 0, "run-1")
 EMPTY = pa.record_batch({"value": pa.array([], pa.binary())})
 ROWS = pa.record_batch({"value": pa.array([b"a", b"b"])})
@@ -141,6 +142,25 @@ def test_other_rows_than_were_written_are_refused() -> None:
         run(sessions, ROWS)
     assert sessions.producer.calls == ["open", "abort"]
     assert sessions.kept == []
+
+
+@pytest.mark.parametrize(
+    ("config", "before", "calls", "outcome"),
+    [
+        (SKIPPING, 2, ["open", "abort"], None),
+        (SKIPPING, 3, ["open", "abort"], "skipped"),
+        (WRITING, 2, ["open", "produce 2", "abort"], None),
+        (WRITING, 1, ["open", "produce 2", "commit"], "written"),
+    ],
+)
+def test_other_rows_than_were_written_follow_the_users_option(
+    caplog: pytest.LogCaptureFixture, config: Any, before: int, calls: list[str], outcome: str | None
+) -> None:
+    sessions = Sessions(written(before))
+    result = write_exactly_once(config, TASK, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+    assert result.is_skipped == ("commit" not in calls)
+    assert sessions.producer.calls == calls
+    assert [f"are {outcome} now" in message for message in caplog.messages] == ([True] if outcome else [])
 
 
 def test_a_failure_aborts_at_once_and_the_producer_is_not_kept() -> None:

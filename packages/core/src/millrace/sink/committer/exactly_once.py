@@ -62,32 +62,46 @@ def write_exactly_once(
         # 2. Take over the transactional id, which fences older attempts, read its ledger, and begin a transaction
         session = sessions.open(config, task)
         try:
-            decision = _decide(config, task, session)
-            if decision is WriteDecision.SKIP:
-                # 3. By the ledger the rows are written: end the transaction without them
-                result = _skip(config, task, session, rows)
-                session.producer.abort_transaction()
-            elif decision is WriteDecision.SKIP_IN_DOUBT:
-                # 4. Commit the ledger alone, so that the next micro-batch is not in doubt too
-                _commit(config, task, session, sum(batch.num_rows for batch in rows))
-                result = WriteResult(is_skipped=True, is_new=session.is_new)
-            else:
-                # 5. Produce the rows, and commit them together with the ledger that says so
-                result = produce_rows(session.producer, rows)
-                _commit(config, task, session, result.rows)
-                result = dataclasses.replace(result, is_new=session.is_new)
+            result = _write_in_transaction(config, task, session, rows, produce_rows)
         except BaseException:
-            # 6. Abort at once: until then readers see nothing of what comes after the transaction
+            # 3. Abort at once: until then readers see nothing of what comes after the transaction
             _abort(session.producer)
             raise
     except FencedError:
-        # 7. A newer attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
+        # 4. A newer attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
         if not _successor_commits(config, task, sessions, successor_timeout_s):
             raise
         return WriteResult(is_skipped=True, is_new=True)
-    # 8. Keep the producer for the task's next micro-batch
+    # 5. Keep the producer for the task's next micro-batch
     sessions.keep(config, task, session)
     return result
+
+
+def _write_in_transaction(
+    config: SinkConfig,
+    task: WriteTask,
+    session: TransactionSession,
+    rows: Iterator[pa.RecordBatch],
+    produce_rows: ProduceRows,
+) -> WriteResult:
+    """End the transaction that is open: with the rows, or without them."""
+    decision, policy = _decide(config, task, session), config.options.if_in_doubt
+    skipped = WriteResult(is_skipped=True, is_new=session.is_new)
+    if decision is WriteDecision.SKIP_IN_DOUBT:
+        # The ledger alone, so that the next micro-batch is not in doubt too
+        _commit(config, task, session, _count(rows))
+        return skipped
+    if decision is WriteDecision.SKIP and policy != "write":
+        _check_count(config, task, session, _count(rows))
+        session.producer.abort_transaction()
+        return skipped
+    result = produce_rows(session.producer, rows)
+    if decision is WriteDecision.SKIP and not _has_other_count(task, session, result.rows):
+        # Spark gives rows once, so that they were produced before their number was known; readers never see them
+        session.producer.abort_transaction()
+        return skipped
+    _commit(config, task, session, result.rows)
+    return dataclasses.replace(result, is_new=session.is_new)
 
 
 def _rows_unless_empty(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch] | None:
@@ -121,24 +135,43 @@ def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) ->
     return decision
 
 
-def _skip(
-    config: SinkConfig, task: WriteTask, session: TransactionSession, batches: Iterator[pa.RecordBatch]
-) -> WriteResult:
-    """Count the rows to skip, which must be as many as were written.
+def _count(batches: Iterator[pa.RecordBatch]) -> int:
+    return sum(batch.num_rows for batch in batches)
+
+
+def _check_count(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> None:
+    """Check that as many rows are skipped as were written.
 
     Raises:
         LedgerError: They are not, unless the user's option accepts it.
     """
-    rows = sum(batch.num_rows for batch in batches)
-    entry = session.ledger.entry(task.query) if session.ledger else None
-    if entry and entry.batch == task.batch and entry.rows != rows and config.options.if_in_doubt == "fail":
+    problem = _count_problem(task, session, rows)
+    if problem and config.options.if_in_doubt == "fail":
         raise LedgerError(
-            f"exactly-once by transactional id {session.producer.transactional_id!r}: micro-batch {task.batch} was "
-            f"written with {entry.rows} rows by this task before, and is repeated with {rows}. The query, its number "
-            f"of tasks or its input has changed while the micro-batch was unfinished. Start it once as it was before; "
-            f"or leave out the rows of this task by 'sink.exactly-once.if-in-doubt' = 'skip'"
+            f"{problem}. The query, its number of tasks or its input has changed while the micro-batch was unfinished. "
+            f"Start it once as it was before; or, by 'sink.exactly-once.if-in-doubt', leave out the rows of this task "
+            f"('skip', some may be missing then) or write all of them ('write', some may be in the topic twice then)"
         )
-    return WriteResult(is_skipped=True, is_new=session.is_new)
+    if problem:
+        logger.warning("%s. They are skipped now", problem)
+
+
+def _has_other_count(task: WriteTask, session: TransactionSession, rows: int) -> bool:
+    """Return whether a task had written another number of rows; the user's option then writes all of them."""
+    problem = _count_problem(task, session, rows)
+    if problem:
+        logger.warning("%s. All of them are written now; those that were written before are there twice", problem)
+    return problem is not None
+
+
+def _count_problem(task: WriteTask, session: TransactionSession, rows: int) -> str | None:
+    entry = session.ledger.entry(task.query) if session.ledger else None
+    if entry is None or entry.rows == rows:
+        return None
+    return (
+        f"exactly-once by transactional id {session.producer.transactional_id!r}: micro-batch {task.batch} was written "
+        f"with {entry.rows} rows by this task before, and is repeated with {rows}"
+    )
 
 
 def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> None:
