@@ -8,7 +8,8 @@ import typing
 from pathlib import Path
 
 from millrace.options import OptionInfo, options_of
-from millrace.options.connector import SinkOptions, SourceOptions, TableOptions
+from millrace.options.connector import SinkOptions, SourceOptions
+from millrace.options.table import TableOptions
 from millrace.plugins.kinds import (
     CATALOG,
     FORMAT,

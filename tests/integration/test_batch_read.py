@@ -251,6 +251,26 @@ def test_metadata_stands_beside_the_columns_of_a_format(spark, connection, broke
     assert (row.event_time, row.epoch) == (datetime(1970, 1, 1, 0, 0, 1), 0)
 
 
+def test_metadata_has_the_types_that_are_declared_for_it(spark, connection, broker, make_topic):
+    topic = make_topic(1)
+    produce(broker.bootstrap_servers, topic, [{"key": b"first", "value": b'{"id":1}'}])
+    metadata = "offset, partition AS part, __raw_key__ AS k, timestamp AS ms, topic"
+    options = {**connection, "topic": topic, "format": "json", "metadata.columns": metadata}
+    declared = "offset INT NOT NULL, part BIGINT NOT NULL, k STRING, ms BIGINT"
+
+    by_schema = spark.read.format("millrace").options(**options).schema(f"id BIGINT, {declared}, topic STRING").load()
+    by_option = spark.read.format("millrace").options(**options, columns=f"id BIGINT, {declared}").load()
+    given = ", ".join(f"`{name}` '{value}'" for name, value in options.items())
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW declared USING millrace OPTIONS ({given}, columns 'id BIGINT, *')")
+
+    (row,) = by_schema.collect()
+    assert row[:4] == (1, 0, 0, "first")
+    assert row.ms > 1_000_000_000_000
+    assert by_option.collect() == [row]
+    assert by_option.dtypes == by_schema.dtypes
+    assert [name for name, _ in spark.table("declared").dtypes] == ["id", "offset", "part", "k", "ms", "topic"]
+
+
 def test_metadata_is_added_to_the_columns_that_a_read_has_anyway(spark, connection, broker, make_topic):
     topic = make_topic()
     produce(broker.bootstrap_servers, topic, [{"value": b"v"}])

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from millrace.errors import OptionsError
 from millrace.options import options_of
-from millrace.options.connector import SinkOptions, SourceOptions, parse_topics
+from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.parser import OptionParser
-from millrace.options.values import parse_duration_ms
+from millrace.options.values import parse_duration_ms, parse_topics
 
 UNITS = {
     1: ["", "ms", "milli", "millis", "millisecond", "milliseconds"],

@@ -44,13 +44,14 @@ class DefaultSource(DataSource):
         """The name to give to ``format()``."""
         return "millrace"
 
-    def schema(self) -> StructType:
+    def schema(self) -> StructType | str:
         """Return the columns of a read for which the user gave none."""
         from millrace.spark.errors import user_errors
-        from millrace.spark.schema import default_schema
+        from millrace.spark.schema import declared_schema, default_schema
 
         with user_errors():
-            return default_schema(self._source_config())
+            config = self._source_config()
+            return declared_schema(config) if config.options.columns else default_schema(config)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Create the reader of a batch."""

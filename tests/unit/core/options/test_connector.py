@@ -84,6 +84,11 @@ CASES |= {
             },
         ),
         "changelog.row-kind-column": Case("row_kind", {"op": "op"}, {}),
+        "columns": Case(
+            (),
+            {"id INT, *": (("id", "id INT"), ("*", "*"))},
+            {"id": "expected columns with their types", "a INT, a INT": "expected each column once"},
+        ),
         "topic-pattern": Case(
             None,
             {"orders-[0-9]": "orders-[0-9]"},

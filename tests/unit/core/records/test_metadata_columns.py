@@ -31,8 +31,50 @@ def test_a_metadata_column_that_the_schema_lacks_is_told_with_its_type() -> None
 
 
 def test_a_metadata_column_of_another_type_is_told() -> None:
-    with pytest.raises(SchemaError, match=r"metadata column 'id' \(partition\) is INT, not int64"):
-        without_metadata(pa.schema([ID]), parse_metadata_columns("partition AS id"), TOLD)
+    with pytest.raises(SchemaError, match=r"column 'id' \(partition\) is INT or another integer type, not string"):
+        without_metadata(pa.schema([("id", pa.string())]), parse_metadata_columns("partition AS id"), TOLD)
+
+
+@pytest.mark.parametrize(
+    ("key", "declared", "expected"),
+    [
+        ("partition", pa.int64(), 3),
+        ("partition", pa.int8(), 3),
+        ("offset", pa.int32(), 100),
+        ("timestamp", pa.int64(), 1_000),
+        ("__raw_key__", pa.string(), "käse"),
+        ("__raw_value__", pa.string(), "v"),
+        ("value.at", pa.int64(), 1_500),
+    ],
+)
+def test_a_column_has_the_type_that_is_declared_for_it(
+    messages: Make, key: str, declared: pa.DataType, expected: object
+) -> None:
+    chosen = parse_metadata_columns(f"{key} AS m")
+    schema = pa.schema([ID, pa.field("m", declared, nullable=False)])
+    assert without_metadata(schema, chosen, TOLD) == pa.schema([ID])
+    told = pa.record_batch({"at": pa.array([1_500_000], pa.timestamp("us", "UTC"))})
+    decoded = Decoded(pa.record_batch({"id": [1]}), metadata=told)
+
+    made = metadata_columns(schema, chosen, messages({"key": "käse".encode(), "value": b"v"}), decoded)
+
+    assert made.arrays["m"].type == declared
+    assert made.arrays["m"].to_pylist() == [expected]
+    assert made.misfits == {}
+
+
+def test_values_that_do_not_fit_are_null_and_singled_out(messages: Make) -> None:
+    chosen = parse_metadata_columns("__raw_key__ AS k, offset AS o")
+    schema = pa.schema([("k", pa.string()), ("o", pa.int8())])
+    read = messages(*({"key": key} for key in (b"a", b"\xff", None, b"\xfe", b"b")))
+    decoded = Decoded(pa.record_batch({"id": [0, 1, 2, 3, 4]}))
+
+    made = metadata_columns(schema, chosen, read, decoded)
+
+    assert made.arrays["k"].to_pylist() == ["a", None, None, None, "b"]
+    assert made.arrays["o"].to_pylist() == [100, 101, 102, 103, 104]
+    reason = "its __raw_key__ does not fit column 'k', which is STRING"
+    assert made.misfits == {1: reason, 3: reason}
 
 
 def test_what_the_format_tells_is_a_column_too() -> None:
@@ -51,8 +93,8 @@ def test_a_column_of_the_formats_metadata_is_told_with_its_type(key: str, expect
     chosen = parse_metadata_columns(f"value.{key} AS m")
     with pytest.raises(SchemaError, match=f"names column 'm', which the schema lacks: add m {expected}$"):
         without_metadata(pa.schema([ID]), chosen, TOLD)
-    with pytest.raises(SchemaError, match=rf"metadata column 'm' \(value.{key}\) is {expected}, not int64$"):
-        without_metadata(pa.schema([("m", pa.int64())]), chosen, TOLD)
+    with pytest.raises(SchemaError, match=rf"metadata column 'm' \(value.{key}\) is {expected}.*, not bool$"):
+        without_metadata(pa.schema([("m", pa.bool_())]), chosen, TOLD)
 
 
 def test_a_message_shows_all_that_it_has(messages: Make) -> None:
@@ -60,7 +102,7 @@ def test_a_message_shows_all_that_it_has(messages: Make) -> None:
     schema = pa.schema([*metadata_fields(chosen, TOLD), ID])
     one = messages({"key": b"k", "value": b"v", "headers": [("a", b"1"), ("b", None), ("a", b"2")]})
 
-    made = metadata_columns(schema, chosen, one, Decoded(pa.record_batch({"id": [7]})))
+    made = metadata_columns(schema, chosen, one, Decoded(pa.record_batch({"id": [7]}))).arrays
     row = {name: column.to_pylist()[0] for name, column in made.items()}
 
     assert (row["topic"], row["partition"], row["offset"]) == ("orders", 3, 100)
@@ -76,7 +118,7 @@ def test_every_row_has_the_metadata_of_its_message(messages: Make) -> None:
     decoded = Decoded(pa.record_batch({"id": [1, 2, 3]}), pa.array([0, 0, 2], pa.int32()), metadata=told)
     schema = pa.schema([ID, *metadata_fields(chosen, TOLD)])
 
-    made = metadata_columns(schema, chosen, messages({}, {}, {}), decoded)
+    made = metadata_columns(schema, chosen, messages({}, {}, {}), decoded).arrays
 
     assert {name: column.to_pylist() for name, column in made.items()} == {
         "offset": [100, 100, 102],

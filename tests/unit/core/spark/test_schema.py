@@ -19,9 +19,9 @@ from pyspark.sql.types import (
 
 from millrace.configuration import SourceConfig
 from millrace.configuration.build import configure_source
-from millrace.errors import SchemaError
+from millrace.errors import OptionsError, SchemaError
 from millrace.source.reader.builder_factory import record_batch_builder_for
-from millrace.spark.schema import arrow_schema, default_schema
+from millrace.spark.schema import arrow_schema, check_declared_columns, declared_schema, default_schema
 from millrace_formats.changelog.canal_json import CanalJsonFormat
 
 
@@ -135,3 +135,38 @@ def test_columns_of_keys_that_are_no_part_of_the_value_have_to_be_given() -> Non
 
 def test_columns_of_the_value_have_its_prefix() -> None:
     assert default_schema(source(**{"format": "raw", "value.fields-prefix": "v_"})).names == ["v_value"]
+
+
+def test_declared_columns_need_no_metadata_columns_and_row_kinds() -> None:
+    config = source(
+        format="canal-json",
+        columns="`a,b` MAP<STRING, DECIMAL(10, 2)> COMMENT 'x, y', id BIGINT NOT NULL, offset INT",
+        **{"metadata.columns": "offset, partition, value.pk-names AS keys"},
+    )
+    assert declared_schema(config) == (
+        "`row_kind` STRING, `a,b` MAP<STRING, DECIMAL(10, 2)> COMMENT 'x, y', id BIGINT NOT NULL, offset INT, "
+        "`partition` INT, `keys` ARRAY<STRING>"
+    )
+
+
+def test_declared_row_kinds_keep_their_place() -> None:
+    config = source(format="canal-json", columns="id BIGINT, row_kind STRING")
+    assert declared_schema(config) == "id BIGINT, row_kind STRING"
+
+
+def test_an_asterisk_stands_for_the_other_columns_of_the_format() -> None:
+    keyed = {"key.format": "json", "key.fields": "id", "value.fields-include": "EXCEPT_KEY"}
+    config = source(format="raw", columns="id INT NOT NULL, *", **keyed, **{"value.fields-prefix": "v_"})
+    assert declared_schema(config) == "id INT NOT NULL, `v_value` BINARY"
+
+
+def test_columns_are_declared_once() -> None:
+    config = source(format="json", columns="id BIGINT, *")
+    check_declared_columns(config, pa.schema([("id", pa.int64())]))
+    with pytest.raises(SchemaError, match="option 'columns' declares column 'id', which the schema lacks"):
+        check_declared_columns(config, pa.schema([("name", pa.string())]))
+
+
+def test_columns_are_declared_for_a_format() -> None:
+    with pytest.raises(OptionsError, match=r"option 'columns' requires 'value\.format'"):
+        source(columns="id BIGINT")

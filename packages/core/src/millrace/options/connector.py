@@ -12,98 +12,15 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 
 from millrace.options.field import option
-from millrace.options.metadata import MetadataColumn, parse_metadata_columns
+from millrace.options.table import TableOptions
 from millrace.options.values import (
     parse_address,
-    parse_columns,
     parse_duration_ms,
-    parse_java_pattern,
     parse_partitions,
     parse_port_address,
     parse_shared_secret,
     parse_topic,
-    parse_topics,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """The options that source and sink share."""
-
-    topics: tuple[str, ...] = option(
-        "topic",
-        default=(),
-        parse=parse_topics,
-        doc="The topic, or topics separated by ';'. With several topics a sink writes each row to the one "
-        "that the metadata column topic names or, without a format, the column topic.",
-    )
-    topic_pattern: str | None = option(
-        "topic-pattern",
-        default=None,
-        parse=parse_java_pattern,
-        doc="A regular expression, in Java's syntax, that must match the whole name of a topic: of the "
-        "topics to read, or of those that the rows of a sink may name. Kafka's internal topics never "
-        "match.",
-    )
-    value_format: str | None = option(
-        "value.format",
-        default=None,
-        aliases=("format",),
-        doc="The format of values. Without it rows have the columns of Spark's own Kafka connector.",
-    )
-    key_format: str | None = option(
-        "key.format",
-        default=None,
-        doc="The format of keys, beside one of values. Its own options are prefixed with key.<format>., "
-        "those of the format of values with value.<format>. or <format>. only. Without it keys are "
-        "available as metadata only.",
-    )
-    key_fields: tuple[str, ...] = option(
-        "key.fields",
-        default=(),
-        parse=parse_columns,
-        doc="The columns of the key, separated by ';', in the order in which its format has them.",
-    )
-    key_prefix: str = option(
-        "key.fields-prefix",
-        default="",
-        doc="A prefix of the key's columns in rows and in key.fields, but not in the key itself, for values "
-        "with fields of the same names. Requires value.fields-include = EXCEPT_KEY.",
-    )
-    value_prefix: str = option(
-        "value.fields-prefix",
-        default="",
-        doc="A prefix of all columns of the value in rows, but not in the value itself. With key.format it "
-        "requires value.fields-include = EXCEPT_KEY.",
-    )
-    value_include: Literal["ALL", "EXCEPT_KEY"] = option(
-        "value.fields-include",
-        default="ALL",
-        doc="Whether the value contains the columns of the key, which are then read from it: ALL, or EXCEPT_KEY.",
-    )
-    metadata: tuple[MetadataColumn, ...] = option(
-        "metadata.columns",
-        default=(),
-        parse=parse_metadata_columns,
-        doc="Metadata as further columns, as timestamp AS event_time, partition: of topic, partition, offset, "
-        "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "
-        "__raw_value__. A schema that is given must have them. A sink takes them from these columns, all but offset, "
-        "timestamp-type and leader-epoch, and its format writes the others; __raw_value__ is a whole value, so that "
-        "there must be no others. A read by a format of changes also has what that tells, as value.<key>.",
-    )
-    row_kind_column: str = option(
-        "changelog.row-kind-column",
-        default="row_kind",
-        doc="With a changelog format, such as debezium-json: the STRING column of row kinds: inserted (+I), "
-        "the old row of an update (-U), its new row (+U), or deleted (-D). The schema of a read must "
-        "have it, at any place; a write uses it if the rows have it, else all rows are inserted (an "
-        "addition).",
-    )
-
-    @property
-    def leaves_key_out(self) -> bool:
-        """True when the columns of the key are not part of the value."""
-        return self.value_include == "EXCEPT_KEY"
 
 
 @dataclass(frozen=True, kw_only=True)

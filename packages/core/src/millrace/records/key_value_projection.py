@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from millrace.errors import SchemaError
-from millrace.options.connector import TableOptions
 from millrace.options.suggestions import closest
+from millrace.options.table import TableOptions
 
 
 class ColumnProjection(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -12,6 +13,7 @@ from millrace.options.metadata import MetadataColumn, format_metadata_keys
 from millrace.pyspark_internals import from_arrow_type
 from millrace.records import message_columns as columns
 from millrace.records.messages import Messages
+from millrace.records.metadata_types import can_hold, cast_safely, describe_types
 
 FormatMetadata = Mapping[str, pa.DataType]
 """The metadata that a format decodes beside its rows: types by keys, which options name after ``value.``."""
@@ -51,7 +53,7 @@ def without_metadata(
         format_metadata: The metadata that the format of values decodes.
 
     Raises:
-        SchemaError: A metadata column is missing from the schema, or of another type.
+        SchemaError: A metadata column is missing from the schema, or of a type without a safe cast.
     """
     for each in chosen:
         if each.column not in schema.names:
@@ -59,19 +61,30 @@ def without_metadata(
                 f"option 'metadata.columns' names column {each.column!r}, which the schema lacks: add "
                 f"{each.column} {_sql_type(each, format_metadata)}"
             )
-        type_ = schema.field(each.column).type
-        if not _accepts(each, format_metadata, type_):
-            raise SchemaError(
-                f"metadata column {each.column!r} ({each.key}) is {_sql_type(each, format_metadata)}, not {type_}"
-            )
+        declared, metadata_type = schema.field(each.column).type, _type_of(each, format_metadata)
+        if not can_hold(declared, metadata_type):
+            expected = describe_types(metadata_type, _sql_type(each, format_metadata))
+            raise SchemaError(f"metadata column {each.column!r} ({each.key}) is {expected}, not {declared}")
     metadata_names = {each.column for each in chosen}
     return pa.schema([field for field in schema if field.name not in metadata_names])
 
 
+class MetadataColumns(NamedTuple):
+    """The metadata of decoded rows.
+
+    Attributes:
+        arrays: The columns by their names.
+        misfits: Why a row has a value that the type of its column cannot hold, by the number of the row.
+    """
+
+    arrays: dict[str, pa.Array]
+    misfits: dict[int, str]
+
+
 def metadata_columns(
     schema: pa.Schema, chosen: tuple[MetadataColumn, ...], messages: Messages, decoded: Decoded
-) -> dict[str, pa.Array]:
-    """Return the metadata of each decoded row, by the names of its columns.
+) -> MetadataColumns:
+    """Return the metadata of each decoded row, in the types that the query declares.
 
     Args:
         schema: The query's columns.
@@ -80,28 +93,29 @@ def metadata_columns(
         decoded: Their decoded rows, with the metadata that the format decodes, each key once.
     """
     format_keys = format_metadata_keys(chosen)
-    arrays = {}
+    arrays, misfits = {}, dict[int, str]()
     for each in chosen:
-        field = schema.field(each.column)
         if each.format_key is not None and decoded.metadata is not None:
-            arrays[each.column] = decoded.metadata.column(format_keys.index(each.format_key)).cast(field.type)
+            column = decoded.metadata.column(format_keys.index(each.format_key))
         else:
-            column = _COLUMNS[each.key].column(messages, field)
-            arrays[each.column] = column if decoded.message_index is None else column.take(decoded.message_index)
-    return arrays
+            column = _COLUMNS[each.key].build(messages)
+            column = column if decoded.message_index is None else column.take(decoded.message_index)
+        declared = schema.field(each.column).type
+        arrays[each.column], rows = cast_safely(column, declared)
+        for row in rows:
+            misfits.setdefault(row, f"its {each.key} does not fit column {each.column!r}, which is {_spark(declared)}")
+    return MetadataColumns(arrays, misfits)
 
 
 def _type_of(chosen: MetadataColumn, format_metadata: FormatMetadata) -> pa.DataType:
     return _COLUMNS[chosen.key].type if chosen.format_key is None else format_metadata[chosen.format_key]
 
 
-def _accepts(chosen: MetadataColumn, format_metadata: FormatMetadata, type_: pa.DataType) -> bool:
-    if chosen.format_key is None:
-        return _COLUMNS[chosen.key].accepts(type_)
-    return type_ == format_metadata[chosen.format_key]
-
-
 def _sql_type(chosen: MetadataColumn, format_metadata: FormatMetadata) -> str:
     if chosen.format_key is None:
         return _COLUMNS[chosen.key].sql_type
-    return from_arrow_type(format_metadata[chosen.format_key]).simpleString().upper()
+    return _spark(format_metadata[chosen.format_key])
+
+
+def _spark(type_: pa.DataType) -> str:
+    return from_arrow_type(type_).simpleString().upper()

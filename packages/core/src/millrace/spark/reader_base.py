@@ -13,7 +13,7 @@ from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.split_report import SplitReport
 from millrace.source.splits import Split
 from millrace.spark.errors import user_errors
-from millrace.spark.schema import arrow_schema
+from millrace.spark.schema import arrow_schema, check_declared_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +37,7 @@ class ReaderBase:
         with user_errors():
             self._config = config
             self._schema = arrow_schema(schema)
+            check_declared_columns(config, self._schema)
             record_batch_builder_for(config, self._schema)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -13,9 +13,11 @@ from pyspark.sql.types import StructField, StructType
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Format
 from millrace.errors import SchemaError
+from millrace.options.column_list import OTHERS
 from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
 from millrace.records.spark_kafka_columns import spark_kafka_schema
+from millrace.spark.ddl import column_ddl
 
 
 def default_schema(config: SourceConfig) -> StructType:
@@ -24,17 +26,38 @@ def default_schema(config: SourceConfig) -> StructType:
     Raises:
         SchemaError: Only the user can say which columns there are.
     """
-    value_format = None if config.value_format is None else config.value_format.create()
-    format_metadata = value_format.metadata() if isinstance(value_format, ChangelogFormat) else {}
-    values = _default_values(config, value_format)
-    metadata = metadata_fields(config.options.metadata, format_metadata)
-    repeated = {field.name for field in metadata} & set(values.names)
-    if repeated:
-        raise SchemaError(
-            f"metadata column {min(repeated)!r} is a column of the read already; name it otherwise in option "
-            f"'metadata.columns', with AS"
-        )
-    return from_arrow_schema(pa.schema([*values, *metadata]))
+    row_kinds, values, metadata = _parts(config)
+    return from_arrow_schema(pa.schema([*row_kinds, *values, *metadata]))
+
+
+def declared_schema(config: SourceConfig) -> str:
+    """Return the columns of a read for which the option ``columns`` gives some or all, as Spark's DDL.
+
+    Raises:
+        SchemaError: The other columns are asked for, and cannot be found.
+    """
+    declared = config.options.columns
+    names = {column.name for column in declared}
+    first, others, last = (
+        [column_ddl(field) for field in from_arrow_schema(pa.schema(fields)) if field.name not in names]
+        for fields in _parts(config)
+    )
+    middle = [text for column in declared for text in (others if column.name == OTHERS else [column.ddl])]
+    return ", ".join([*first, *middle, *last])
+
+
+def check_declared_columns(config: SourceConfig, schema: pa.Schema) -> None:
+    """Refuse columns that are declared in two ways.
+
+    Raises:
+        SchemaError: A schema was given beside the option ``columns``, and lacks one of its columns.
+    """
+    for column in config.options.columns:
+        if column.name not in (OTHERS, *schema.names):
+            raise SchemaError(
+                f"option 'columns' declares column {column.name!r}, which the schema lacks: give the columns once, "
+                f"with .schema(...) or with the option"
+            )
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
@@ -46,30 +69,46 @@ def arrow_schema(schema: StructType) -> pa.Schema:
     return _arrow_schema(schema.json())
 
 
-def _default_values(config: SourceConfig, value_format: Format | None) -> pa.Schema:
-    if config.value_format is None or value_format is None:
-        return spark_kafka_schema(include_headers=config.options.include_headers)
+def _parts(config: SourceConfig) -> tuple[list[pa.Field], list[pa.Field], list[pa.Field]]:
+    """Return the columns of row kinds, of values and of metadata that nobody has to declare."""
+    options, value_format = config.options, None if config.value_format is None else config.value_format.create()
+    changelog = value_format if isinstance(value_format, ChangelogFormat) else None
+    row_kinds = [] if changelog is None else [pa.field(options.row_kind_column, pa.string())]
+    is_complete = bool(options.columns) and all(column.name != OTHERS for column in options.columns)
+    values = [] if is_complete else _values(config, value_format)
+    metadata = metadata_fields(options.metadata, {} if changelog is None else changelog.metadata())
+    repeated = {field.name for field in metadata} & {field.name for field in (*row_kinds, *values)}
+    if repeated:
+        raise SchemaError(
+            f"metadata column {min(repeated)!r} is a column of the read already; name it otherwise in option "
+            f"'metadata.columns', with AS"
+        )
+    return row_kinds, values, metadata
+
+
+def _values(config: SourceConfig, value_format: Format | None) -> list[pa.Field]:
     options = config.options
-    row_kind_column = options.row_kind_column if isinstance(value_format, ChangelogFormat) else None
-    schema = value_format.default_schema()
-    if config.key_format is not None and options.leaves_key_out:
+    if config.value_format is None or value_format is None:
+        return list(spark_kafka_schema(include_headers=options.include_headers))
+    declared = {column.name for column in options.columns}
+    if config.key_format is not None and options.leaves_key_out and not declared.issuperset(options.key_fields):
         raise SchemaError(
             f"the columns of the key ({', '.join(options.key_fields)}) are no part of the value: give all columns with "
-            f".schema('id BIGINT, name STRING, ...')"
+            f".schema('id BIGINT, name STRING, ...'), or those of the key with option 'columns' = "
+            f"'{options.key_fields[0]} BIGINT, *'"
         )
+    schema = value_format.default_schema()
     if schema is None and config.inference is not None:
         from millrace.spark.inference import inferred_columns
 
         schema = inferred_columns(config, config.inference)
     if schema is None:
-        example = (
-            "id BIGINT, name STRING" if row_kind_column is None else f"{row_kind_column} STRING, id BIGINT, name STRING"
-        )
+        first = f"{options.row_kind_column} STRING, " if isinstance(value_format, ChangelogFormat) else ""
         raise SchemaError(
-            f"format {config.value_format.name!r} needs to know the columns: give them with .schema('{example}, ...')"
+            f"format {config.value_format.name!r} needs to know the columns: give them with "
+            f".schema('{first}id BIGINT, name STRING, ...')"
         )
-    columns = [field.with_name(options.value_prefix + field.name) for field in schema]
-    return pa.schema(columns if row_kind_column is None else [pa.field(row_kind_column, pa.string()), *columns])
+    return [field.with_name(options.value_prefix + field.name) for field in schema]
 
 
 @functools.lru_cache(maxsize=64)

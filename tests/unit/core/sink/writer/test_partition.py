@@ -99,3 +99,10 @@ def test_an_answer_of_another_length_names_the_partitioner(answer: tuple[int, ..
     with pytest.raises(MessageError) as error:
         partitions_of(ConstantPartitioner(*answer), records())
     assert str(error.value) == f"partitioner 'acme' gave {len(answer)} partitions for 3 records"
+
+
+def test_a_column_of_another_integer_type_may_name_partitions() -> None:
+    values = Payloads([b"a", b"b"])
+    named = ProducerRecords("t", values, partitions=pa.array([3, None], pa.int64()))
+    chosen = choose_partitions(ConstantPartitioner(1, 1), "constant", named, 4)
+    assert chosen == pa.array([3, 1], pa.int32())

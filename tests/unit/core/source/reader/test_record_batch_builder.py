@@ -70,6 +70,15 @@ def test_good_messages_keep_their_metadata(messages: Make) -> None:
     assert found.batch.to_pylist() == [{"offset": 101, "id": 1, "k": b"b"}]
 
 
+def test_metadata_that_its_declared_column_cannot_hold_makes_a_message_malformed(messages: Make) -> None:
+    read = messages({"value": b"{", "key": b"a"}, {"value": b'{"id":1}', "key": b"\xff"}, {"value": b'{"id":2}'})
+    schema = pa.schema([pa.field("p", pa.int64(), nullable=False), *ID, ("k", pa.string())])
+    found = rows(read, schema, **{"metadata.columns": "partition AS p, __raw_key__ AS k"})
+    assert found.batch.to_pylist() == [{"p": 3, "id": 2, "k": None}]
+    assert [bad.reason for bad in found.malformed][1:] == ["its __raw_key__ does not fit column 'k', which is STRING"]
+    assert found.malformed[1].message.offset() == 101
+
+
 def test_a_malformed_key_costs_the_row_of_its_value(messages: Make) -> None:
     read = messages(
         {"key": b'{"id":1}', "value": b'{"name":"a"}'},

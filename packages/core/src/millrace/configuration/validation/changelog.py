@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from millrace.contracts import ChangelogFormat
-from millrace.options.connector import TableOptions
 from millrace.options.metadata import format_metadata_keys
 from millrace.options.suggestions import closest
+from millrace.options.table import TableOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import PluginRef, plugin_manager
 

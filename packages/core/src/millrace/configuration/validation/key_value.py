@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from millrace.contracts import ChangelogFormat
 from millrace.errors import PluginError
-from millrace.options.connector import TableOptions
+from millrace.options.table import TableOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import plugin_manager
 
@@ -25,7 +25,7 @@ def key_value_problems(options: TableOptions, given: Collection[str]) -> Iterato
     else:
         yield from _key_problems(options)
     if options.value_format is None:
-        for name in ("key.format", "value.fields-prefix"):
+        for name in ("key.format", "value.fields-prefix", "columns"):
             if name in given:
                 yield f"option {name!r} requires 'value.format'"
     yield from _prefix_problems(options)

@@ -36,8 +36,9 @@ def choose_partitions(
         _check_range(computed, f"partitioner {name!r}", records.topic, count)
         partitions = computed if partitions is None else pc.coalesce(partitions, computed)
     if records.partitions is not None:
+        # Whole numbers of any type may name partitions
         _check_range(records.partitions, f"column {records.partition_column!r}", records.topic, count)
-    return None if partitions.null_count == len(partitions) else partitions
+    return None if partitions.null_count == len(partitions) else partitions.cast(pa.int32())
 
 
 def _check_range(partitions: pa.Int32Array, source: str, topic: str, count: int) -> None:

@@ -39,7 +39,7 @@ _TEXT_OR_BYTES = WritableMetadata("STRING or BINARY", lambda kind: pa.types.is_s
 
 WRITABLE = {
     "topic": WritableMetadata("STRING", pa.types.is_string),
-    "partition": WritableMetadata("INT", pa.types.is_int32),
+    "partition": WritableMetadata("INT or another integer type", pa.types.is_integer),
     "timestamp": WritableMetadata("TIMESTAMP or BIGINT (ms since 1970)", _is_timestamp),
     "headers": WritableMetadata("MAP<STRING, BINARY>", _is_header_map),
     "header-list": WritableMetadata("ARRAY<STRUCT<key: STRING, value: BINARY>>", is_headers),

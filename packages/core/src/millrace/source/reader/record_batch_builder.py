@@ -83,9 +83,11 @@ class RecordBatchBuilder:
             keys = None if self._key_decoder is None else self._key_decoder.decode(messages)
         with _schema_mismatch_at(messages, "message"):
             decoded = self._decode_values(messages)
-        batch = decoded.rows if self._is_value_only else self._add_columns(messages, decoded, keys)
+        batch, misfits = (decoded.rows, {}) if self._is_value_only else self._add_columns(messages, decoded, keys)
         # Messages whose values have been decoded, so that their rows must go
         rejected = dict(self._malformed_keys(messages, keys))
+        for index, malformed in self._metadata_misfits(messages, misfits, decoded.message_index):
+            rejected.setdefault(index, malformed)
         for index, malformed in self._unexpected_nulls(messages, batch, decoded.message_index):
             rejected.setdefault(index, malformed)
         if not rejected and not decoded.errors:
@@ -95,8 +97,10 @@ class RecordBatchBuilder:
         all_malformed = self._malformed_values(messages, decoded) | rejected
         return BuiltBatch(batch, tuple(all_malformed[index] for index in sorted(all_malformed)))
 
-    def _add_columns(self, messages: Messages, decoded: Decoded, keys: Decoded | None) -> pa.RecordBatch:
-        added = metadata_columns(self._schema, self._metadata, messages, decoded)
+    def _add_columns(
+        self, messages: Messages, decoded: Decoded, keys: Decoded | None
+    ) -> tuple[pa.RecordBatch, Mapping[int, str]]:
+        added, misfits = metadata_columns(self._schema, self._metadata, messages, decoded)
         if self._row_kind_column is not None:
             added[self._row_kind_column] = decoded_row_kinds(decoded)
         if self._key_decoder is not None and keys is not None:
@@ -105,7 +109,7 @@ class RecordBatchBuilder:
             added[name] if name in added else decoded.rows.column(self._value_positions.get(name, name))
             for name in self._schema.names
         ]
-        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema), misfits
 
     def _malformed_values(self, messages: Messages, decoded: Decoded) -> dict[int, MalformedRecord]:
         format_ = self._value_format
@@ -126,6 +130,14 @@ class RecordBatchBuilder:
         for error in keys.errors:
             message, lenient = messages.items[error.index], _lenient_option(format_, "key.")
             yield error.index, MalformedRecord(message, error.reason, format_.name, True, lenient)
+
+    def _metadata_misfits(
+        self, messages: Messages, misfits: Mapping[int, str], message_index: pa.Int32Array | None
+    ) -> Iterator[tuple[int, MalformedRecord]]:
+        name = "" if self._value_format is None else self._value_format.name
+        for row, reason in misfits.items():
+            index = row if message_index is None else message_index[row].as_py()
+            yield index, MalformedRecord(messages.items[index], reason, name)
 
     def _unexpected_nulls(
         self, messages: Messages, batch: pa.RecordBatch, message_index: pa.Int32Array | None
