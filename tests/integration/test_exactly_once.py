@@ -6,21 +6,23 @@ import json
 import os
 import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pyarrow as pa
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure_sink
-from millrace.errors import FencedError, LedgerError, MessageError, OptionsError
+from millrace.errors import FencedError, GroupInUseError, LedgerError, MessageError, OptionsError
 from millrace.kafka.consumer import CONSUMERS
 from millrace.kafka.offset_metadata import offset_with_metadata
 from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
 from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
+from millrace.sink.committer.query_registration import register_query
 from millrace.sink.committer.transaction_session import TransactionSessions
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
@@ -85,6 +87,21 @@ def config(options):
 @pytest.fixture
 def values(broker, topic):
     return lambda: sorted(message.value().decode() for message in consume(broker.bootstrap_servers, topic))
+
+
+@contextmanager
+def consumer_of(broker, group):
+    """A consumer of an application."""
+    client = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group, "enable.auto.commit": False})
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def complete_micro_batch(worker, config, run):
+    result = worker.write(config, rows("a"), task())
+    pipeline.commit_micro_batch(config, "me", run, 0, [result], 1)
 
 
 def rows(*values: str) -> list[pa.RecordBatch]:
@@ -265,7 +282,49 @@ def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker,
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     mine = {group for group in groups if group.startswith(f"p-{topic}")}
-    assert mine == {f"p-{topic}", *(f"p-{topic}-{index}" for index in range(3))}
+    ledgers = {f"p-{topic}.millrace-ledger-{index}" for index in range(3)}
+    assert mine == {f"p-{topic}.millrace-queries", *ledgers}
+
+
+def test_prefixes_that_resemble_each_other_keep_ledgers_of_their_own(config, options, values, new_worker):
+    prefix = options["sink.transactional-id-prefix"]
+    similar = prepare(configure_sink({**options, "sink.transactional-id-prefix": f"{prefix}-1"}))
+    new_worker().write(config, rows("a"), task(0, index=1))
+    new_worker().write(similar, rows("b"), task(0, query="another"))
+    register_query(similar, "another", f"{prefix}-run", 0)
+    assert new_worker().write(config, rows("a"), task(0, index=1)).is_skipped
+    assert values() == ["a", "b"]
+
+
+def test_the_offsets_of_an_applications_group_named_like_the_prefix_stay(config, broker, topic, worker):
+    partition = TopicPartition(topic, 0, 900)
+    prefix = config.options.transactional_id_prefix
+    for group in (prefix, f"{prefix}-0"):
+        with consumer_of(broker, group) as application:
+            application.commit(offsets=[partition], asynchronous=False)
+    complete_micro_batch(worker, config, topic)
+    for group in (prefix, f"{prefix}-0"):
+        with consumer_of(broker, group) as application:
+            assert [found.offset for found in application.committed([partition])] == [900]
+
+
+@pytest.mark.parametrize("group", ["millrace-queries", "millrace-ledger-0"])
+def test_a_group_of_ledgers_that_holds_something_else_is_left_alone(config, broker, topic, worker, group):
+    name, partition = f"{config.options.transactional_id_prefix}.{group}", TopicPartition(topic, 0, 900)
+    with consumer_of(broker, name) as application:
+        application.commit(offsets=[partition], asynchronous=False)
+        with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is no ledger"):
+            complete_micro_batch(worker, config, topic)
+        assert [found.offset for found in application.committed([partition])] == [900]
+
+
+def test_a_group_of_ledgers_with_live_members_is_left_alone(options, broker, topic):
+    with consumer_of(broker, f"p-{topic}.millrace-ledger-7") as member:
+        member.subscribe([topic])
+        wait_until(lambda: member.poll(0.1) is None and member.assignment(), "the consumer to join its group")
+        with pytest.raises(GroupInUseError, match=rf"'p-{topic}.millrace-ledger-7' has live members, but exactly-once"):
+            prepare(configure_sink(options))
+    assert prepare(configure_sink(options)).options.is_exactly_once
 
 
 def test_the_timeout_of_transactions_is_what_the_brokers_allow(config, options, caplog):

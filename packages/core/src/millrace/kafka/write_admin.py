@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, ConfigResource, NewTopic, ResourceType
 
 from millrace.errors import ClientError
@@ -16,6 +16,8 @@ from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 _NOT_AUTHORIZED = {KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
+
+_WITHOUT_MEMBERS = {ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD, ConsumerGroupState.UNKNOWN}
 
 _BROKER_DEFAULT = -1
 
@@ -62,13 +64,13 @@ class WriteAdmin(KafkaAdmin):
             lambda timeout_s: self._request_broker_config(name, timeout_s), "looking up settings of the brokers"
         )
 
-    def groups(self) -> list[str]:
-        """List the names of all consumer groups that this client may describe."""
+    def groups(self) -> dict[str, bool]:
+        """List all consumer groups that this client may describe, and whether each has live members."""
         listed = self.call(
             lambda timeout_s: self._admin.list_consumer_groups(request_timeout=timeout_s).result(),
             "looking up consumer groups",
         )
-        return [group.group_id for group in listed.valid]
+        return {group.group_id: group.state not in _WITHOUT_MEMBERS for group in listed.valid}
 
     def _check_may_write(self, topics: Sequence[str]) -> None:
         if not topics:

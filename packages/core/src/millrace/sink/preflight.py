@@ -11,6 +11,7 @@ from millrace.errors import OptionsError
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.write_admin import write_admin_for
 from millrace.options.secrets import Properties
+from millrace.sink.committer.ledger_store import check_without_members
 from millrace.sink.writer.topic_routing import check_pattern_matches
 
 logger = logging.getLogger("millrace.sink")
@@ -42,6 +43,7 @@ def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkC
     Raises:
         UnreachableError, UnknownTopicError: As `KafkaAdmin.topics`.
         ClientError: The client may not write to a topic, or not create one that it shall create.
+        GroupInUseError: A consumer group that ledgers are kept in has live members.
         OptionsError: The Kafka client or the brokers do not accept the client's properties.
     """
     options = config.options
@@ -63,6 +65,7 @@ def _check_and_complete(config: SinkConfig, connect_timeout_s: float | None) -> 
         check_pattern_matches(options.topic_pattern, admin.topic_names())
     if not options.is_exactly_once:
         return config
+    check_without_members(config, admin.groups())
     timeout_ms = _transaction_timeout_ms(client, admin.broker_config(MAX_TRANSACTION_TIMEOUT))
     return dataclasses.replace(config, client=Properties({**client, TRANSACTION_TIMEOUT: str(timeout_ms)}))
 

@@ -1,7 +1,7 @@
 """The ledger of a write task: the micro-batches that it has written, committed in the transactions that wrote them.
 
-It is the metadata of an offset that is committed to a consumer group, named as the task's transactional id, in the same
-transaction as the records. This module decides by ledgers, and knows no client.
+It is the metadata of an offset that is committed to a consumer group of its own, in the same transaction as the
+records. This module decides by ledgers, and knows no client.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Ledger:
             return cls(tuple(LedgerEntry(*entry) for entry in fields["written"]))
         except (KeyError, TypeError, ValueError) as error:
             raise LedgerError(
-                f"its consumer group holds {text[:80]!r}, which is no ledger of this version of millrace. Give an "
-                f"option 'sink.transactional-id-prefix' that nothing else uses"
+                f"its committed offset has the metadata {text[:80]!r}, which is no ledger of this version of millrace. "
+                f"Give an option 'sink.transactional-id-prefix' that nothing else uses"
             ) from error
 
     def to_text(self) -> str:

@@ -1,11 +1,18 @@
-"""Read and write ledgers in Kafka: one consumer group for each transactional id, and one for the prefix of all."""
+"""Read and write ledgers in Kafka: one consumer group for each transactional id, and one for the prefix of all.
+
+The names of these groups end with what tells them apart, in words that no application's group has by accident: the
+groups of one prefix are never those of another one, whatever the two are.
+"""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Mapping
 
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.configuration import SinkConfig
-from millrace.errors import LedgerError
+from millrace.errors import GroupInUseError, LedgerError
 from millrace.kafka.offset_metadata import offset_with_metadata, read_offset_metadata
 from millrace.sink.committer.ledger import Ledger
 
@@ -19,13 +26,44 @@ def ledger_topic(config: SinkConfig) -> str:
 
 
 def transactional_id(config: SinkConfig, task_index: int) -> str:
-    """Return the transactional id of a task, which is also the name of its ledger's consumer group."""
+    """Return the transactional id of a task."""
     return f"{config.options.transactional_id_prefix}-{task_index}"
+
+
+def ledger_group(config: SinkConfig, task_index: int) -> str:
+    """Return the consumer group of a task's ledger."""
+    return f"{config.options.transactional_id_prefix}.millrace-ledger-{task_index}"
+
+
+def ledger_index(config: SinkConfig, group: str) -> int | None:
+    """Return the index of the task whose ledger a consumer group has; None for another group."""
+    match = re.fullmatch(re.escape(f"{config.options.transactional_id_prefix}.millrace-ledger-") + r"(\d+)", group)
+    return int(match[1]) if match else None
 
 
 def registration_group(config: SinkConfig) -> str:
     """Return the consumer group that says which queries have written with a prefix."""
-    return config.options.transactional_id_prefix or ""
+    return f"{config.options.transactional_id_prefix}.millrace-queries"
+
+
+def check_without_members(config: SinkConfig, groups: Mapping[str, bool]) -> None:
+    """Check that no consumer is a member of a group of ledgers: brokers take offsets in a transaction all the same.
+
+    Args:
+        config: The sink's configuration.
+        groups: Whether each consumer group of the cluster has members.
+
+    Raises:
+        GroupInUseError: A group has members.
+    """
+    own = (group for group in groups if group == registration_group(config) or ledger_index(config, group) is not None)
+    for group in own:
+        if groups[group]:
+            raise GroupInUseError(
+                f"consumer group {group!r} has live members, but exactly-once with prefix "
+                f"{config.options.transactional_id_prefix!r} keeps its ledgers there. Give these consumers another "
+                f"group, or give the option 'sink.transactional-id-prefix' another value"
+            )
 
 
 def ledger_offset(config: SinkConfig, ledger: Ledger, offset: int) -> ClientPartition:
@@ -52,4 +90,4 @@ def read_ledger(config: SinkConfig, group: str, *, is_final: bool = True) -> tup
     try:
         return Ledger.parse(text) if text is not None else None, metadata
     except LedgerError as error:
-        raise LedgerError(f"exactly-once by transactional id {group!r}: {error}") from None
+        raise LedgerError(f"exactly-once with consumer group {group!r}: {error}") from None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
 from millrace.kafka.write_admin import WriteAdmin
-from millrace.sink.committer.ledger_store import read_ledger, registration_group, transactional_id
+from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
 from millrace.worker import RESOURCES, ResourceKind
 
 logger = logging.getLogger("millrace.sink")
@@ -38,12 +37,11 @@ def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, tasks: in
     Raises:
         LedgerError: There was such a task: some of its rows are written twice.
     """
-    group_name = re.compile(re.escape(registration_group(config)) + r"-(\d+)")
-    matches = (group_name.fullmatch(group) for group in WriteAdmin(config.client).groups())
-    for index in sorted(int(match[1]) for match in matches if match):
+    indexes = (ledger_index(config, group) for group in WriteAdmin(config.client).groups())
+    for index in sorted(index for index in indexes if index is not None):
         if index < tasks:
             continue
-        ledger, _ = read_ledger(config, transactional_id(config, index))
+        ledger, _ = read_ledger(config, ledger_group(config, index))
         if ledger and ledger.has_written(query, batch):
             _report(config, batch, tasks, index)
 

@@ -49,13 +49,15 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
         batch: The micro-batch.
 
     Raises:
+        LedgerError: The prefix's consumer group holds something else.
         ClientError: The brokers refuse, or do not answer.
     """
     if time.monotonic() < RESOURCES.items(NEXT_REGISTRATIONS).get((query, run), 0.0):
         return
     # A fresh broker takes a while for its first group
     admin = KafkaAdmin(Properties({**config.client, "group.id": registration_group(config)}), RETRY_TIMEOUT_S)
-    ledger = Ledger((LedgerEntry(query, batch, 0, int(time.time())),))
+    found, _ = read_ledger(config, registration_group(config), is_final=False)
+    ledger = (found or Ledger()).with_entry(LedgerEntry(query, batch, 0, int(time.time())))
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
     RESOURCES.put(NEXT_REGISTRATIONS, (query, run), time.monotonic() + REGISTRATION_INTERVAL_S)

@@ -10,7 +10,7 @@ from millrace.configuration import SinkConfig
 from millrace.errors import ClientError
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger
-from millrace.sink.committer.ledger_store import ledger_offset, read_ledger, transactional_id
+from millrace.sink.committer.ledger_store import ledger_group, ledger_offset, read_ledger, transactional_id
 from millrace.sink.write_task import WriteTask
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
@@ -63,7 +63,7 @@ class TransactionSessions:
             LedgerError: The task's consumer group holds something else than a ledger.
             ClientError: The brokers refuse, or do not answer.
         """
-        return self._reopen(config, task) or _open_new(config, transactional_id(config, task.index))
+        return self._reopen(config, task) or _open_new(config, task.index)
 
     def keep(self, config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
         """Keep a session whose transaction has ended, for the task's next micro-batch."""
@@ -75,7 +75,7 @@ class TransactionSessions:
         Raises:
             LedgerError, ClientError: As `read_ledger`.
         """
-        ledger, _ = read_ledger(config, transactional_id(config, task.index))
+        ledger, _ = read_ledger(config, ledger_group(config, task.index))
         return ledger
 
     def clear(self) -> None:
@@ -102,10 +102,10 @@ def _key(config: SinkConfig, task: WriteTask) -> tuple[SinkConfig, str, str]:
     return config, transactional_id(config, task.index), task.run
 
 
-def _open_new(config: SinkConfig, task_transactional_id: str) -> TransactionSession:
-    producer = TransactionalProducer(config.client, task_transactional_id)
+def _open_new(config: SinkConfig, task_index: int) -> TransactionSession:
+    producer = TransactionalProducer(config.client, transactional_id(config, task_index))
     producer.init_transactions()
     # Only now: what an older attempt had under way is either committed or aborted
-    ledger, group = read_ledger(config, task_transactional_id)
+    ledger, group = read_ledger(config, ledger_group(config, task_index))
     producer.begin_transaction()
     return TransactionSession(producer, group, ledger)
