@@ -1,4 +1,4 @@
-"""Writes docs/options.md from the options' declarations, so that the page cannot drift from the code."""
+"""Writes docs/options.md and docs/client-properties.md from declarations, so that they cannot drift from the code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import dataclasses
 import sys
 import typing
 from pathlib import Path
+
+import generate_client_properties
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -37,7 +39,7 @@ CLIENT = """## Kafka client
 |---|---|---|---|
 | `properties.bootstrap.servers` | string | (required) | Kafka brokers to ask first, as `host:port,host:port`. |
 | `properties.group.id` | string | | The consumer group to start from, and to follow the query, for monitoring. |
-| `properties.*` | string | | Any property of the Kafka client, under Kafka's Java name or librdkafka's. |
+| `properties.*` | string | | Any [property of the Kafka client](client-properties.md), Java's or librdkafka's. |
 """
 
 PREFIXES = {
@@ -51,12 +53,13 @@ PREFIXES = {
 
 
 def main() -> None:
-    """Write the page, or with --check fail when it is not up to date."""
-    page = render()
-    if "--check" not in sys.argv:
-        PAGE.write_text(page)
-    elif PAGE.read_text() != page:
-        sys.exit("docs/options.md is not what the declarations say; run: tox -e docs")
+    """Write the generated pages, or with --check fail when one is not up to date."""
+    pages = {PAGE: render(), generate_client_properties.PAGE: generate_client_properties.render()}
+    for path, text in pages.items():
+        if "--check" not in sys.argv:
+            path.write_text(text)
+        elif path.read_text() != text:
+            sys.exit(f"docs/{path.name} is not what the declarations say; run: tox -e docs")
 
 
 def render() -> str:

@@ -328,3 +328,42 @@ def test_json_rows_are_written_whatever_the_guarantee(spark, connection, broker,
     )
     assert values[3] == {"id": 3, "name": "user-3", "even": False}
     assert [value["id"] for value in values] == list(range(20_000))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("acks", "1"), ("acks", "0"), ("retries", "0"), ("max.in.flight.requests.per.connection", "6")],
+)
+def test_properties_that_exclude_idempotence_write_without_it(
+    spark, connection, broker, make_topic, name: str, value: str
+) -> None:
+    topic = make_topic()
+
+    rows = spark.range(100).selectExpr("CAST(id AS STRING) AS value").coalesce(1)
+    write(rows, connection, topic=topic, **{f"properties.{name}": value})
+
+    assert {message.value() for message in consume(broker.bootstrap_servers, topic)} == {b"%d" % n for n in range(100)}
+
+
+def test_properties_of_java_programs_can_be_pasted(spark, connection, broker, make_topic) -> None:
+    topic = make_topic()
+    java = "org.apache.kafka.common.serialization.StringSerializer"
+    pasted = {
+        "properties.key.serializer": java,
+        "properties.value.serializer": java,
+        "properties.metrics.recording.level": "INFO",
+        "properties.compression.zstd.level": "5",
+        "properties.compression.type": "zstd",
+        "properties.request.timeout.ms": "20000",
+        "properties.max.block.ms": "60000",
+        "properties.max.request.size": "2000000",
+        "properties.fetch.max.bytes": "1500000",
+        "properties.key.deserializer": java.replace("Serializer", "Deserializer"),
+        "properties.max.poll.records": "17",
+        "properties.session.timeout.ms": "10000",
+    }
+
+    write(spark.sql("SELECT 'v' AS value"), connection, topic=topic, **pasted)
+
+    read = spark.read.format("millrace").options(**connection, topic=topic, **pasted).load()
+    assert [bytes(row.value) for row in read.collect()] == [b"v"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from millrace.errors import MachineError, OptionsError
 if TYPE_CHECKING:
     from millrace.contracts import Catalog
     from millrace.options.secrets import Properties
+
+logger = logging.getLogger("millrace.options")
 
 _CATALOG_NAME = "kafka"
 _QUERY_PREFIX = "properties."
@@ -65,9 +68,11 @@ def client_properties(bootstrap_servers: str | None, config: Path | None, proper
     from millrace.kafka.properties import translate
     from millrace.options.secrets import Properties
 
-    client, problems = translate(_java_properties(bootstrap_servers, config, properties))
+    client, problems, warnings = translate(_java_properties(bootstrap_servers, config, properties))
     if problems:
         raise OptionsError("connection", tuple(problems))
+    for warning in warnings:
+        logger.warning(warning)
     return Properties(client)
 
 

@@ -89,9 +89,9 @@ def test_properties_come_from_the_file_then_the_options_then_the_brokers(tmp_pat
 
 def test_all_that_is_wrong_with_properties_is_told_at_once():
     with pytest.raises(OptionsError) as error:
-        client_properties("here:9092", None, {"transactional.id": "p-0", "sasl.mechanism": "PLAN"})
+        client_properties("here:9092", None, {"partitioner": "random", "sasl.mechanism": "PLAN"})
     assert len(error.value.problems) == 2
-    assert "option 'properties.transactional.id' cannot be set" in str(error.value)
+    assert "option 'properties.partitioner' cannot be set" in str(error.value)
     assert "did you mean 'PLAIN'?" in str(error.value)
 
 

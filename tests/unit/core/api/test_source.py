@@ -170,7 +170,7 @@ def test_the_same_may_be_said_twice() -> None:
 
 def test_options_are_checked_as_those_of_the_data_source(problems: Problems) -> None:
     builder = servers().set_topics().set_deserializer("json", ignore_parse_error=True)
-    builder.set_starting_offsets(KafkaOffsetsInitializer("by-tide")).set_property("key.deserializer", "x")
+    builder.set_starting_offsets(KafkaOffsetsInitializer("by-tide")).set_property("interceptor.classes", "x")
     builder.set_option("scan.paralelism", 2)
     given = {
         "properties.bootstrap.servers": "h:9092",
@@ -178,7 +178,7 @@ def test_options_are_checked_as_those_of_the_data_source(problems: Problems) -> 
         "format": "json",
         "json.ignore-parse-error": "true",
         "scan.startup.mode": "by-tide",
-        "properties.key.deserializer": "x",
+        "properties.interceptor.classes": "x",
         "scan.paralelism": "2",
     }
     with pytest.raises(OptionsError) as error:

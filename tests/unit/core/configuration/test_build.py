@@ -224,7 +224,7 @@ def test_all_problems_are_told_at_once() -> None:
             "scan.header-filter": ":",
             "scan.startup.mode": "yesterday",
             "sink.partitioner": "rnd",
-            "properties.enable.auto.commit": "true",
+            "properties.enable.partition.eof": "true",
         }
     )
     assert len(found) == 8

@@ -297,7 +297,8 @@ class TestClient:
 
     def test_what_the_client_cannot_do_is_told_with_the_name_that_was_written(self) -> None:
         assert problem({"kafka.partitioner.class": "x"}) == (
-            "option 'kafka.partitioner.class' cannot be set: use the option 'sink.partitioner'"
+            "option 'kafka.partitioner.class' cannot be set: Java classes cannot be used; use the option "
+            "'sink.partitioner': default, round-robin, or a class of Python as module:Class"
         )
 
     @pytest.mark.parametrize(
@@ -349,7 +350,7 @@ WITHOUT_EFFECT = [
     "kafka.max.poll.records",
     "kafka.max.poll.interval.ms",
     "kafka.partition.assignment.strategy",
-    "kafka.client.dns.lookup",
+    "kafka.session.timeout.ms",
 ]
 
 

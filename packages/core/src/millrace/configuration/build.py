@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import logging
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from millrace.configuration.spark_compat import SPARK_OPTIONS, translate_spark_o
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS, hint_for
 from millrace.configuration.validation import option_problems
 from millrace.errors import OptionsError
+from millrace.kafka.idempotence import exclusion_warnings
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.parser import OptionParser
 from millrace.plugins.kinds import FORMAT
@@ -128,7 +129,11 @@ def _parse_cached(
     parser.expect(*SPARK_OPTIONS)
     for problem in translated.problems:
         parser.report(problem)
-    source, sink, plugins = _parse_directions(parser, {name.lower() for name, _ in given})
+
+    def warn(sentence: str) -> None:
+        logger.warning(translated.with_given_names(sentence))
+
+    source, sink, plugins = _parse_directions(parser, {name.lower() for name, _ in given}, warn)
     _refuse_unsupported(parser)
     problems = parser.problems(lambda name: hint_for(name, plugin_manager().names(FORMAT)))
     return _Parsed(
@@ -140,9 +145,9 @@ def _parse_cached(
 
 
 def _parse_directions(
-    parser: OptionParser, given: AbstractSet[str]
+    parser: OptionParser, given: AbstractSet[str], warn: Callable[[str], None]
 ) -> tuple[SourceConfig, SinkConfig, PluginReferences]:
-    client = take_client_properties(parser)
+    client = take_client_properties(parser, warn)
     source_options = parser.take(SourceOptions) or SourceOptions()
     sink_options = _take_sink_options(parser, given)
     source_client = source_properties(client, source_options)
@@ -150,6 +155,9 @@ def _parse_directions(
     value_format, key_format = plugins.value_format(source_options), plugins.key_format(source_options)
     for problem in option_problems(source_options, source_client, sink_options, value_format, given):
         parser.report(problem)
+    if sink_options.waits_for_brokers and not sink_options.is_exactly_once:
+        for sentence in exclusion_warnings(client):
+            warn(sentence)
     source = SourceConfig(
         options=source_options,
         client=source_client,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, STATISTICS_OFF
@@ -20,17 +23,28 @@ _CONNECTOR_PROPERTIES = {
 """Options of source and sink that are named like properties of the client, but are not passed to it."""
 
 
-def take_client_properties(parser: OptionParser) -> Properties:
+logger = logging.getLogger("millrace.options")
+
+
+def take_client_properties(parser: OptionParser, warn: Callable[[str], None] = logger.warning) -> Properties:
     """Take all options ``properties.*`` that are the Kafka client's, and report what is wrong with them.
+
+    Args:
+        parser: The parser of all options.
+        warn: Takes one sentence for each property without effect.
 
     Returns:
         Properties under librdkafka's names.
     """
     parser.expect("properties.bootstrap.servers")
     given = parser.take_prefixed("properties.")
-    client, problems = translate({name: value for name, value in given.items() if name not in _CONNECTOR_PROPERTIES})
+    client, problems, warnings = translate(
+        {name: value for name, value in given.items() if name not in _CONNECTOR_PROPERTIES}
+    )
     for problem in problems:
         parser.report(problem)
+    for warning in warnings:
+        warn(warning)
     return Properties(client)
 
 

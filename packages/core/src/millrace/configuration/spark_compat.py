@@ -94,11 +94,6 @@ _WITHOUT_EFFECT = {
     "kafkaConsumer.pollTimeoutMs": "brokers that do not answer are waited for two minutes",
     "fetchOffset.numRetries": "looking up offsets is tried again for up to a minute",
     "fetchOffset.retryIntervalMs": "looking up offsets is tried again for up to a minute",
-    "kafka.max.poll.records": "'scan.max-records-per-batch' bounds a micro-batch, and records are fetched in batches "
-    "by size",
-    "kafka.max.poll.interval.ms": "consumers are in no group that could expel them",
-    "kafka.partition.assignment.strategy": "partitions are assigned to Spark's tasks",
-    "kafka.client.dns.lookup": "the client always tries all addresses of a name",
 }
 
 SPARK_OPTIONS = (

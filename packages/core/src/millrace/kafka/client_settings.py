@@ -46,6 +46,14 @@ _FILE_PROPERTIES = (
 _NO_FILE = {"probe"}
 """Values that librdkafka takes instead of a path: use the system's certificate authorities."""
 
+_OF_PRODUCERS = frozenset({"message.max.bytes", "request.timeout.ms"})
+"""Properties of producers that a consumer would refuse beside its own, or warn of without need."""
+
+
+def consumer_settings(client: Properties) -> dict[str, str]:
+    """Return the settings of a consumer of this process, see `client_settings`."""
+    return {name: value for name, value in client_settings(client).items() if name not in _OF_PRODUCERS}
+
 
 @functools.lru_cache(maxsize=16)
 def client_settings(client: Properties, find: FindFile = find_file) -> Properties:

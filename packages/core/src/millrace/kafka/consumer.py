@@ -10,7 +10,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.kafka.client_log import ClientLog
-from millrace.kafka.client_settings import client_settings
+from millrace.kafka.client_settings import consumer_settings
 from millrace.kafka.errors import END_OF_LOG_CODES, configuration_errors, is_transient
 from millrace.kafka.retry import RETRY_TIMEOUT_S, SYSTEM_CLOCK, Clock
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, FetchPositions, Statistics
@@ -86,7 +86,7 @@ def new_consumer(client: Properties, positions: FetchPositions | None = None) ->
     Raises:
         OptionsError: The client does not accept its properties.
     """
-    settings = client_settings(client)
+    settings = consumer_settings(client)
     client_log, statistics = ClientLog(settings), Statistics()
     with configuration_errors():
         consumer = Consumer(

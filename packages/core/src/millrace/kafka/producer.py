@@ -12,6 +12,7 @@ from millrace.errors import ClientError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
+from millrace.kafka.idempotence import is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
 from millrace.kafka.statistics import Statistics
 from millrace.options.secrets import Properties
@@ -170,4 +171,5 @@ def producer_for(client: Properties, *, idempotent: bool, resources: WorkerResou
 
 def producer_settings(client: Properties, *, idempotent: bool) -> dict[str, Any]:
     """Return all properties of a producer; those of ``client`` win over millrace's defaults."""
-    return {**_DEFAULTS, **(_IDEMPOTENT if idempotent else {}), **client_settings(client)}
+    defaults = {**_DEFAULTS, **(_IDEMPOTENT if idempotent and not is_turned_off(client) else {})}
+    return {**defaults, **client_settings(client)}

@@ -1,116 +1,39 @@
 """Translate Kafka's Java client properties into librdkafka's.
 
-Most names are the same in both. A name that differs is translated; one without a counterpart is refused with advice, so
-that nothing is ignored silently. librdkafka's own names are passed on as they are; they are listed in its
-CONFIGURATION.md, Java's on Kafka's page "Configuration".
+`JAVA_PROPERTIES` says what becomes of each of Java's; nothing is ignored silently. librdkafka's own names are passed on
+as they are; they are listed in its CONFIGURATION.md, Java's on Kafka's page "Configuration".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
-from millrace.kafka.security.sasl import LOGIN_OPTIONS, MECHANISMS, PROTOCOLS, handler_properties, jaas_properties
-from millrace.options.suggestions import closest
-
-_STORE_TYPES = ("JKS", "PKCS12", "PEM")
-
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def parse(value: str) -> str:
-        if value.strip().upper() in choices:
-            return value.strip().upper()
-        suggestion = closest(value, choices)
-        hint = f" (did you mean {suggestion!r}?)" if suggestion else ""
-        raise ValueError(f"expected one of {', '.join(choices)}{hint}; got {value!r}")
-
-    return parse
-
-
-def _system_default_as_0(size: str) -> str:
-    return "0" if size.strip() == "-1" else size
-
-
-def _kilobytes(size: str) -> str:
-    try:
-        return str(max(1, int(size) // 1024))
-    except ValueError:
-        raise ValueError(f"expected a whole number; got {size!r}") from None
-
-
-def _kinit_command(command: str) -> str:
-    """Return librdkafka's default command with the program that Java's property names; a whole command is kept."""
-    if " " in command.strip() or not command.strip():
-        return command
-    arguments = '-t "%{sasl.kerberos.keytab}" -k %{sasl.kerberos.principal}'
-    return f"{command.strip()} -R {arguments} || {command.strip()} {arguments}"
-
-
-_RENAMED: dict[str, tuple[str, Callable[[str], str]]] = {
-    "buffer.memory": ("queue.buffering.max.kbytes", _kilobytes),
-    "fetch.max.wait.ms": ("fetch.wait.max.ms", str),
-    "receive.buffer.bytes": ("socket.receive.buffer.bytes", _system_default_as_0),
-    "send.buffer.bytes": ("socket.send.buffer.bytes", _system_default_as_0),
-    "max.in.flight.requests.per.connection": ("max.in.flight", str),
-    "max.request.size": ("message.max.bytes", str),
-    "sasl.kerberos.kinit.cmd": ("sasl.kerberos.kinit.cmd", _kinit_command),
-    "sasl.mechanism": ("sasl.mechanism", _one_of(*MECHANISMS)),
-    "sasl.mechanisms": ("sasl.mechanism", _one_of(*MECHANISMS)),
-    "security.protocol": ("security.protocol", _one_of(*PROTOCOLS)),
-    "ssl.keystore.type": ("ssl.keystore.type", _one_of(*_STORE_TYPES)),
-    "ssl.truststore.type": ("ssl.truststore.type", _one_of(*_STORE_TYPES)),
-    "ssl.endpoint.identification.algorithm": (
-        "ssl.endpoint.identification.algorithm",
-        lambda algorithm: algorithm or "none",
-    ),
-}
+from millrace.kafka.java_properties import JAVA_PROPERTIES, STORE, Handling, Ignored, JavaClass, Passed
+from millrace.kafka.java_values import whole_number, within
+from millrace.kafka.security.sasl import handler_properties, jaas_properties
 
 _CONTROLLED_BY_MILLRACE = {
-    "key.deserializer": "millrace reads bytes and decodes them by the format",
-    "value.deserializer": "millrace reads bytes and decodes them by the format",
-    "key.serializer": "millrace encodes by the format and writes bytes",
-    "value.serializer": "millrace encodes by the format and writes bytes",
-    "enable.auto.commit": "Spark's checkpoint keeps the offsets",
     "enable.auto.offset.store": "Spark's checkpoint keeps the offsets",
     "enable.partition.eof": "millrace relies on it",
-    "max.poll.interval.ms": "millrace's consumers are in no group",
     "delivery.report.only.error": "millrace relies on it",
     "error_cb": "millrace reports what the client says",
     "logger": "the client's log is Python's logger 'millrace.kafka'",
     "on_delivery": "millrace checks every delivery",
     "partitioner": "use the option 'sink.partitioner'",
-    "partitioner.class": "use the option 'sink.partitioner'",
-    "max.poll.records": "use the option 'scan.max-records-per-batch'",
-    "transactional.id": "use the options 'sink.delivery-guarantee' and 'sink.transactional-id-prefix'",
 }
+"""librdkafka's own properties that cannot be set."""
 
-_JAVA_ONLY = {
-    "interceptor.classes": "Java classes cannot be used",
-    "metric.reporters": "Java classes cannot be used",
-    "partition.assignment.strategy": "partitions are assigned to Spark tasks",
-    "client.dns.lookup": "librdkafka always uses all addresses of a name",
-    "max.block.ms": "use properties.delivery.timeout.ms",
-    "default.api.timeout.ms": "use properties.socket.timeout.ms",
-    "exclude.internal.topics": "internal topics are read when option 'topic' names them",
-    "partitioner.ignore.keys": "use the option 'sink.partitioner'",
-    "metrics.num.samples": "use properties.statistics.interval.ms",
-    "sasl.client.callback.handler.class": "Java classes cannot be used",
-    "sasl.kerberos.ticket.renew.jitter": "use properties.sasl.kerberos.min.time.before.relogin",
-    "sasl.kerberos.ticket.renew.window.factor": "use properties.sasl.kerberos.min.time.before.relogin",
-    "security.providers": "Java classes cannot be used",
-    "ssl.engine.factory.class": "Java classes cannot be used",
-    "ssl.keymanager.algorithm": "OpenSSL has no such choice",
-    "ssl.provider": "Java classes cannot be used",
-    "ssl.secure.random.implementation": "OpenSSL has no such choice",
-    "ssl.trustmanager.algorithm": "OpenSSL has no such choice",
-    "ssl.protocol": "OpenSSL chooses the newest version that both sides know",
-    "ssl.enabled.protocols": "OpenSSL chooses the newest version that both sides know",
-}
+_ALIASES = {"sasl.mechanisms": "sasl.mechanism"}
+"""librdkafka's names with the handling of one of Java's."""
 
+_CODECS_WITH_LEVELS = ("gzip", "lz4", "zstd")
+_COMPRESSION_LEVEL = within(-1, 12)
+_LEVELS = {f"compression.{codec}.level": codec for codec in _CODECS_WITH_LEVELS}
 
-_LOGIN_TRANSLATIONS = (
-    ("sasl.login.callback.handler.class", handler_properties),
-    ("sasl.jaas.config", jaas_properties),
-)
+_MAX_RECONNECT_BACKOFF_MS = 10_000
+_SOCKET_TIMEOUT, _REQUEST_TIMEOUT = within(10, 300_000), within(1, 900_000)
+
 _EXCLUSIVE = (
     ("ssl.truststore.location", "ssl.truststore.certificates", "ssl.ca.location", "ssl.ca.pem"),
     ("ssl.keystore.location", "ssl.keystore.key", "ssl.key.location", "ssl.key.pem"),
@@ -118,47 +41,146 @@ _EXCLUSIVE = (
 )
 
 
-def translate(java: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+class Translation(NamedTuple):
+    """The Kafka client's properties.
+
+    Attributes:
+        client: Values by librdkafka's names.
+        problems: One sentence for each property that is wrong or cannot be set.
+        warnings: One sentence for each property that has no effect, or another than it asks for.
+    """
+
+    client: dict[str, str]
+    problems: list[str]
+    warnings: list[str]
+
+
+def translate(java: Mapping[str, str]) -> Translation:
     """Translate the user's ``properties.*`` into librdkafka's properties.
 
     Java's properties of stores are kept: `client_settings` reads the stores in the process that creates a client.
 
     Args:
         java: Property values by name, without ``properties.``.
-
-    Returns:
-        librdkafka's properties, and the problems found.
     """
     client: dict[str, str] = {}
     given_as: dict[str, str] = {}
     problems: list[str] = []
-    for name, translated, value in _translated(java, problems):
+    warnings: list[str] = []
+    for name, translated, value in _translated(java, problems, warnings):
         other = given_as.setdefault(translated, name)
         if client.setdefault(translated, value) != value:
             problems.append(f"'properties.{other}' and 'properties.{name}' mean the same but differ; give one of them")
     problems.extend(_contradictions(java))
     if not java.get("bootstrap.servers", "").strip():
         problems.append("option 'properties.bootstrap.servers' is required, such as 'localhost:9092'")
-    return client, problems
+    return Translation(client, problems, warnings)
 
 
-def _translated(java: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield names as given, librdkafka's names, and values; append to the problems."""
+def _translated(java: Mapping[str, str], problems: list[str], warnings: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield names as given, librdkafka's names, and values; append to the problems and warnings."""
     for name, value in java.items():
-        refusal = _CONTROLLED_BY_MILLRACE.get(name) or _JAVA_ONLY.get(name)
-        if refusal:
-            problems.append(f"option 'properties.{name}' cannot be set: {refusal}")
-        elif name not in LOGIN_OPTIONS:
-            translated, convert = _RENAMED.get(name, (name, str))
+        handling = JAVA_PROPERTIES.get(_ALIASES.get(name, name), Passed())
+        if name in _CONTROLLED_BY_MILLRACE:
+            problems.append(f"option 'properties.{name}' cannot be set: {_CONTROLLED_BY_MILLRACE[name]}")
+        elif isinstance(handling, Passed):
             try:
-                yield name, translated, convert(value)
+                converted = handling.convert(value)
             except ValueError as error:
                 problems.append(f"option 'properties.{name}': {error}")
-    for given_as, translate_login in _LOGIN_TRANSLATIONS:
+                continue
+            warnings.extend(_value_warnings(name, value, converted, handling))
+            if converted or not value.strip():
+                yield from ((name, own, converted) for own in handling.names or (name,))
+        else:
+            problems.extend(_class_problems(name, value, handling))
+            warnings.extend(_ignored_warnings(name, value, handling))
+    for given_as, translate_some in _BY_OTHER_MEANS:
         try:
-            yield from ((given_as, name, value) for name, value in translate_login(java).items())
+            yield from ((given_as, name, value) for name, value in translate_some(java).items())
         except ValueError as error:
             problems.append(str(error))
+    warnings.extend(_compression_warnings(java))
+
+
+def _value_warnings(name: str, value: str, converted: str, handling: Passed) -> Iterator[str]:
+    if value.strip() and not converted:
+        yield _without_effect(name, "all cipher suites of TLS 1.3 are enabled")
+    elif _is_moved(value, converted, handling):
+        yield f"option 'properties.{name}' = {value!r} is beyond what the Kafka client knows: {converted} is used"
+
+
+def _is_moved(value: str, converted: str, handling: Passed) -> bool:
+    # Java's 0 and -1 have librdkafka's 1 and 0 as counterparts, and kilobytes are rounded
+    given = value.strip()
+    return handling.is_bounded and given.isdigit() and int(given) > 0 and converted != str(int(given))
+
+
+def _ignored_warnings(name: str, value: str, handling: Handling) -> Iterator[str]:
+    if isinstance(handling, Ignored) and value.strip().lower() not in handling.fitting:
+        yield _without_effect(name, handling.reason)
+
+
+def _class_problems(name: str, value: str, handling: Handling) -> Iterator[str]:
+    if not isinstance(handling, JavaClass):
+        return
+    classes = [each.strip().rpartition(".")[2].lower() for each in value.split(",") if each.strip()]
+    if not handling.known.issuperset(classes):
+        what = "" if name == "config.providers" else "Java classes cannot be used; "
+        yield f"option 'properties.{name}' cannot be set: {what}{handling.reason}"
+
+
+def _without_effect(name: str, reason: str) -> str:
+    return f"option 'properties.{name}' has no effect in millrace: {reason}"
+
+
+def _compression_properties(java: Mapping[str, str]) -> dict[str, str]:
+    name = f"compression.{_codec(java)}.level"
+    if name not in java:
+        return {}
+    try:
+        return {"compression.level": _COMPRESSION_LEVEL(java[name])}
+    except ValueError as error:
+        raise ValueError(f"option 'properties.{name}': {error}") from None
+
+
+def _compression_warnings(java: Mapping[str, str]) -> Iterator[str]:
+    codec = _codec(java)
+    for name in java.keys() & _LEVELS.keys():
+        if _LEVELS[name] != codec:
+            yield _without_effect(name, f"'properties.compression.type' is {codec!r}")
+        elif java[name].strip().isdigit() and int(java[name]) > 12:
+            yield f"option 'properties.{name}' = {java[name]!r} is beyond what the Kafka client knows: 12 is used"
+
+
+def _codec(java: Mapping[str, str]) -> str:
+    return java.get("compression.type", java.get("compression.codec", "lz4")).strip().lower()
+
+
+def _timeout_properties(java: Mapping[str, str]) -> dict[str, str]:
+    """Return the timeouts for Java's of requests, and the backoff that Java derives from another one."""
+    properties = {}
+    if "request.timeout.ms" in java:
+        try:
+            properties["request.timeout.ms"] = _REQUEST_TIMEOUT(java["request.timeout.ms"])
+            if "socket.timeout.ms" not in java:
+                properties["socket.timeout.ms"] = _SOCKET_TIMEOUT(_at_most_a_transaction(java))
+        except ValueError as error:
+            raise ValueError(f"option 'properties.request.timeout.ms': {error}") from None
+    backoff = java.get("reconnect.backoff.ms", "")
+    if "reconnect.backoff.max.ms" not in java and backoff.isdigit() and int(backoff) > _MAX_RECONNECT_BACKOFF_MS:
+        properties["reconnect.backoff.max.ms"] = within(0, 3_600_000)(backoff)
+    return properties
+
+
+def _at_most_a_transaction(java: Mapping[str, str]) -> str:
+    # librdkafka refuses a request that may take longer than a transaction
+    timeout, transaction = whole_number(java["request.timeout.ms"]), java.get("transaction.timeout.ms", "")
+    return str(min(timeout, int(transaction)) if transaction.isdigit() else timeout)
+
+
+def _store_properties(java: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in java.items() if JAVA_PROPERTIES.get(name) is STORE}
 
 
 def _contradictions(java: Mapping[str, str]) -> Iterator[str]:
@@ -168,3 +190,12 @@ def _contradictions(java: Mapping[str, str]) -> Iterator[str]:
             yield f"{' and '.join(given)} exclude each other: give one of them"
     if len(java.keys() & {"ssl.keystore.key", "ssl.keystore.certificate.chain"}) == 1:
         yield "'properties.ssl.keystore.key' and 'properties.ssl.keystore.certificate.chain' belong together: give both"
+
+
+_BY_OTHER_MEANS: tuple[tuple[str, Callable[[Mapping[str, str]], dict[str, str]]], ...] = (
+    ("sasl.login.callback.handler.class", handler_properties),
+    ("sasl.jaas.config", jaas_properties),
+    ("ssl.truststore.location", _store_properties),
+    ("compression.type", _compression_properties),
+    ("request.timeout.ms", _timeout_properties),
+)

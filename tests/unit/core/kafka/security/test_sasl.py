@@ -12,7 +12,7 @@ ENDPOINT = {"sasl.oauthbearer.token.endpoint.url": "https://login/token"}
 
 def login(mechanism: str | None, jaas: str, **more: str) -> tuple[dict[str, str], list[str]]:
     given = {**({"sasl.mechanism": mechanism} if mechanism else {}), "sasl.jaas.config": jaas, **more}
-    client, problems = translate({**SERVERS, **given})
+    client, problems, _ = translate({**SERVERS, **given})
     return {name: value for name, value in client.items() if name not in (*SERVERS, "sasl.mechanism")}, problems
 
 
@@ -87,7 +87,7 @@ def test_login_modules_become_properties_that_the_client_accepts(
     ],
 )
 def test_kafkas_own_handler_of_endpoints_chooses_the_method(handler: str) -> None:
-    client, problems = translate({**SERVERS, "sasl.login.callback.handler.class": handler})
+    client, problems, _ = translate({**SERVERS, "sasl.login.callback.handler.class": handler})
     assert (client, problems) == ({**SERVERS, "sasl.oauthbearer.method": "oidc"}, [])
 
 
@@ -95,11 +95,11 @@ def test_kafkas_own_handler_of_unsecured_tokens_is_accepted() -> None:
     handler = (
         "org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler"
     )
-    assert translate({**SERVERS, "sasl.login.callback.handler.class": handler}) == (SERVERS, [])
+    assert translate({**SERVERS, "sasl.login.callback.handler.class": handler}) == (SERVERS, [], [])
 
 
 def test_other_handlers_are_refused() -> None:
-    _, (problem,) = translate({**SERVERS, "sasl.login.callback.handler.class": "com.amazon.IAMHandler"})
+    _, (problem,), _ = translate({**SERVERS, "sasl.login.callback.handler.class": "com.amazon.IAMHandler"})
     assert problem.startswith(
         "option 'properties.sasl.login.callback.handler.class' cannot be set: Java classes cannot be used"
     )

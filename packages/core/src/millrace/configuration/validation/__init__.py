@@ -9,6 +9,7 @@ from millrace.configuration.validation.error_tolerance import error_tolerance_pr
 from millrace.configuration.validation.key_value import key_value_problems
 from millrace.configuration.validation.sink import sink_problems
 from millrace.configuration.validation.source import source_problems
+from millrace.kafka.idempotence import exclusion_problems
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.secrets import Properties
 from millrace.plugins.manager import PluginRef
@@ -32,6 +33,7 @@ def option_problems(
     """
     yield from source_problems(source, source_client)
     yield from sink_problems(sink)
+    yield from exclusion_problems(source_client, is_exactly_once=sink.is_exactly_once)
     yield from changelog_problems(source, value_format, given)
     yield from key_value_problems(source, given)
     yield from error_tolerance_problems(source, given)

@@ -11,9 +11,6 @@ PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
 DEFAULT_MECHANISM = "GSSAPI"
 
-LOGIN_OPTIONS = {"sasl.jaas.config", "sasl.login.callback.handler.class"}
-"""Java's properties that `handler_properties` and `jaas_properties` translate."""
-
 _MODULE_MECHANISMS = {
     "PlainLoginModule": ("PLAIN",),
     "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512"),
