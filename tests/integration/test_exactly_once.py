@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
+from pyspark.errors import StreamingQueryException
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, GroupInUseError, LedgerError, MessageError, OptionsError
@@ -101,7 +102,7 @@ def consumer_of(broker, group):
 
 def complete_micro_batch(worker, config, run):
     result = worker.write(config, rows("a"), task())
-    pipeline.commit_micro_batch(config, "me", run, 0, [result], 1)
+    pipeline.commit_micro_batch(config, "me", run, 0, {0: result})
 
 
 def rows(*values: str) -> list[pa.RecordBatch]:
@@ -173,26 +174,55 @@ def test_other_rows_of_a_repeated_micro_batch_are_all_written_or_all_skipped(
     assert values() == [*written, "d"]
 
 
-def test_a_micro_batch_that_more_tasks_had_written_is_noticed(config, worker, new_worker):
+def test_a_micro_batch_that_other_tasks_had_written_is_noticed(config, worker, new_worker):
     for index in (0, 3):
         worker.write(config, rows("a"), task(0, index))
     worker = new_worker()
     worker.write(config, rows("a"), task(0, 0))
-    check_orphaned_ledgers(config, "me", 0, 4)
-    check_orphaned_ledgers(config, "another", 0, 2)
-    check_orphaned_ledgers(config, "me", 1, 2)
-    with pytest.raises(LedgerError, match=r"micro-batch 0 .* repeated with 2 tasks, but task 3 had written rows of it"):
-        check_orphaned_ledgers(config, "me", 0, 2)
+    check_orphaned_ledgers(config, "me", 0, [0, 3])
+    check_orphaned_ledgers(config, "another", 0, [0, 1])
+    check_orphaned_ledgers(config, "me", 1, [0, 1])
+    with pytest.raises(LedgerError, match=r"micro-batch 0 .* without rows in task 3, which had written rows of it"):
+        check_orphaned_ledgers(config, "me", 0, [0, 1])
+    with pytest.raises(LedgerError, match=r"micro-batch 0 .* without rows in task 0, 3, which had"):
+        check_orphaned_ledgers(config, "me", 0, [])
 
 
 def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, worker):
     for index in (0, 3):
         worker.write(config, rows("a"), task(0, index))
-    check_first_batch(config, "me", f"{topic}-one", 0, 4)
-    check_first_batch(config, "me", f"{topic}-one", 0, 2)
+    check_first_batch(config, "me", f"{topic}-one", 0, [0, 3])
+    check_first_batch(config, "me", f"{topic}-one", 0, [0])
     for _ in range(2):
-        with pytest.raises(LedgerError, match="repeated with 2 tasks"):
-            check_first_batch(config, "me", f"{topic}-two", 0, 2)
+        with pytest.raises(LedgerError, match="without rows in task 3"):
+            check_first_batch(config, "me", f"{topic}-two", 0, [0])
+
+
+def test_a_task_that_had_written_and_has_no_rows_in_the_replay_is_noticed(
+    spark, options, values, broker, make_topic, tmp_path
+):
+    source = make_topic(2)
+    produce(broker.bootstrap_servers, source, [{"value": b"a", "partition": 0}, {"value": b"b", "partition": 1}])
+    read = {"properties.bootstrap.servers": broker.bootstrap_servers, "topic": source, "scan.parallelism": "2"}
+
+    def run(condition):
+        rows = spark.readStream.format("millrace").options(**read, **{"scan.startup.mode": "earliest-offset"}).load()
+        writer = rows.where(condition).select("value").writeStream.format("millrace").options(**options)
+        writer = writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True)
+        query = writer.start()
+        try:
+            query.awaitTermination()
+        finally:
+            query.stop()
+
+    run("true")
+    # As if the driver had been killed before Spark took note of the micro-batch
+    for name in ("0", ".0.crc"):
+        (tmp_path / "commits" / name).unlink()
+    with pytest.raises(StreamingQueryException, match=r"micro-batch 0 .* without rows in task 1, which had written"):
+        run("STRING(value) = 'a'")
+    run("true")
+    assert values() == ["a", "b"]
 
 
 @pytest.mark.parametrize(("answer", "written"), [("skip", []), ("write", ["a"])])
@@ -211,7 +241,7 @@ def test_only_the_doubtful_micro_batch_is_skipped(options, topic, values, new_wo
         worker = new_worker()
         results = [worker.write(skipping, rows(f"{batch}-{index}"), task(batch, index)) for index in range(2)]
         assert [result.is_skipped for result in results] == [batch == 5] * 2
-        pipeline.commit_micro_batch(skipping, "me", f"{topic}-run", batch, results, 2)
+        pipeline.commit_micro_batch(skipping, "me", f"{topic}-run", batch, dict(enumerate(results)))
     # Neither do tasks that had no rows in the doubtful micro-batch
     assert worker.write(skipping, rows("7-2"), task(7, 2)).rows == 1
     assert values() == ["6-0", "6-1", "7-0", "7-1", "7-2"]
@@ -219,7 +249,7 @@ def test_only_the_doubtful_micro_batch_is_skipped(options, topic, values, new_wo
 
 def test_a_task_that_is_new_in_its_query_is_no_doubt(config, topic, values, worker):
     result = worker.write(config, rows("a"), task(0, index=0))
-    pipeline.commit_micro_batch(config, "me", f"{topic}-run", 0, [result], 8)
+    pipeline.commit_micro_batch(config, "me", f"{topic}-run", 0, {0: result})
     assert worker.write(config, rows("b"), task(5, index=7)).rows == 1
     assert values() == ["a", "b"]
 
@@ -278,7 +308,7 @@ def test_an_attempt_that_wakes_after_its_successor_has_committed_writes_nothing(
 def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker, topic, worker):
     for batch in range(3):
         results = [worker.write(config, rows("a"), task(batch, index)) for index in range(3)]
-        pipeline.commit_micro_batch(config, "me", f"{topic}-run", batch, results, 3)
+        pipeline.commit_micro_batch(config, "me", f"{topic}-run", batch, dict(enumerate(results)))
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     mine = {group for group in groups if group.startswith(f"p-{topic}")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
@@ -102,7 +102,7 @@ def _produce_rows(
 
 
 def commit_micro_batch(
-    config: SinkConfig, query: str, run: str, batch: int, results: Sequence[WriteResult], tasks: int
+    config: SinkConfig, query: str, run: str, batch: int, results: Mapping[int, WriteResult]
 ) -> None:
     """Complete a micro-batch all tasks of which have written; on the driver.
 
@@ -111,15 +111,14 @@ def commit_micro_batch(
         query: The streaming query.
         run: Its run.
         batch: The micro-batch.
-        results: The results of its tasks, as far as they are known.
-        tasks: The number of its tasks.
+        results: The results of its tasks by their indexes, as far as they are known.
 
     Raises:
-        LedgerError: Tasks that the micro-batch does not have any more have written some of its rows before.
+        LedgerError: Tasks that have no rows of the micro-batch any more have written some before.
         ClientError: The brokers refuse, or do not answer.
     """
     if not config.options.is_exactly_once:
         return
-    if any(result.is_new for result in results):
-        check_first_batch(config, query, run, batch, tasks)
+    writers = [index for index, result in results.items() if result.rows or result.is_skipped]
+    check_first_batch(config, query, run, batch, writers)
     register_query(config, query, run, batch)

@@ -35,9 +35,9 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
 
         reports = task_reports(messages)
         if reports:
-            query, run, results = reports[0].query, reports[0].run, [report.result for report in reports]
+            results = {report.index: report.result for report in reports}
             with user_errors():
-                commit_micro_batch(self._config, query, run, batchId, results, len(messages))
+                commit_micro_batch(self._config, reports[0].query, reports[0].run, batchId, results)
         self._report(messages)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name

@@ -33,12 +33,14 @@ class TaskReport(WriterCommitMessage):
         result: Its result.
         attempt: The number of attempts before this one.
         run: The run of its query.
+        index: Its index.
     """
 
     query: str
     result: WriteResult
     attempt: int = 0
     run: str = ""
+    index: int = 0
 
 
 def task_reports(messages: Sequence[WriterCommitMessage | None]) -> list[TaskReport]:
@@ -85,7 +87,7 @@ class WriterBase:
         with user_errors():
             result = write(self._config, self._schema, iterator, task)
         freeze_loaded_objects()
-        return TaskReport(task.query, result, context.attemptNumber(), task.run)
+        return TaskReport(task.query, result, context.attemptNumber(), task.run, task.index)
 
     def _report(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         if not self._config.options.is_measured:

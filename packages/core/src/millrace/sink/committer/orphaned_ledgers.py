@@ -1,8 +1,10 @@
-"""Find ledgers of tasks that a repeated micro-batch does not have any more."""
+"""Find ledgers of tasks that have no rows of a repeated micro-batch any more."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
@@ -15,43 +17,51 @@ logger = logging.getLogger("millrace.sink")
 CHECKED_RUNS = ResourceKind[bool]("checked run", capacity=256)
 
 
-def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, tasks: int) -> None:
+_CONCURRENT_READS = 8
+
+
+def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, writers: Collection[int]) -> None:
     """Check the first micro-batch of a query's run by `check_orphaned_ledgers`; a later one repeats nothing.
 
     Tasks move from worker to worker with each micro-batch, and looking for ledgers asks all brokers.
     """
     if (query, run) not in RESOURCES.items(CHECKED_RUNS):
-        check_orphaned_ledgers(config, query, batch, tasks)
+        check_orphaned_ledgers(config, query, batch, writers)
         RESOURCES.put(CHECKED_RUNS, (query, run), True)
 
 
-def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, tasks: int) -> None:
-    """Refuse a micro-batch that more tasks have written before than it has now; after all tasks have written.
+def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, writers: Collection[int]) -> None:
+    """Refuse a micro-batch that other tasks have written before than those that have its rows now; after these.
 
     Args:
         config: The sink's configuration.
         query: The streaming query.
         batch: The micro-batch.
-        tasks: The number of its tasks.
+        writers: The indexes of the tasks that have rows of it.
 
     Raises:
         LedgerError: There was such a task: some of its rows are written twice.
     """
     indexes = (ledger_index(config, group) for group in WriteAdmin(config.client).groups())
-    for index in sorted(index for index in indexes if index is not None):
-        if index < tasks:
-            continue
+    silent = sorted({index for index in indexes if index is not None}.difference(writers))
+
+    def has_written(index: int) -> bool:
         ledger, _ = read_ledger(config, ledger_group(config, index))
-        if ledger and ledger.has_written(query, batch):
-            _report(config, batch, tasks, index)
+        return ledger is not None and ledger.has_written(query, batch)
+
+    # A query may have hundreds of tasks without rows
+    with ThreadPoolExecutor(_CONCURRENT_READS, "millrace-ledger") as pool:
+        orphaned = [index for index, has in zip(silent, pool.map(has_written, silent), strict=True) if has]
+    if orphaned:
+        _report(config, batch, orphaned)
 
 
-def _report(config: SinkConfig, batch: int, tasks: int, index: int) -> None:
+def _report(config: SinkConfig, batch: int, orphaned: list[int]) -> None:
     problem = (
         f"exactly-once with prefix {config.options.transactional_id_prefix!r}: micro-batch {batch} was unfinished and "
-        f"is repeated with {tasks} tasks, but task {index} had written rows of it before. These rows are in the topic "
-        f"twice, since other tasks have them now. The query or its number of tasks has changed while the micro-batch "
-        f"was unfinished: start it as it was before that"
+        f"is repeated without rows in task {', '.join(map(str, orphaned))}, which had written rows of it before. These "
+        f"rows are in the topic twice if other tasks have them now. The query or its number of tasks has changed while "
+        f"the micro-batch was unfinished: start it as it was before that"
     )
     if config.options.if_in_doubt == "fail":
         raise LedgerError(f"{problem}; or accept it by 'sink.exactly-once.if-in-doubt' = 'write'")
