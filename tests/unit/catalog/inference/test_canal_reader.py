@@ -48,7 +48,7 @@ def test_the_tables_of_a_real_change_log(strategy: str, schema: str) -> None:
 
 
 def test_types_by_jdbc_codes() -> None:
-    row = {str(code): "x" for code in CODES}
+    row = dict.fromkeys(map(str, CODES))
     message = {"data": [row], "sqlType": {str(code): code for code in CODES}, "type": "INSERT"}
     expected = ", ".join(f"`{code}` {type_}" for code, type_ in CODES.items())
     assert schemas(infer(message, strategy="SQL_TYPE")) == {"orders": expected}
@@ -82,7 +82,9 @@ def test_a_column_that_the_types_leave_out_is_text() -> None:
         ("real", "DOUBLE"),
         ("bit", "BOOLEAN"),
         ("bit(1)", "BOOLEAN"),
-        ("bit(9)", "BINARY(2)"),
+        ("bit(9)", "BIGINT"),
+        ("bit(64)", "DECIMAL(20, 0)"),
+        ("serial", "DECIMAL(20, 0)"),
         ("boolean", "BOOLEAN"),
         ("char(3)", "CHAR(3)"),
         ("char(0)", "STRING"),
@@ -110,8 +112,36 @@ def test_types_of_mysql(text: str, type_: str) -> None:
     assert str(mysql_type_reader(timestamp_as_datetime=True, tinyint1_as_boolean=True)(text)) == type_
 
 
+@pytest.mark.parametrize(
+    ("code", "value", "type_"),
+    [
+        (-7, "1", "BOOLEAN"),
+        (-7, "5", "BIGINT"),
+        (-6, "255", "DECIMAL(3, 0)"),
+        (-5, "18446744073709551615", "DECIMAL(20, 0)"),
+        (4, "x", "STRING"),
+        (3, "0.123456789012345678", "DECIMAL(38, 18)"),
+        (3, "0.1234567890123456789", "STRING"),
+        (7, "0.1", "FLOAT"),
+        (7, "0.1234567891", "DOUBLE"),
+        (-3, "\xff\x00", "BYTES"),
+        (-3, "\u0100", "STRING"),
+        (91, "2024-02-29", "DATE"),
+        (91, "0000-00-00", "STRING"),
+        (92, "12:00:00.125", "TIME(3)"),
+        (92, "-12:00:00", "STRING"),
+        (92, "838:59:59", "STRING"),
+        (93, "2024-02-29 12:00:00.0", "TIMESTAMP(6)"),
+        (93, "0000-00-00 00:00:00", "STRING"),
+    ],
+)
+def test_a_declared_type_gives_way_to_a_value_that_it_does_not_hold(code: int, value: str, type_: str) -> None:
+    message = {"data": [{"a": value}], "sqlType": {"a": code}}
+    assert schemas(infer(message, strategy="SQL_TYPE")) == {"orders": f"a {type_}"}
+
+
 def test_what_options_say_of_mysqls_types() -> None:
-    message = {"data": [{"a": "1", "b": "x"}], "mysqlType": {"a": "tinyint(1)", "b": "timestamp(3)"}}
+    message = {"data": [{"a": "1", "b": None}], "mysqlType": {"a": "tinyint(1)", "b": "timestamp(3)"}}
     assert schemas(infer(message, strategy="MYSQL_TYPE")) == {"orders": "a BOOLEAN, b TIMESTAMP(3)"}
     other = infer(message, strategy="MYSQL_TYPE", tinyint1_as_boolean=False, timestamp_as_datetime=False)
     assert schemas(other) == {"orders": "a TINYINT, b TIMESTAMP_LTZ(3)"}

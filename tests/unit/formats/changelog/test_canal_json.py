@@ -54,6 +54,48 @@ def test_old_values_are_not_looked_for_in_other_fields() -> None:
     assert changes(CANAL, message, schema=schema) == [("-U", 1, {"id": None}), ("+U", 1, {"id": 2})]
 
 
+BINARY = pa.schema([("id", pa.int32()), ("hash", pa.binary()), ("is_new", pa.bool_())])
+
+
+@pytest.mark.parametrize("declared", [{"sqlType": {"hash": -3}}, {"mysqlType": {"hash": "varbinary(4)"}}])
+def test_bytes_are_latin_1_where_the_message_declares_a_binary_column(declared: dict[str, Any]) -> None:
+    row, old = {"id": "1", "hash": "abcd\xff", "is_new": "1"}, {"hash": "", "is_new": "0"}
+    message = change("UPDATE", [row], [old], **declared)
+    expected = [("-U", 1, b"", False), ("+U", 1, b"abcd\xff", True)]
+    assert changes(CANAL, message, schema=BINARY) == expected
+    # A repeated field is for the exact reader
+    twice = json.dumps(message).replace('"isDdl"', '"type": "UPDATE", "isDdl"').encode()
+    assert changes(CANAL, twice, message, schema=BINARY) == expected * 2
+
+
+def test_bytes_are_base64_where_no_binary_column_is_declared() -> None:
+    plain = change("INSERT", [{"id": 1, "hash": "YWJj", "is_new": True}])
+    text = change("INSERT", [{"id": 1, "hash": "YWJj", "is_new": True}], mysqlType={"hash": "text"})
+    declared = change("INSERT", [{"id": 1, "hash": "YWJj", "is_new": True}], mysqlType={"hash": "blob"})
+    rows = changes(CANAL, plain, declared, text, schema=BINARY)
+    assert [row[2] for row in rows] == [b"abc", b"YWJj", b"abc"]
+    assert reason(CANAL, change("INSERT", [{"hash": "\u0100"}], sqlType={"hash": -2}), schema=BINARY) == (
+        'field data[0].hash: "\u0100" is not a BINARY: expected base64 text'
+    )
+
+
+def test_declared_types_are_read_beside_their_metadata() -> None:
+    message = change("INSERT", [{"id": 1, "hash": "\xff"}], sqlType={"hash": -2})
+    decoded = decode(CANAL, message, schema=BINARY, metadata=["sql-type"])
+    assert decoded.rows["hash"].to_pylist() == [b"\xff"]
+    assert decoded.metadata is not None
+    assert decoded.metadata.to_pylist() == [{"sql-type": [("hash", -2)]}]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("1", True), ("0", False), (1, True), (0, False), ("-1", True), ("2", True), ("00", False), ("true", True)],
+)
+def test_a_number_is_a_boolean(value: Any, expected: bool) -> None:
+    schema = pa.schema([("a", pa.bool_())])
+    assert changes(CANAL, change("INSERT", [{"a": value}]), schema=schema) == [("+I", expected)]
+
+
 def test_rows_without_any_field_are_rows() -> None:
     assert changes(CANAL, change("INSERT", [{}]), change("UPDATE", [A], [{}])) == [
         ("+I", None, None, None),

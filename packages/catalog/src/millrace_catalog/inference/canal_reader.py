@@ -8,11 +8,12 @@ from typing import Any
 from millrace.errors import MalformedMessageError
 from millrace.options.java_pattern import java_pattern
 from millrace_catalog.inference.canal_types import jdbc_type, mysql_type_reader
+from millrace_catalog.inference.canal_values import fitting_type_reader
 from millrace_catalog.inference.json_payload import describe, object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import Observation, widen_rows
 from millrace_catalog.inference.options import CanalInferenceOptions
-from millrace_catalog.types import STRING, DataType, Scalar, with_nullability
+from millrace_catalog.types import STRING, DataType, Scalar, least_common_type, with_nullability
 
 _TYPE_FIELDS = {"SQL_TYPE": "sqlType", "MYSQL_TYPE": "mysqlType"}
 
@@ -38,6 +39,9 @@ class CanalReader:
             if pattern is not None
         }
         self._declared_type = _declared_type_reader(options)
+        self._fitting_type = fitting_type_reader(
+            iso=options.iso, integers_are_booleans=options.strategy == "MYSQL_TYPE" and options.tinyint1_as_boolean
+        )
 
     def read(self, payload: bytes | None) -> Observation | None:
         """Read the columns of a message: see `MessageReader.read`."""
@@ -68,11 +72,12 @@ class CanalReader:
             raise MalformedMessageError(
                 f"field {field} is missing, which declares the types: set canal-json.infer-schema.strategy to AUTO"
             )
+        types = {name: self._declared_type(declared.get(name)) for row in rows for name in row}
         columns: dict[str, DataType] = {}
         for row in rows:
             for name, value in row.items():
-                if name not in columns or value is None:
-                    columns[name] = with_nullability(self._declared_type(declared.get(name)), value is None)
+                type_ = with_nullability(self._fitting_type(types[name], value), value is None)
+                columns[name] = least_common_type(columns[name], type_) if name in columns else type_
         return columns
 
 

@@ -50,7 +50,7 @@ _JDBC_TYPES: dict[int, Scalar] = {
 }
 
 _MYSQL_TYPE = re.compile(r"\s*([a-z0-9]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?(.*)", re.IGNORECASE | re.DOTALL)
-_BITS_IN_BYTE = 8
+_BIGINT_BITS = 63
 
 _PLAIN: dict[str, Scalar] = {
     "BOOL": BOOLEAN,
@@ -59,6 +59,7 @@ _PLAIN: dict[str, Scalar] = {
     "REAL": DOUBLE,
     "DATE": DATE,
     "YEAR": INT,
+    "SERIAL": decimal(20),  # BIGINT UNSIGNED
     "TINYBLOB": BYTES,
     "BLOB": BYTES,
     "MEDIUMBLOB": BYTES,
@@ -122,9 +123,15 @@ def _sized_type(name: str, size: int | None, scale: int | None) -> Scalar:
         if name in _DECIMALS:
             return decimal(10 if size is None else size, scale or 0)
         if name == "BIT":
-            return BOOLEAN if size in (None, 1) else binary(-(-(size or 1) // _BITS_IN_BYTE))
+            return _bit_type(size or 1)
     except ValueError:
         return STRING
     if name == "FLOAT":
         return FLOAT if size is None else DOUBLE  # FLOAT(n) may have more than four bytes
     return _PLAIN.get(name, STRING)
+
+
+def _bit_type(size: int) -> Scalar:
+    if size == 1:
+        return BOOLEAN
+    return BIGINT if size <= _BIGINT_BITS else decimal(20)  # Canal writes the bits as a number

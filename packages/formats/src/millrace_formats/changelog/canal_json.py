@@ -81,4 +81,4 @@ class CanalJsonFormat(ChangelogJsonFormat):
         """The layout of Canal's messages, and the databases and tables to read."""
         options = {"database": self.options.database_include, "table": self.options.table_include}
         patterns = {field: pattern for field, pattern in options.items() if pattern is not None}
-        return Dialect(_LAYOUT, name_filter=NameFilter(patterns) if patterns else None)
+        return Dialect(_LAYOUT, None, NameFilter(patterns) if patterns else None, has_database_values=True)

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError
+from millrace_formats.changelog.database_types import DatabaseValues
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact_rows import ExactRows
 from millrace_formats.changelog.metadata import MetadataKey
@@ -34,6 +35,7 @@ class ExactChangeReader:
         self._rows = ExactRows(schema, options)
         self._metadata = [(key.is_of_root, key.converter(options)) for key in keys]
         self._dialect = dialect
+        self._database_values = DatabaseValues(schema) if dialect.has_database_values else None
         self._ignore = options.ignore_parse_errors
 
     def read(self, payload: bytes | None) -> list[tuple[Any, ...]]:
@@ -53,6 +55,8 @@ class ExactChangeReader:
         if name_filter is not None and not name_filter.matches(root):
             return []
         message = self._payload(root)
+        if self._database_values is not None:
+            self._database_values.replace(message)
         changes = self._dialect.layout.read(message, self._rows)
         metadata = [convert(root if of_root else message) for of_root, convert in self._metadata] if changes else []
         return [(*row, *metadata, kind) for kind, row in changes]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
+from millrace_formats.changelog.database_types import DECLARED_TYPES, declared_binary, to_bytes
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.message_types import message_type, metadata_column
 from millrace_formats.changelog.metadata import MetadataKey
@@ -46,6 +48,7 @@ class FastChangeReader:
         dialect: The layout of messages, and the options of reading them.
         columns: Builders of the rows' columns.
         metadata: Builders of the metadata's columns, and whether a key is beside the payload.
+        binary: The columns, by index, whose values are read as text and are bytes.
     """
 
     def __init__(
@@ -55,24 +58,36 @@ class FastChangeReader:
         dialect: Dialect,
         columns: Sequence[Build],
         metadata: Sequence[tuple[Build, bool]],
+        binary: Mapping[int, str],
     ) -> None:
         self._schema = schema
         self._decode: Callable[[Any], Any] = msgspec.json.Decoder(message).decode
         self._dialect = dialect
         self._columns = [(list_getter(f"row.{attribute(index)}"), build) for index, build in enumerate(columns)]
         self._metadata = metadata
+        self._binary = binary
 
     @classmethod
     def of(
         cls, schema: pa.Schema, fields: list[pa.Field], keys: Sequence[MetadataKey], dialect: Dialect, iso: bool
     ) -> FastChangeReader | None:
         """Make a reader for the columns ``fields`` and metadata ``keys``; None when msgspec cannot read them."""
-        message = message_type(dialect.layout, fields, keys, dialect.has_payload)
+        has_database_values = dialect.has_database_values
+        as_text = [field.name for field in fields if has_database_values and pt.is_binary(field.type)]
+        message = message_type(
+            dialect.layout,
+            [field.with_type(pa.string()) if field.name in as_text else field for field in fields],
+            keys,
+            dialect.has_payload,
+            DECLARED_TYPES if as_text else (),
+        )
         if message is None:
             return None
-        columns = [value_column(field, iso) for field in fields]
+        columns = [value_column(field, iso, numbers_are_booleans=has_database_values) for field in fields]
         metadata = [(metadata_column(key, keys), key.is_of_root) for key in keys]
-        return cls(schema, message, dialect, columns, metadata)
+        return cls(
+            schema, message, dialect, columns, metadata, {schema.get_field_index(name): name for name in as_text}
+        )
 
     def read(self, payloads: PayloadList) -> FastChanges:
         """Read the messages that can be read; null and empty messages give no rows."""
@@ -88,7 +103,7 @@ class FastChangeReader:
         rejected = np.zeros(len(messages), bool)
         rejected[changes.incomplete] = True
         arrays = [
-            *self._row_columns(changes, lambda rows: _mark(rejected, row_message[rows])),
+            *self._row_columns(changes, messages, row_message, lambda rows: _mark(rejected, row_message[rows])),
             *self._metadata_columns(roots, messages, row_message, lambda indices: _mark(rejected, indices)),
             pa.array(np.frombuffer(changes.kinds, np.int8)),
         ]
@@ -108,17 +123,26 @@ class FastChangeReader:
         matching, unknown = name_filter.select([payloads[index] for index in present.tolist()])
         return present[np.array(matching, np.intp)], set(present[np.array(list(unknown), np.intp)].tolist())
 
-    def _row_columns(self, changes: RowChanges, reject: Reject) -> list[pa.Array]:
+    def _row_columns(
+        self, changes: RowChanges, messages: list[Any], row_message: np.ndarray, reject: Reject
+    ) -> list[pa.Array]:
         rows = changes.rows
         before: list[int] = []
         if self._dialect.layout.is_partial:
             before = np.flatnonzero(np.frombuffer(changes.kinds, np.int8) == UPDATE_BEFORE).tolist()
         columns = []
-        for get, build in self._columns:
+        declared = [declared_binary(message) for message in messages] if self._binary else []
+        of_rows = [declared[index] for index in row_message.tolist()] if declared else []
+        unknown = [index for index, names in enumerate(of_rows) if names is None]
+        if unknown:
+            reject(np.array(unknown))
+        for position, (get, build) in enumerate(self._columns):
             values = get(rows)
             for index in before:
                 if values[index] is msgspec.UNSET:
                     values[index] = values[index + 1]
+            if position in self._binary:
+                values = _to_bytes(values, of_rows, self._binary[position], reject)
             columns.append(build(values, reject))
         return columns
 
@@ -133,3 +157,18 @@ class FastChangeReader:
 
 def _mark(mask: np.ndarray, indices: np.ndarray) -> None:
     mask[indices] = True
+
+
+def _to_bytes(texts: list[Any], declared: list[frozenset[str] | None], name: str, reject: Reject) -> list[bytes | None]:
+    """Convert a column's texts, each with the columns that its message declares to be binary."""
+    values: list[bytes | None] = []
+    rejected = []
+    for index, (text, binary) in enumerate(zip(texts, declared, strict=True)):
+        try:
+            values.append(to_bytes(text, binary is None or name in binary))
+        except ValueError:
+            values.append(None)
+            rejected.append(index)
+    if rejected:
+        reject(np.array(rejected))
+    return values

@@ -16,9 +16,13 @@ from millrace_formats.json.msgspec_types import absent_value, list_getter
 
 
 def message_type(
-    layout: Layout, fields: list[pa.Field], keys: Sequence[MetadataKey], has_payload: bool | None
+    layout: Layout,
+    fields: list[pa.Field],
+    keys: Sequence[MetadataKey],
+    has_payload: bool | None,
+    others: Sequence[tuple[str, Any, Any]] = (),
 ) -> type[msgspec.Struct] | None:
-    """Make a class for the messages of a tool; None when msgspec cannot read their rows.
+    """Make a class for the messages of a tool; None when msgspec cannot read them.
 
     Its attributes are ``operation``, the fields of `Layout.row_fields`, and ``m_<field>`` for metadata. With a payload
     they are attributes of ``payload``, except for metadata beside the payload.
@@ -28,13 +32,16 @@ def message_type(
         fields: The columns.
         keys: The requested metadata.
         has_payload: Whether the change is in a field of its own.
+        others: Names, types and defaults of other fields, which become attributes.
     """
+    if {name for name, _, _ in others} & {key.field for key in keys}:
+        return None
     row, partial = row_type(fields, partial=False), row_type(fields, partial=True)
     if row is None or partial is None:
         return None
     rows = [(name, type_, None) for name, type_ in layout.row_fields(row, partial).items()]
     inside = [key for key in keys if not (has_payload and key.is_of_root)]
-    change = _struct([("operation", layout.operation_type), *rows], {"operation": layout.field}, inside)
+    change = _struct([("operation", layout.operation_type), *rows, *others], {"operation": layout.field}, inside)
     if not has_payload:
         return change
     return _struct([("payload", change)], {}, [key for key in keys if key.is_of_root])

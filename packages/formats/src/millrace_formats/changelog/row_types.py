@@ -5,7 +5,8 @@ Some tools write all values of a database as text, and a topic may hold messages
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ import pyarrow.types as pt
 from millrace_formats.json.columns import Build, column_builder
 from millrace_formats.json.msgspec_types import absent_value, define_row, field_type
 from millrace_formats.shared.column_casts import Reject
-from millrace_formats.shared.number_columns import parse_booleans, parse_floats, parse_integers
+from millrace_formats.shared.number_columns import parse_booleans, parse_floats, parse_integers, parse_true_numbers
 
 
 def row_type(fields: Sequence[pa.Field], *, partial: bool) -> type[msgspec.Struct] | None:
@@ -43,14 +44,16 @@ def value_type(field: pa.Field) -> Any:
     return type_ | None if field.nullable else type_
 
 
-def value_column(field: pa.Field, iso: bool) -> Build:
+def value_column(field: pa.Field, iso: bool, *, numbers_are_booleans: bool = False) -> Build:
     """Return a builder of a field's column from values of its `value_type`.
 
     Args:
         field: The field.
         iso: Whether timestamps are written with a ``T``.
+        numbers_are_booleans: Whether the text of an integer other than 0 is true.
     """
     build, type_ = column_builder(field, iso), field.type
+    parse = functools.partial(_parse, type_=type_, numbers_are_booleans=numbers_are_booleans)
     if not _may_be_text(type_):
         return build
 
@@ -58,26 +61,29 @@ def value_column(field: pa.Field, iso: bool) -> Build:
         try:
             return build(values, reject)
         except pa.ArrowInvalid:
-            return _from_texts(values, type_, reject)
+            return _from_texts(values, type_, parse, reject)
 
     return build_from_both
 
 
-def _from_texts(values: list[Any], type_: pa.DataType, reject: Reject) -> pa.Array:
+def _from_texts(
+    values: list[Any], type_: pa.DataType, parse: Callable[[pa.StringArray, Reject], pa.Array], reject: Reject
+) -> pa.Array:
     try:
-        return _parse(pa.array(values, pa.string()), type_, reject)
+        return parse(pa.array(values, pa.string()), reject)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # some are no text
         texts = pa.array([value if type(value) is str else None for value in values], pa.string())
         others = pa.array([None if type(value) is str else value for value in values], type_)
-        return pc.coalesce(others, _parse(texts, type_, reject))
+        return pc.coalesce(others, parse(texts, reject))
 
 
 def _may_be_text(type_: pa.DataType) -> bool:
     return pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_floating(type_)
 
 
-def _parse(texts: pa.StringArray, type_: pa.DataType, reject: Reject) -> pa.Array:
+def _parse(texts: pa.StringArray, reject: Reject, *, type_: pa.DataType, numbers_are_booleans: bool) -> pa.Array:
     if pt.is_boolean(type_):
-        return parse_booleans(texts)
+        booleans = parse_booleans(texts)
+        return pc.or_(booleans, parse_true_numbers(texts)) if numbers_are_booleans else booleans
     parse = parse_integers if pt.is_integer(type_) else parse_floats
     return parse(texts, type_, reject)

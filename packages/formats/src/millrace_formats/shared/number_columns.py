@@ -45,6 +45,11 @@ def parse_booleans(texts: pa.StringArray) -> pa.BooleanArray:
     return pc.equal(pc.ascii_lower(pc.utf8_trim(texts, _BLANKS)), "true")
 
 
+def parse_true_numbers(texts: pa.StringArray) -> pa.BooleanArray:
+    """Parse integers other than 0 as True, all else as False."""
+    return pc.match_substring_regex(pc.utf8_trim(texts, _BLANKS), "^[+-]?0*[1-9][0-9]*$")
+
+
 def parse_decimals(texts: pa.StringArray, type_: pa.Decimal128Type, reject: Reject) -> pa.Decimal128Array:
     """Parse numbers without an exponent.
 
