@@ -51,6 +51,21 @@ def test_nested_fields_are_columns(payload: bytes, row: dict[str, Any]) -> None:
     assert not decoded.errors
 
 
+@pytest.mark.parametrize("payload", [b'{"a": {"b": 1, "c": "x"}}', b'\xef\xbb\xbf{"a": {"b": 1, "c": "x"}}'])
+def test_an_object_is_read_whole_beside_its_flattened_fields(payload: bytes) -> None:
+    struct = pa.struct([("b", pa.int64()), ("c", pa.string())])
+    read = {"a": {"b": 1, "c": "x"}, "a.b": 1}
+    assert decode(pa.schema([("a", struct), ("a.b", pa.int64())]), payload).rows.to_pylist() == [read]
+    as_map = decode(pa.schema([("a", pa.map_(pa.string(), pa.string())), ("a.b", pa.int64())]), payload)
+    assert as_map.rows.to_pylist() == [{"a": [("b", "1"), ("c", "x")], "a.b": 1}]
+
+
+def test_what_a_struct_reads_beside_flattened_fields_is_not_rescued() -> None:
+    schema = pa.schema([("a", pa.struct([("c", pa.string())])), ("a.b", pa.int64()), ("rest", pa.string())])
+    decoded = decode(schema, b'{"a": {"b": 1, "c": "x", "d": 2}}', rescued="rest")
+    assert decoded.rows.to_pylist() == [{"a": {"c": "x"}, "a.b": 1, "rest": '{"a.d":2}'}]
+
+
 def test_malformed_and_empty_messages_are_reported_as_without_flattening() -> None:
     bad = (b"[1]", b"{", b'{"a": {"b": "x"}}', b'{"z": "\xff"}')
     decoded = decode(SCHEMA, bad[0], None, bad[1], b'{"a": {"b": 1}}', b"", *bad[2:], b"null")

@@ -39,6 +39,7 @@ class ReaderBase:
             self._schema = arrow_schema(schema)
             check_declared_columns(config, self._schema)
             record_batch_builder_for(config, self._schema)
+        self._columns = schema
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read one partition; called on an executor for each of them."""
@@ -46,14 +47,17 @@ class ReaderBase:
         from millrace.source.reader.error_policy import ErrorPolicy
         from millrace.source.reader.pipeline import read_split
         from millrace.source.reader.split_metrics import SplitMetrics
+        from millrace.spark.time_precision import batch_truncation
         from millrace.spark.time_zone import session_time_zone
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.split if isinstance(partition, SplitPartition) else Split(())
         metrics = SplitMetrics()
         error_policy = ErrorPolicy(self._config.options, metrics, collector_for(self._config))
+        truncate = batch_truncation(self._columns)
         with user_errors():
-            yield from read_split(self._config, self._schema, session_time_zone(), split, metrics, error_policy)
+            batches = read_split(self._config, self._schema, session_time_zone(), split, metrics, error_policy)
+            yield from batches if truncate is None else map(truncate, batches)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
                 self._report(partition.report_to, metrics, error_policy)
         freeze_loaded_objects()

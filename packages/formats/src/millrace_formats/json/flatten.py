@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.types as pt
 
 from millrace.contracts import Decoded, Decoder, Payloads
 from millrace.errors import MalformedMessageError
@@ -18,18 +19,19 @@ _quoted = msgspec.json.encode
 class FlatteningDecoder(Decoder):
     """Decode messages after their nested fields have become fields of their own.
 
-    An object is flattened if there is a column for a field in it; another one stays an object, so that a STRING column
-    has its text. Of fields with the same name, as in ``{"a": {"b": 1}, "a.b": 2}``, the last one that is not null
-    counts.
+    An object is flattened if there is a column for a field in it; a STRUCT or MAP column gets it as well, any other
+    column of its name is NULL then. Another object stays one, so that a STRING column has its text. Of fields with the
+    same name, as in ``{"a": {"b": 1}, "a.b": 2}``, the last one that is not null counts.
 
     Args:
         inner: Decodes flat messages.
-        names: The columns.
+        schema: The columns.
     """
 
-    def __init__(self, inner: Decoder, names: Iterable[str]) -> None:
+    def __init__(self, inner: Decoder, schema: pa.Schema) -> None:
         self._inner = inner
-        self._labels = {name: bytes(_quoted(name)) + b":" for name in names}
+        self._labels = {name: bytes(_quoted(name)) + b":" for name in schema.names}
+        self._nested = {field.name for field in schema if pt.is_struct(field.type) or pt.is_map(field.type)}
         self._objects = {name[:dot] for name in self._labels for dot, char in enumerate(name) if char == "."}
 
     def explain(self) -> str:
@@ -55,9 +57,12 @@ class FlatteningDecoder(Decoder):
     def _add_raw(self, flat: dict[str, bytes], fields: dict[str, msgspec.Raw], prefix: str) -> None:
         for field, raw in fields.items():
             name, value = prefix + field, bytes(raw).strip()
-            if value.startswith(b"{") and name in self._objects:
+            is_flattened = value.startswith(b"{") and name in self._objects
+            if is_flattened:
                 self._add_raw(flat, _raw_fields(value), f"{name}.")
-            elif name in self._labels and (value != b"null" or name not in flat):
+            if is_flattened and name not in self._nested:
+                continue
+            if name in self._labels and (value != b"null" or name not in flat):
                 flat[name] = value
 
     def _flatten_parsed(self, payload: bytes) -> bytes:
@@ -74,7 +79,10 @@ class FlatteningDecoder(Decoder):
     def _add_parsed(self, flat: dict[str, Any], tree: dict[str, Any], prefix: str) -> None:
         for field, value in tree.items():
             name = prefix + field
-            if isinstance(value, dict) and name in self._objects:
+            is_flattened = isinstance(value, dict) and name in self._objects
+            if is_flattened:
                 self._add_parsed(flat, value, f"{name}.")
-            elif name in self._labels and (value is not None or name not in flat):
+            if is_flattened and name not in self._nested:
+                continue
+            if name in self._labels and (value is not None or name not in flat):
                 flat[name] = value

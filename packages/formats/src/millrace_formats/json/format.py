@@ -37,7 +37,7 @@ class JsonFormat(Format):
     def _decoder(self, schema: pa.Schema) -> Decoder:
         decoder = JsonDecoder(schema, self.options)
         has_nested = self.options.flattens and any("." in name for name in schema.names)
-        return FlatteningDecoder(decoder, schema.names) if has_nested else decoder
+        return FlatteningDecoder(decoder, schema) if has_nested else decoder
 
     def encoder(self, schema: pa.Schema) -> Encoder:
         """Make an encoder of rows of ``schema``; SchemaError when a column's type is not supported."""

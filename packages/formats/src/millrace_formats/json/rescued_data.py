@@ -123,9 +123,24 @@ def _lookup_by_path(fields: Iterable[pa.Field], prefix: str) -> ColumnLookup:
     columns = list(fields)
     by_field = _lookup_by_field(columns)
     objects = {field.name[:dot] for field in columns for dot, char in enumerate(field.name) if char == "."}
+    maps = {field.name for field in columns if pt.is_map(field.type)}
 
     def lookup(field: str) -> tuple[bool, ColumnLookup | None]:
         is_read, inner = by_field(prefix + field)
-        return is_read, _lookup_by_path(columns, f"{prefix}{field}.") if prefix + field in objects else inner
+        if prefix + field not in objects or prefix + field in maps:
+            return is_read, inner
+        by_path = _lookup_by_path(columns, f"{prefix}{field}.")
+        return is_read, by_path if inner is None else _either(by_path, inner)
+
+    return lookup
+
+
+def _either(first: ColumnLookup, second: ColumnLookup) -> ColumnLookup:
+    """Return the lookup for an object that is both flattened and read as a STRUCT."""
+
+    def lookup(field: str) -> tuple[bool, ColumnLookup | None]:
+        (is_read, inner), (is_read_too, other) = first(field), second(field)
+        both = inner or other if inner is None or other is None else _either(inner, other)
+        return is_read or is_read_too, both
 
     return lookup
