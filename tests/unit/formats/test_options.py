@@ -10,6 +10,7 @@ import pytest
 from millrace.contracts import Format
 from millrace.errors import SchemaError
 from millrace.options import options_of
+from millrace_formats.changelog.options import ChangeOptions
 from millrace_formats.csv import CsvFormat, CsvOptions
 from millrace_formats.json import JsonFormat, JsonOptions
 from millrace_formats.raw import RawFormat, RawOptions
@@ -52,6 +53,17 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
     ("options", "values", "message"),
     [
         (JsonOptions, {"fail_on_missing_field": True, "ignore_parse_errors": True}, "exclude each other"),
+        (
+            JsonOptions,
+            {"map_null_key_mode": "DROP"},
+            "map-null-key.mode = DROP would have no effect: maps",
+        ),
+        (JsonOptions, {"map_null_key_literal": "x"}, "map-null-key.literal would have no effect"),
+        (
+            ChangeOptions,
+            {"map_null_key_mode": "LITERAL", "map_null_key_literal": "x"},
+            "map-null-key.mode = LITERAL and map-null-key.literal would have no effect",
+        ),
         (CsvOptions, {"field_delimiter": "ab"}, "field-delimiter is 'ab': expected a single character"),
         (CsvOptions, {"field_delimiter": ""}, "field-delimiter is '': expected a single character"),
         (CsvOptions, {"field_delimiter": "\\n"}, "already has a meaning"),

@@ -147,6 +147,20 @@ def test_an_unknown_partitioner_is_told() -> None:
     )
 
 
+def test_values_with_a_choice_are_given_in_any_case() -> None:
+    made = configured(
+        {
+            "sink.partitioner": "Round-Robin",
+            "scan.startup.mode": "Earliest-Offset",
+            "sink.delivery-guarantee": "At-Least-Once",
+        }
+    )
+    assert made.sink.partitioner.name == "round-robin"
+    assert made.source.startup is not None
+    assert made.source.startup.name == "earliest-offset"
+    assert made.sink.options.delivery_guarantee == "at-least-once"
+
+
 def test_a_partitioner_may_be_given_as_a_class() -> None:
     ref = configured({"sink.partitioner": "millrace_partitioners.fixed:FixedPartitioner"}).sink.partitioner
     assert type(ref.create()).__name__ == "FixedPartitioner"

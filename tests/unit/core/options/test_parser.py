@@ -79,6 +79,25 @@ def test_what_is_given_is_parsed_and_the_rest_has_its_default() -> None:
     parser.finish()
 
 
+@dataclass(frozen=True)
+class Wall:
+    side: Literal["ALL", "Left-Side"] | None = option("side", default=None, doc="Or none.")
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "text", "value"),
+    [
+        (Paint, "colour", "GREEN", "green"),
+        (Wall, "side", "all", "ALL"),
+        (Wall, "side", "left-SIDE", "Left-Side"),
+    ],
+)
+def test_a_choice_is_given_in_any_case(cls: type, name: str, text: str, value: str) -> None:
+    parser = OptionParser("paint", {name: text})
+    assert getattr(parser.take(cls), name) == value
+    parser.finish()
+
+
 def test_one_problem_reads_as_one_line() -> None:
     parser = OptionParser("paint", {"colour": "blue"})
     parser.take(Paint)

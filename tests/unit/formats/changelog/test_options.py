@@ -45,8 +45,6 @@ def test_what_is_shared_with_json_means_the_same() -> None:
     given: dict[str, Any] = {
         "ignore_parse_errors": True,
         "timestamp_format": "ISO-8601",
-        "map_null_key_mode": "DROP",
-        "map_null_key_literal": "none",
         "decimal_as_plain_number": True,
         "ignore_null_fields": True,
     }

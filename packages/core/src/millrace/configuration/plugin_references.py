@@ -102,14 +102,20 @@ class PluginReferences:
 
     def partitioner(self, options: SinkOptions) -> PluginRef:
         """Resolve the partitioner; after a problem the reference cannot be used."""
-        name = options.partitioner
+        name = self._installed_name(PARTITIONER, options.partitioner)
         resolved = self._resolve(PARTITIONER, "sink.partitioner", name, "sink.partitioner.", direction=Direction.WRITE)
         return resolved or PluginRef(PARTITIONER.name, name, None, None)
 
     def _offset_initializer(self, prefix: str, name: str | None) -> PluginRef | None:
         if name is None:
             return None
+        name = self._installed_name(OFFSET_INITIALIZER, name)
         return self._resolve(OFFSET_INITIALIZER, f"{prefix}.mode", name, f"{prefix}.", direction=Direction.READ)
+
+    def _installed_name(self, kind: Kind[Any], name: str) -> str:
+        """Return the installed name that is the same but for its case, which does not matter in the reference."""
+        names = self._manager.names(kind)
+        return name if name in names else next((each for each in names if each.lower() == name.lower()), name)
 
     def _resolve(
         self,

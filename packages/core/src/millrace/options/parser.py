@@ -6,8 +6,9 @@ Only the driver imports this module, since it needs pydantic; the dataclasses th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -62,7 +63,9 @@ class OptionParser:
             found = self._take_one(info, prefixes)
             if found is not None:
                 shown[field] = found
-                self._add_value(given, field, info, *found)
+                name, text = found
+                choices = _choices(cast(Any, cls))[field]
+                self._add_value(given, field, info, name, choices.get(text.lower(), text))
         return self._build(cls, given, shown, prefixes[-1])
 
     def take_prefixed(self, prefix: str) -> dict[str, str]:
@@ -176,6 +179,21 @@ def show(name: str, text: str) -> str:
 @functools.cache
 def _adapter(cls: Any) -> TypeAdapter[Any]:
     return TypeAdapter(cls)
+
+
+@functools.cache
+def _choices(cls: type) -> Mapping[str, Mapping[str, str]]:
+    """Return the values of options that have a choice of them, by field and, as case does not matter, in lower case."""
+    hints = get_type_hints(cls)
+    return {field: {choice.lower(): choice for choice in _literals(hints[field])} for field in options_of(cls)}
+
+
+def _literals(hint: Any) -> Iterator[str]:
+    if get_origin(hint) is Literal:
+        yield from (choice for choice in get_args(hint) if isinstance(choice, str))
+    elif get_origin(hint) in (Union, UnionType):
+        for part in get_args(hint):
+            yield from _literals(part)
 
 
 def _expected(error: dict[str, Any], text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from millrace.options import option
-from millrace_formats.json.options import JsonOptions
+from millrace_formats.json.options import JsonOptions, check_map_null_key
 
 
 def _json_option(name: str) -> Any:
@@ -35,6 +35,9 @@ class ChangeOptions:
     map_null_key_literal: str = _json_option("map_null_key_literal")
     decimal_as_plain_number: bool = _json_option("decimal_as_plain_number")
     ignore_null_fields: bool = _json_option("ignore_null_fields")
+
+    def __post_init__(self) -> None:
+        check_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
 
     @property
     def json(self) -> JsonOptions:

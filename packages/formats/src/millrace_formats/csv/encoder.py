@@ -31,10 +31,10 @@ _JAVA_PLAIN = (1e-3, 1e7)  # Java and Python write floats in this range without 
 class CsvEncoder(Encoder):
     """Write rows as lines of separated values, without a line break at the end.
 
-    Text is quoted as the reference does: when it is longer than 24 characters, or holds a backslash or a character up
-    to the delimiter or the quote in the order of Unicode. Without a quote character the delimiter and line breaks are
-    escaped; without an escape character too, a value that holds them cannot be written. NULL is the null literal, or
-    nothing.
+    Text and decimals are quoted as the reference does: when they are longer than 24 characters, or hold a backslash or
+    a character up to the delimiter or the quote in the order of Unicode, as ``"1E+5"`` does. Other numbers are not
+    quoted. Without a quote character the delimiter and line breaks are escaped; without an escape character too, a
+    value that holds them cannot be written. NULL is the null literal, or nothing.
 
     Args:
         schema: The columns.
@@ -66,7 +66,7 @@ class CsvEncoder(Encoder):
             quote, texts = self._quoting.timestamp_quote, bare_timestamp_texts(column, iso=False)
             return pc.binary_join_element_wise(quote, texts, zone + quote, "")
         texts = self._texts(column)
-        return self._quoting.apply(texts) if self._quotes_numbers or not _is_number(column.type) else texts
+        return self._quoting.apply(texts) if self._quotes_numbers or not _is_never_quoted(column.type) else texts
 
     def _texts(self, column: pa.Array) -> pa.StringArray:
         if pt.is_list(column.type):
@@ -89,8 +89,8 @@ class CsvEncoder(Encoder):
         return pc.if_else(column.is_null(), pa.scalar(None, pa.string()), joined)
 
 
-def _is_number(type_: pa.DataType) -> bool:
-    return bool(pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_))
+def _is_never_quoted(type_: pa.DataType) -> bool:
+    return bool(pt.is_boolean(type_) or pt.is_integer(type_) or pt.is_floating(type_))
 
 
 def _may_be_in_number(character: str) -> bool:

@@ -26,12 +26,15 @@ class JsonOptions:
         default="SQL",
         doc="How timestamps are written: SQL with a space between date and time, ISO-8601 with a T.",
     )
-    # Neither Spark nor Arrow has maps with NULL keys: these two are checked and have no effect
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = option(
-        "map-null-key.mode", default="FAIL", doc="How to write a NULL map key; Spark's maps have none."
+        "map-null-key.mode",
+        default="FAIL",
+        doc="How to write a NULL map key. Spark's maps have none, so that only FAIL is accepted.",
     )
     map_null_key_literal: str = option(
-        "map-null-key.literal", default="null", doc="The text to write for a NULL map key; Spark's maps have none."
+        "map-null-key.literal",
+        default="null",
+        doc="The text to write for a NULL map key. Spark's maps have none, so that only the default is accepted.",
     )
     decimal_as_plain_number: bool = option(
         "encode.decimal-as-plain-number", default=False, doc="Never write decimals in scientific notation."
@@ -61,6 +64,7 @@ class JsonOptions:
     )
 
     def __post_init__(self) -> None:
+        check_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
         if self.fail_on_missing_field and self.ignore_parse_errors:
             raise ValueError(
                 "fail-on-missing-field and ignore-parse-errors exclude each other: set at most one of them to true"
@@ -75,3 +79,13 @@ class JsonOptions:
     def flattens(self) -> bool:
         """Return whether columns named ``a.b.c`` are read from fields of nested objects."""
         return self.flatten or self.nested == "flatten"
+
+
+def check_map_null_key(mode: str, literal: str) -> None:
+    """Raise ValueError for options that would do something to NULL keys of maps, which neither Spark nor Arrow has."""
+    given = [f"map-null-key.mode = {mode}"] * (mode != "FAIL") + ["map-null-key.literal"] * (literal != "null")
+    if given:
+        raise ValueError(
+            f"{' and '.join(given)} would have no effect: maps in Spark have no NULL keys, and a map that is made with "
+            f"one fails (map-null-key.mode = FAIL). Leave it out, and filter or replace such keys where the map is made"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import NoEncryption, pkcs12
 
 from millrace.kafka.security.stores import KeyPasswordError, StoreError, StorePasswordError, read_store
 from support.certificates import Identity, authority, issue, java_keystore, java_truststore
@@ -59,6 +60,32 @@ def test_a_key_and_its_whole_chain_are_read(
 def test_a_wrong_password_of_a_store_is_told(folder: Path, name: str, password: str) -> None:
     with pytest.raises(StorePasswordError, match=r"^the password is wrong, or the file is damaged$"):
         read_store((folder / name).read_bytes(), password, KEY)
+
+
+def test_a_certificate_that_the_library_rejects_is_no_wrong_password() -> None:
+    whole = pkcs12.serialize_key_and_certificates(None, None, None, [ROOT.certificate], NoEncryption())
+    start, _ = der_contents(whole, 0)
+    _, end_of_version = der_contents(whole, start)
+    _, end = der_contents(whole, end_of_version)
+    # Without its last element, a digest, a store can be changed
+    store = b"\x30\x82" + (end - start).to_bytes(2, "big") + whole[start:end]
+    assert read_store(store).trusted == ROOT.certificate_pem
+    with pytest.raises(StoreError) as error:
+        read_store(store.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x09"))
+    assert not isinstance(error.value, StorePasswordError)
+    assert str(error.value) == (
+        "it holds a certificate or key that the library 'cryptography' rejects (9 is not a valid X509 version). Issue "
+        "it anew, or give the store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
+    )
+
+
+def der_contents(der: bytes, position: int) -> tuple[int, int]:
+    """Return where the contents of the DER value at a position begin and end."""
+    length, begin = der[position + 1], position + 2
+    if length >= 0x80:
+        begin += length & 0x7F
+        length = int.from_bytes(der[position + 2 : begin], "big")
+    return begin, begin + length
 
 
 @pytest.mark.parametrize("name", ["trust-pkcs12.jks", "key.jks", "client.p12"])

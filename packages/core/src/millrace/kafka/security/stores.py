@@ -20,6 +20,9 @@ _PFX_VERSION = b"\x02\x01\x03"
 
 _MAX_DER_HEADER = 6
 
+_NOT_OPENED = "PKCS12 data"
+"""In the library's error where a store cannot be decrypted or is cut off; not where it rejects a certificate."""
+
 
 def read_store(data: bytes, password: str | None = None, key_password: str | None = None) -> Store:
     """Read a truststore or keystore; its format is detected, since names and declared types of stores are often wrong.
@@ -48,13 +51,20 @@ def read_store(data: bytes, password: str | None = None, key_password: str | Non
 def _read_pkcs12(data: bytes, password: str | None) -> Store:
     """Read a PKCS#12 store, Java's default, also for files named .jks; the key is decrypted in memory."""
     # The library takes a while to load, which clients without such a store need not wait for
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
     from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+    from cryptography.x509 import InvalidVersion
 
     try:
         store = load_pkcs12(data, None if password is None else password.encode())
-    except ValueError:
-        raise StorePasswordError("the password is wrong, or the file is damaged") from None
+    except (ValueError, InvalidVersion, UnsupportedAlgorithm) as error:
+        if isinstance(error, ValueError) and _NOT_OPENED in str(error):
+            raise StorePasswordError("the password is wrong, or the file is damaged") from None
+        raise StoreError(
+            f"it holds a certificate or key that the library 'cryptography' rejects ({error}). Issue it anew, or give "
+            f"the store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
+        ) from None
     certificates = "".join(map(_certificate_pem, store.additional_certs))
     if store.key is None:
         return Store(trusted=certificates)
