@@ -20,6 +20,7 @@ from millrace.plugins.kinds import (
     OFFSET_INITIALIZER,
     PARTITIONER,
     SCHEMA_INFERENCE,
+    TOKEN_PROVIDER,
 )
 from millrace.plugins.manager import plugin_manager
 
@@ -39,6 +40,8 @@ CLIENT = """## Kafka client
 |---|---|---|---|
 | `properties.bootstrap.servers` | string | (required) | Kafka brokers to ask first, as `host:port,host:port`. |
 | `properties.group.id` | string | | The consumer group to start from, and to follow the query, for monitoring. |
+| `properties.sasl.oauthbearer.provider` | string | | Token provider for SASL/OAUTHBEARER: `aws-msk-iam`, `azure`, \
+`google`, or a class as `module:Class` (an addition). |
 | `properties.*` | string | | Any [property of the Kafka client](client-properties.md), Java's or librdkafka's. |
 """
 
@@ -49,6 +52,7 @@ PREFIXES = {
     HEADER_FILTER: ("",),
     SCHEMA_INFERENCE: ("{name}.",),
     CATALOG: ("",),
+    TOKEN_PROVIDER: ("properties.sasl.oauthbearer.provider.",),
 }
 
 

@@ -65,15 +65,14 @@ def client_properties(bootstrap_servers: str | None, config: Path | None, proper
         MachineError: The library that reads properties files is not installed.
         OptionsError: A property or the file is wrong.
     """
-    from millrace.kafka.properties import translate
-    from millrace.options.secrets import Properties
+    from millrace.configuration.client_properties import client_properties as translate
 
     client, problems, warnings = translate(_java_properties(bootstrap_servers, config, properties))
     if problems:
         raise OptionsError("connection", tuple(problems))
     for warning in warnings:
         logger.warning(warning)
-    return Properties(client)
+    return client
 
 
 def open_catalog(

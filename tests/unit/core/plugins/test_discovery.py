@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from millrace.plugins.discovery import PackageFailure, PluginEntry, discover
-from millrace.plugins.kinds import CATALOG, FORMAT, HEADER_FILTER, KINDS, OFFSET_INITIALIZER, PARTITIONER
+from millrace.plugins.kinds import (
+    CATALOG,
+    FORMAT,
+    HEADER_FILTER,
+    KINDS,
+    OFFSET_INITIALIZER,
+    PARTITIONER,
+    TOKEN_PROVIDER,
+)
 
 Offering = Callable[[str, str], str]
 
@@ -47,6 +55,7 @@ def test_an_entry_point_without_a_distribution_is_used_all_the_same(packages: An
         ("millrace_offset_initializers", OFFSET_INITIALIZER),
         ("millrace_header_filters", HEADER_FILTER),
         ("millrace_catalogs", CATALOG),
+        ("millrace_token_providers", TOKEN_PROVIDER),
     ],
 )
 def test_every_kind_has_its_hook(packages: Any, offering: Offering, hook: str, kind: object) -> None:

@@ -7,6 +7,7 @@ import json
 import ssl
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
@@ -29,11 +30,14 @@ class SingleToken(AbstractTokenProvider):
 
     Raises:
         ClientError: The token endpoint issues no token.
-        OptionsError: The properties ask for another way to get a token than by a client's id and secret.
+        OptionsError: The properties ask for another way to get a token than by a token provider or by a client's id and
+            secret.
     """
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
-        if settings.get("enable.sasl.oauthbearer.unsecure.jwt") == "true":
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        if "oauth_cb" in settings:
+            self._token, _, _, self._extensions = settings["oauth_cb"]()
+        elif settings.get("enable.sasl.oauthbearer.unsecure.jwt") == "true":
             self._token, self._extensions = _unsecured_token(settings.get(f"{_PREFIX}config", ""))
         else:
             self._token = _fetch_token(settings)
@@ -73,7 +77,8 @@ def _fetch_token(settings: Mapping[str, str]) -> str:
             "connection",
             (
                 "transactions are listed with a token that 'properties.sasl.oauthbearer.token.endpoint.url' gives for "
-                "clientId and clientSecret in 'properties.sasl.jaas.config'; other ways to get one are not supported",
+                "clientId and clientSecret in 'properties.sasl.jaas.config', or that a token provider gives; other "
+                "ways to get one are not supported",
             ),
         )
     client = OAuth2Client(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from millrace.configuration.token_provider import refer_to_provider
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.properties import translate
+from millrace.kafka.security.provider_login import PROVIDER, provider_login
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, STATISTICS_OFF
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.field import options_of
@@ -36,16 +38,35 @@ def take_client_properties(parser: OptionParser, warn: Callable[[str], None] = l
     Returns:
         Properties under librdkafka's names.
     """
-    parser.expect("properties.bootstrap.servers")
+    parser.expect("properties.bootstrap.servers", f"properties.{PROVIDER}")
     given = parser.take_prefixed("properties.")
-    client, problems, warnings = translate(
+    client, problems, warnings = client_properties(
         {name: value for name, value in given.items() if name not in _CONNECTOR_PROPERTIES}
     )
     for problem in problems:
         parser.report(problem)
     for warning in warnings:
         warn(warning)
-    return Properties(client)
+    return client
+
+
+def client_properties(java: Mapping[str, str]) -> tuple[Properties, list[str], list[str]]:
+    """Translate the user's ``properties.*`` into librdkafka's properties, and resolve the token provider among them.
+
+    Args:
+        java: Property values by name, without ``properties.``.
+
+    Returns:
+        Properties under librdkafka's names, the problems found, and one sentence for each property without effect.
+    """
+    login = provider_login(java)
+    if login is None:
+        client, problems, warnings = translate(java)
+        return Properties(client), problems, warnings
+    client, problems, warnings = translate(login.properties)
+    provider, provider_problems = refer_to_provider(login)
+    added = {} if provider is None else {PROVIDER: provider}
+    return Properties({**client, **added}), [*login.problems, *problems, *provider_problems], warnings
 
 
 def source_properties(client: Properties, options: SourceOptions) -> Properties:

@@ -17,6 +17,7 @@ from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import NoOptions, Plugin
 from millrace.contracts.schema_inference import SampledMessage, SchemaInference
+from millrace.contracts.token_provider import Token, TokenProvider
 
 __all__ = [
     "HEADERS",
@@ -43,6 +44,8 @@ __all__ = [
     "SchemaInference",
     "SerializationContext",
     "StandardOffsets",
+    "Token",
+    "TokenProvider",
     "TopicPartition",
     "is_headers",
 ]

@@ -8,7 +8,9 @@ import socket
 from pathlib import Path
 
 from millrace.errors import OptionsError
+from millrace.kafka.security.provider_login import EXTENSIONS, PROVIDER
 from millrace.kafka.security.stores import KeyPasswordError, Store, StoreError, StorePasswordError, read_store
+from millrace.kafka.security.tokens import token_callback
 from millrace.options.files import FindFile, find_file
 from millrace.options.secrets import Properties
 
@@ -55,11 +57,10 @@ def consumer_settings(client: Properties) -> dict[str, str]:
     return {name: value for name, value in client_settings(client).items() if name not in _OF_PRODUCERS}
 
 
-@functools.lru_cache(maxsize=16)
 def client_settings(client: Properties, find: FindFile = find_file) -> Properties:
-    """Return the settings of a Kafka client of this process, all of them librdkafka's.
+    """Return the settings of a Kafka client that this process is about to create, all of them librdkafka's.
 
-    Cached, so that a process reads the files once.
+    A process reads each file once. Where a token provider is configured, there is a token when this returns.
 
     Args:
         client: Properties as they were configured, on the driver.
@@ -67,8 +68,20 @@ def client_settings(client: Properties, find: FindFile = find_file) -> Propertie
 
     Raises:
         OptionsError: A file is missing, a password is wrong, or a store cannot be read or does not hold what it must.
+        ClientError: The token provider has no token.
+        MachineError: The token provider's library is not installed.
     """
-    settings = {name: value for name, value in client.items() if name not in STORE_OPTIONS}
+    settings = _file_settings(client, find)
+    if PROVIDER not in client:
+        return settings
+    extensions = settings.get(EXTENSIONS, "")
+    callback = token_callback(client[PROVIDER], client["bootstrap.servers"], extensions)
+    return Properties({**settings, "oauth_cb": callback})
+
+
+@functools.lru_cache(maxsize=16)
+def _file_settings(client: Properties, find: FindFile) -> Properties:
+    settings = {name: value for name, value in client.items() if name not in (*STORE_OPTIONS, PROVIDER)}
     prefix = settings.pop(CLIENT_ID_PREFIX, DEFAULT_CLIENT_ID_PREFIX)
     settings.setdefault("client.id", f"{prefix}-{socket.gethostname()}-{os.getpid()}")
     for name in _FILE_PROPERTIES:

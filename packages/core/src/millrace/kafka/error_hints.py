@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from millrace.kafka.security.certificate_check import explain_certificate_error
 
@@ -24,6 +25,11 @@ _LOGIN_ENDPOINT = (
     "Check 'properties.sasl.oauthbearer.token.endpoint.url', and clientId, clientSecret and scope in "
     "'properties.sasl.jaas.config'"
 )
+_LOGIN_FAILED = "Failed to acquire SASL OAUTHBEARER token"
+_REJECTED_IDENTITY = (
+    "The broker does not accept the token: check that the identity that 'properties.sasl.oauthbearer.provider' logs in "
+    "as may connect to this cluster"
+)
 _CREDENTIALS = {
     "OAUTHBEARER": "The broker does not accept the token: check its claims, in 'properties.sasl.jaas.config', against "
     "what the broker expects",
@@ -42,7 +48,7 @@ _SECURITY_ERRORS = (
     ("alert unknown ca", _CLIENT_CERTIFICATE),
     ("not valid in current SASL state", _NO_SASL),
     ("Unsupported SASL mechanism", _MECHANISM),
-    ("Failed to acquire SASL OAUTHBEARER token", _LOGIN_ENDPOINT),
+    (_LOGIN_FAILED, _LOGIN_ENDPOINT),
 )
 _UNTRUSTED = "certificate verify failed"
 _UNAUTHENTICATED = re.compile("SASL authentication error|SASL .*(handshake|negotiation) failed|Authentication failed")
@@ -80,7 +86,7 @@ def is_security_error(text: str) -> bool:
     )
 
 
-def explain_security_error(text: str, client: Mapping[str, str]) -> str:
+def explain_security_error(text: str, client: Mapping[str, Any]) -> str:
     """Return the text of a security error with advice.
 
     Args:
@@ -90,13 +96,22 @@ def explain_security_error(text: str, client: Mapping[str, str]) -> str:
     if _UNTRUSTED in text:
         return explain_certificate_error(text, client)
     mechanism = client.get("sasl.mechanism", "GSSAPI")
-    credentials_advice = _CREDENTIALS.get(
+    provider = client.get("oauth_cb")
+    if provider is not None and _LOGIN_FAILED in text and provider.failure:
+        return str(provider.failure)
+    credentials_advice = (
+        _REJECTED_IDENTITY if provider is not None and mechanism == "OAUTHBEARER" else _credentials_advice(mechanism)
+    )
+    advice = next((advice for part, advice in _SECURITY_ERRORS if part in text), credentials_advice)
+    return f"{redact(text)}. {advice}"
+
+
+def _credentials_advice(mechanism: str) -> str:
+    return _CREDENTIALS.get(
         mechanism,
         "Check 'properties.sasl.username' and 'properties.sasl.password', or both in 'properties.sasl.jaas.config', "
         f"and that the broker knows this user for mechanism {mechanism}",
     )
-    advice = next((advice for part, advice in _SECURITY_ERRORS if part in text), credentials_advice)
-    return f"{redact(text)}. {advice}"
 
 
 def protocol_mismatch_hint(line: str, client: Mapping[str, str]) -> str | None:

@@ -147,7 +147,9 @@ _COMMON: dict[str, Handling] = {
 }
 
 _SECURITY: dict[str, Handling] = {
-    "sasl.client.callback.handler.class": JavaClass("give the login by 'properties.sasl.jaas.config'"),
+    "sasl.client.callback.handler.class": JavaClass(
+        "give the login by 'properties.sasl.jaas.config', or here the handler of AWS MSK"
+    ),
     "sasl.jaas.config": OtherMeans("its login module is translated, see [security](security.md)"),
     "sasl.kerberos.kinit.cmd": _translated("sasl.kerberos.kinit.cmd", convert=kinit_command),
     "sasl.kerberos.min.time.before.relogin": _number(0, 86_400_000),
@@ -155,8 +157,8 @@ _SECURITY: dict[str, Handling] = {
     "sasl.kerberos.ticket.renew.jitter": _ignored(_TICKETS),
     "sasl.kerberos.ticket.renew.window.factor": _ignored(_TICKETS),
     "sasl.login.callback.handler.class": OtherMeans(
-        "Kafka's own two, for tokens of OAuth, are translated, see [security](security.md); a class of your own is "
-        "refused"
+        "Kafka's own two and those of AWS, Azure and Google, for tokens of OAuth, are translated, see "
+        "[security](security.md); a class of your own is refused"
     ),
     "sasl.login.class": JavaClass(
         "give the login by 'properties.sasl.jaas.config'", frozenset({"defaultlogin", "kerberoslogin"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 _SECRET = re.compile(
     r"password|passphrase|secret|jaas|token|credential|user[.-]info|\.key(\.pem)?$|private|sasl\.username|"
@@ -17,13 +18,16 @@ def is_secret(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
-class Properties(Mapping[str, str]):
-    """Kafka client properties; their ``repr`` never shows a secret."""
+class Properties(Mapping[str, Any]):
+    """Kafka client properties; their ``repr`` never shows a secret.
 
-    def __init__(self, values: Mapping[str, str]) -> None:
+    Values are text, except for the token provider's and, in the settings of a client, its callback's.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
 
-    def __getitem__(self, name: str) -> str:
+    def __getitem__(self, name: str) -> Any:
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -50,3 +50,8 @@ def millrace_schema_inferences() -> Mapping[str, str]:  # type: ignore[empty-bod
 @hookspec
 def millrace_catalogs() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Catalogs (subclasses of `millrace.contracts.Catalog`)."""
+
+
+@hookspec
+def millrace_token_providers() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Token providers (`millrace.contracts.TokenProvider`), named in ``properties.sasl.oauthbearer.provider``."""

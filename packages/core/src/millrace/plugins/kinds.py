@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Partitioner,
         Plugin,
         SchemaInference,
+        TokenProvider,
     )
 
 P = TypeVar("P", bound="Plugin")
@@ -88,5 +89,19 @@ SCHEMA_INFERENCE: Kind[SchemaInference] = Kind(
 CATALOG: Kind[Catalog] = Kind(
     "catalog", "millrace_catalogs", "millrace.contracts:Catalog", {"millrace-catalog": ("kafka",)}
 )
+TOKEN_PROVIDER: Kind[TokenProvider] = Kind(
+    "token provider",
+    "millrace_token_providers",
+    "millrace.contracts:TokenProvider",
+    {"millrace-tokens": ("aws-msk-iam", "azure", "google")},
+)
 
-KINDS: tuple[Kind[Any], ...] = (FORMAT, PARTITIONER, OFFSET_INITIALIZER, HEADER_FILTER, SCHEMA_INFERENCE, CATALOG)
+KINDS: tuple[Kind[Any], ...] = (
+    FORMAT,
+    PARTITIONER,
+    OFFSET_INITIALIZER,
+    HEADER_FILTER,
+    SCHEMA_INFERENCE,
+    CATALOG,
+    TOKEN_PROVIDER,
+)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from millrace.testing.offset_initializer import OffsetInitializerSuite
     from millrace.testing.partitioner import PartitionerSuite
     from millrace.testing.schema_inference import SchemaInferenceSuite
+    from millrace.testing.token_provider import TokenProviderSuite
 
 __all__ = [
     "CatalogSuite",
@@ -33,6 +34,7 @@ __all__ = [
     "OffsetInitializerSuite",
     "PartitionerSuite",
     "SchemaInferenceSuite",
+    "TokenProviderSuite",
 ]
 
 
@@ -54,6 +56,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace.testing.offset_initializer": ["OffsetInitializerSuite"],
         "millrace.testing.partitioner": ["PartitionerSuite"],
         "millrace.testing.schema_inference": ["SchemaInferenceSuite"],
+        "millrace.testing.token_provider": ["TokenProviderSuite"],
     },
     prepare=_rewrite_assertions,
 )

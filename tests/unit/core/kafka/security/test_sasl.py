@@ -140,7 +140,8 @@ def test_other_handlers_are_refused() -> None:
             "OAUTHBEARER",
             'OAuthBearerLoginModule required clientId="u" clientSecret="hush";',
             "OAuthBearerLoginModule needs 'properties.sasl.oauthbearer.token.endpoint.url' with clientId and "
-            'clientSecret, or, for tests, unsecuredLoginStringClaim_sub="..."',
+            "clientSecret, 'properties.sasl.oauthbearer.provider' with the name of a token provider, or, for tests, "
+            'unsecuredLoginStringClaim_sub="..."',
         ),
         (
             "OAUTHBEARER",

@@ -31,6 +31,7 @@ def oauth_properties(options: Mapping[str, str], *, has_endpoint: bool) -> dict[
         return _oidc_properties(options)
     raise JaasError(
         "OAuthBearerLoginModule needs 'properties.sasl.oauthbearer.token.endpoint.url' with clientId and clientSecret, "
+        "'properties.sasl.oauthbearer.provider' with the name of a token provider, "
         'or, for tests, unsecuredLoginStringClaim_sub="..."'
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from millrace.kafka.security.jaas import JaasError, LoginModule, parse_jaas
 from millrace.kafka.security.oauth import oauth_properties
+from millrace.kafka.security.provider_login import PROVIDER, VENDOR_HANDLERS
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
@@ -62,7 +63,8 @@ def handler_properties(java: Mapping[str, str]) -> dict[str, str]:
         return {}
     raise ValueError(
         "option 'properties.sasl.login.callback.handler.class' cannot be set: Java classes cannot be used; of Kafka's "
-        f"own, {_OIDC_HANDLER} and {_UNSECURED_HANDLER} are known"
+        f"own, {_OIDC_HANDLER} and {_UNSECURED_HANDLER} are known, and {', '.join(VENDOR_HANDLERS)} of AWS, Google and "
+        f"Azure. For another one, give a token provider by 'properties.{PROVIDER}'"
     )
 
 

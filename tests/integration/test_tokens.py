@@ -1,0 +1,156 @@
+"""Tokens of a real authorization server, whose signatures a real broker verifies, and which expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+import pytest
+from pyspark.errors import PySparkException
+
+from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
+from support.waiting import wait_until
+
+OAUTH = "org.apache.kafka.common.security.oauthbearer"
+LOGIN = f"{OAUTH}.OAuthBearerLoginModule"
+TOPIC = "tokens"
+
+
+@dataclass(frozen=True)
+class Authorized:
+    """A broker that accepts the tokens of an authorization server alone."""
+
+    broker: Any
+    endpoint: TokenEndpoint
+
+    def options(self, **properties: str) -> dict[str, str]:
+        given = {
+            "topic": TOPIC,
+            "properties.bootstrap.servers": self.broker.address("OAUTH"),
+            "properties.security.protocol": "SASL_PLAINTEXT",
+            "properties.sasl.mechanism": "OAUTHBEARER",
+        }
+        return {**given, **{f"properties.{name.replace('_', '.')}": value for name, value in properties.items()}}
+
+    def provider(self, secret: str = CLIENT_SECRET) -> dict[str, str]:
+        """Options that name a token provider."""
+        own = {"url": self.endpoint.url, "client-id": CLIENT_ID, "client-secret": secret}
+        return {
+            **self.options(sasl_oauthbearer_provider="support.tokens:EndpointTokens"),
+            **{f"properties.sasl.oauthbearer.provider.{name}": value for name, value in own.items()},
+        }
+
+
+@pytest.fixture(scope="module")
+def authorized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Authorized]:
+    from millrace_broker import KafkaBroker, Listener
+
+    with token_endpoint() as endpoint:
+        oauth = {
+            "sasl.enabled.mechanisms": "OAUTHBEARER",
+            "oauthbearer.sasl.jaas.config": f"{LOGIN} required;",
+            "oauthbearer.sasl.server.callback.handler.class": f"{OAUTH}.OAuthBearerValidatorCallbackHandler",
+            "oauthbearer.sasl.oauthbearer.jwks.endpoint.url": f"{endpoint.url}/jwks",
+            "oauthbearer.sasl.oauthbearer.expected.audience": "kafka",
+            # Connections end with their tokens, unless they log in again (KIP-368)
+            "oauthbearer.connections.max.reauth.ms": "3600000",
+        }
+        broker = KafkaBroker(
+            listeners=[Listener("OPEN"), Listener("OAUTH", "SASL_PLAINTEXT", config=oauth)],
+            data_dir=tmp_path_factory.mktemp("kafka"),
+            java_options=[f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={endpoint.url}/jwks"],
+        )
+        with broker:
+            broker.create_topic(TOPIC)
+            yield Authorized(broker, endpoint)
+
+
+def expiry(token: str) -> int:
+    return jwt.decode(token, options={"verify_signature": False})["exp"]
+
+
+def write(spark: Any, options: dict[str, str], value: str) -> None:
+    spark.sql(f"SELECT '{value}' AS value").write.format("millrace").options(**options).mode("append").save()
+
+
+def read(spark: Any, options: dict[str, str]) -> list[str]:
+    rows = spark.read.format("millrace").options(**options).schema("value BINARY").load().collect()
+    return [row.value.decode() for row in rows]
+
+
+WAYS = {
+    "token provider": lambda a: a.provider(),
+    "OIDC by Java's names": lambda a: a.options(
+        sasl_login_callback_handler_class=f"{OAUTH}.OAuthBearerLoginCallbackHandler",
+        sasl_oauthbearer_token_endpoint_url=f"{a.endpoint.url}/token",
+        sasl_jaas_config=f'{LOGIN} required clientId="{CLIENT_ID}" clientSecret="{CLIENT_SECRET}" scope="kafka";',
+    ),
+    "OIDC by librdkafka's names": lambda a: a.options(
+        sasl_oauthbearer_method="oidc",
+        sasl_oauthbearer_token_endpoint_url=f"{a.endpoint.url}/token",
+        sasl_oauthbearer_client_id=CLIENT_ID,
+        sasl_oauthbearer_client_secret=CLIENT_SECRET,
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_are_written_and_read_with_a_signed_token(spark, authorized, way):
+    options = WAYS[way](authorized)
+    issued = len(authorized.endpoint.issued)
+
+    write(spark, options, way)
+
+    assert read(spark, options).count(way) == 1
+    assert len(authorized.endpoint.issued) > issued
+
+
+def test_a_token_without_a_valid_signature_is_refused_by_the_broker(spark, authorized):
+    options = authorized.options(sasl_oauthbearer_provider="support.tokens:FixedToken")
+
+    with pytest.raises(PySparkException, match="does not accept the token") as raised:
+        read(spark, options)
+
+    assert "fixed-5ecret" not in str(raised.value)
+
+
+def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized):
+    with pytest.raises(PySparkException, match=r"EndpointTokens' .*cannot get a token: HTTPError.*401") as raised:
+        read(spark, authorized.provider("wrong-5ecret"))
+
+    assert "5ecret" not in str(raised.value)
+
+
+def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
+    options = {**authorized.provider(), "scan.startup.mode": "earliest-offset"}
+    options["properties.sasl.oauthbearer.provider.purpose"] = "outlive"
+    authorized.broker.create_topic("tokens-copy")
+    authorized.endpoint.lifetime_s = lifetime_s = 6
+    stream = spark.readStream.format("millrace").options(**options).load()
+    query = (
+        stream.select("value")
+        .writeStream.format("millrace")
+        .options(**{**options, "topic": "tokens-copy"})
+        .option("checkpointLocation", str(tmp_path))
+        .start()
+    )
+    try:
+        written = ["first"]
+        write(spark, options, written[0])
+        query.processAllAvailable()
+        first_expiry = expiry(authorized.endpoint.issued[-1])
+
+        def is_renewed() -> bool:
+            written.append(f"row {len(written)}")
+            write(spark, options, written[-1])
+            query.processAllAvailable()
+            return expiry(authorized.endpoint.issued[-1]) > first_expiry + 3 * lifetime_s
+
+        wait_until(is_renewed, "tokens that were issued long after the first ones had expired", timeout_s=90)
+    finally:
+        query.stop()
+        authorized.endpoint.lifetime_s = 3600
+    copied = read(spark, {**options, "topic": "tokens-copy"})
+    assert [copied.count(row) for row in written] == [1] * len(written)
