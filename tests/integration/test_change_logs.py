@@ -142,6 +142,24 @@ METADATA = {
 }
 
 
+MYSQL = (
+    b'{"data":[{"id":"1","paid":"1"}],"type":"INSERT","database":"shop","table":"orders","pkNames":["id"],'
+    b'"sqlType":{"id":4,"paid":-6},"mysqlType":{"id":"int","paid":"tinyint(1)"}}'
+)
+
+
+@pytest.mark.parametrize(("strategy", "expected"), [("SQL_TYPE", ("tinyint", 1)), ("MYSQL_TYPE", ("boolean", True))])
+def test_columns_of_changes_are_inferred(spark, connection, broker, make_topic, strategy, expected):
+    topic, (type_, value) = make_topic(1), expected
+    produce(broker.bootstrap_servers, topic, [{"value": MYSQL}])
+    options = options_of("canal-json", {"infer-schema.strategy": strategy})
+
+    rows = spark.read.format("millrace").options(**connection, topic=topic, **options).load()
+
+    assert rows.dtypes == [("row_kind", "string"), ("id", "int"), ("paid", type_)]
+    assert rows.collect() == [("+I", 1, value)]
+
+
 @pytest.mark.parametrize("name", METADATA)
 def test_metadata_of_the_first_message(spark, connection, broker, make_topic, name):
     topic = make_topic()

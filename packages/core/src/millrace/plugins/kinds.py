@@ -84,7 +84,7 @@ SCHEMA_INFERENCE: Kind[SchemaInference] = Kind(
     "schema inference",
     "millrace_schema_inferences",
     "millrace.contracts:SchemaInference",
-    {"millrace-catalog": ("json",)},
+    {"millrace-catalog": ("json", "canal-json", "debezium-json")},
 )
 CATALOG: Kind[Catalog] = Kind(
     "catalog", "millrace_catalogs", "millrace.contracts:Catalog", {"millrace-catalog": ("kafka",)}
