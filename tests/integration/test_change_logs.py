@@ -148,16 +148,22 @@ MYSQL = (
 )
 
 
-@pytest.mark.parametrize(("strategy", "expected"), [("SQL_TYPE", ("tinyint", 1)), ("MYSQL_TYPE", ("boolean", True))])
-def test_columns_of_changes_are_inferred(spark, connection, broker, make_topic, strategy, expected):
-    topic, (type_, value) = make_topic(1), expected
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        {"infer-schema.strategy": "SQL_TYPE"},
+        {"infer-schema.strategy": "MYSQL_TYPE", "mysql.treat-tinyint1-as-boolean.enabled": "false"},
+    ],
+    ids=["sqlType", "mysqlType"],
+)
+def test_columns_of_changes_are_inferred(spark, connection, broker, make_topic, strategy):
+    topic = make_topic(1)
     produce(broker.bootstrap_servers, topic, [{"value": MYSQL}])
-    options = options_of("canal-json", {"infer-schema.strategy": strategy})
 
-    rows = spark.read.format("millrace").options(**connection, topic=topic, **options).load()
+    rows = spark.read.format("millrace").options(**connection, topic=topic, **options_of("canal-json", strategy)).load()
 
-    assert rows.dtypes == [("row_kind", "string"), ("id", "int"), ("paid", type_)]
-    assert rows.collect() == [("+I", 1, value)]
+    assert rows.dtypes == [("row_kind", "string"), ("id", "int"), ("paid", "tinyint")]
+    assert rows.collect() == [("+I", 1, 1)]
 
 
 @pytest.mark.parametrize("name", METADATA)

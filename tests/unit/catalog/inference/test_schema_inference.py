@@ -11,6 +11,7 @@ from millrace.contracts import SampledMessage
 from millrace.errors import MessageError, SchemaError
 from millrace.testing import SchemaInferenceSuite
 from millrace_catalog.inference import JsonSchemaOptions
+from millrace_catalog.inference.options import parse_fixed_types
 from millrace_catalog.inference.schema_inference import JsonSchemaInference
 
 
@@ -43,6 +44,13 @@ def test_the_column_of_what_is_left_comes_last() -> None:
     assert inference.infer({"orders": [SampledMessage(0, 0, None, b'{"id": 1}')]}, 10).names == ["id", "rest"]
     with pytest.raises(SchemaError, match="messages have a field 'rest'; give option "):
         inference.infer({"orders": [SampledMessage(0, 0, None, b'{"rest": 1}')]}, 10)
+
+
+def test_without_messages_there_are_the_columns_of_fixed_types() -> None:
+    fixed = parse_fixed_types("id BIGINT, name VARCHAR(10)")
+    assert JsonSchemaInference(JsonSchemaOptions(fixed_types=fixed)).infer({}, 10) == pa.schema(
+        [("id", pa.int64()), ("name", pa.string())]
+    )
 
 
 def test_what_is_malformed_is_told_with_its_number() -> None:

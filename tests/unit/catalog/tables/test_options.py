@@ -41,7 +41,7 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
             {
                 "format": "jsn",
                 "value.fields-prefix": "key",
-                "scan.max.pre.fetch.records": "0",
+                "scan.max.pre.fetch.records": "-1",
                 "json.infer-schema.nestd": "struct",
                 "json.decode.parser-table-id.fields": "db",
                 "scan.startup.mode": "latest-offset",
@@ -54,7 +54,7 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
     for problem in (
         "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'",
         "option 'format': expected one of json (did you mean 'json'?); got 'jsn'",
-        "option 'scan.max.pre.fetch.records': expected greater than 0; got '0'",
+        "option 'scan.max.pre.fetch.records': expected greater than or equal to 0; got '-1'",
         "options 'key.fields-prefix' and 'value.fields-prefix': 'key_' and 'key' cannot be told apart, since one "
         "begins with the other",
         "unknown option 'json.infer-schema.nestd'; did you mean 'json.infer-schema.nested'?",

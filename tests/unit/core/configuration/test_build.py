@@ -382,3 +382,10 @@ def test_a_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
         found.append(configured(options).source)
         assert configured(options).source is found[-1]
     assert found[0] != found[1]
+
+
+def test_a_deprecated_name_is_accepted_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    prefix = {"sink.transactional-id-prefix": "deprecated"}
+    sink = configured({"topic": "t", "connector": "kafka", "sink.semantic": "exactly-once", **prefix}).sink
+    assert sink.options.is_exactly_once
+    assert caplog.messages == ["option 'sink.semantic' is deprecated: write 'sink.delivery-guarantee'"]

@@ -175,3 +175,22 @@ def test_a_key_and_its_certificate_belong_together(name: str) -> None:
 def test_stores_stay_as_they_are_to_be_read_where_a_client_is_made() -> None:
     stores = {"ssl.truststore.location": "trust.jks", "ssl.truststore.password": "x", "ssl.keystore.type": "PKCS12"}
     assert translate({**SERVERS, **stores}) == ({**SERVERS, **stores}, [], [])
+
+
+def test_huaweis_properties_of_kerberos_are_translated() -> None:
+    translation = translate(
+        {
+            "bootstrap.servers": "h:1",
+            "connector.auth.open": "true",
+            "connector.kerberos.principal": "user",
+            "connector.kerberos.keytab": "user.keytab",
+            "connector.kerberos.krb5": "krb5.conf",
+        }
+    )
+    assert not translation.problems
+    assert translation.client["sasl.kerberos.principal"] == "user"
+    assert translation.client["sasl.kerberos.keytab"] == "user.keytab"
+    assert not any(name.startswith("connector.") for name in translation.client)
+    (warning,) = translation.warnings
+    assert "'properties.connector.kerberos.krb5' has no effect in millrace" in warning
+    assert "KRB5_CONFIG" in warning

@@ -13,6 +13,7 @@ from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.parser import OptionParser
 
 WHOLE_NUMBER = "expected a whole number"
+NOT_NEGATIVE = "expected greater than or equal to 0"
 ABOVE_ZERO = "expected greater than 0"
 DURATION = "expected a duration such as '5 min', '30 s' or '500 ms'"
 GUARANTEE = "expected one of none, at-least-once, exactly-once"
@@ -82,6 +83,15 @@ CASES |= {
                 "timestamp event_time": "expected metadata columns such as 'timestamp AS event_time, partition'",
                 "topic AS a, offset AS a": "expected each column once, but a is repeated",
             },
+            ("metadata.list",),
+        ),
+        "connector": Case(
+            "kafka",
+            {"kafka": "kafka"},
+            {
+                "hologres": "expected kafka, the only connector of millrace; got 'hologres'",
+                "upsert-kafka": "expected kafka, the only connector of millrace; tables of upsert-kafka",
+            },
         ),
         "changelog.row-kind-column": Case("row_kind", {"op": "op"}, {}),
         "columns": Case(
@@ -121,14 +131,14 @@ CASES |= {
             {"earliest": "earliest", "latest": "latest"},
             {"smallest": "expected one of earliest, latest, none", "error": "expected one of earliest, latest, none"},
         ),
-        "scan.bounded.mode": Case(None, {"latest-offset": "latest-offset"}, {}),
+        "scan.bounded.mode": Case(None, {"latest-offset": "latest-offset", "unbounded": None}, {}),
         "scan.max-records-per-batch": Case(
             None,
             {"1": 1, "5000000000": 5_000_000_000},
             {"0": ABOVE_ZERO, "-1": ABOVE_ZERO, "many": WHOLE_NUMBER, "1.5": WHOLE_NUMBER, "": WHOLE_NUMBER},
             ("maxOffsetsPerTrigger",),
         ),
-        "scan.max.pre.fetch.records": Case(50, {"1": 1, "500": 500}, {"0": ABOVE_ZERO, "many": WHOLE_NUMBER}),
+        "scan.max.pre.fetch.records": Case(50, {"0": 0, "500": 500}, {"-1": NOT_NEGATIVE, "many": WHOLE_NUMBER}),
         "infer-schema.max-columns": Case(2_000, {"10000": 10_000}, {"0": ABOVE_ZERO, "many": WHOLE_NUMBER}),
         "table-name": Case(None, {"orders": "orders"}, {}),
         "client.id.prefix": Case(None, {"orders": "orders"}, {}, ("properties.client.id.prefix",)),
@@ -210,6 +220,7 @@ CASES |= {
             "at-least-once",
             {each: each for each in ("none", "at-least-once", "exactly-once")},
             {"at-most-once": GUARANTEE, "": GUARANTEE},
+            ("sink.semantic",),
         ),
         "sink.transactional-id-prefix": Case(None, {"orders-copy": "orders-copy"}, {}),
         "sink.exactly-once.if-in-doubt": Case(

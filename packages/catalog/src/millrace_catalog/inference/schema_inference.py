@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.contracts import SampledMessage, SchemaInference
 from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions
-from millrace_catalog.inference.topic_inference import infer_table
+from millrace_catalog.inference.topic_inference import infer_table, table_of_fixed_types
 from millrace_catalog.types.arrow import to_arrow_schema
 
 
@@ -24,6 +24,9 @@ class JsonSchemaInference(SchemaInference):
     ) -> pa.Schema:
         """Infer columns: see `SchemaInference.infer`."""
         options = replace(self.options, ignore_parse_errors=True) if skip_malformed else self.options
+        if not topics:
+            table = table_of_fixed_types("", options).table
+            return pa.schema([]) if table is None else to_arrow_schema(table.schema)
         limit = InferenceOptions(max_columns=max_columns)
         tables = [infer_table(topic, messages, options, limit).table for topic, messages in topics.items()]
         if len(tables) > 1:
@@ -31,4 +34,4 @@ class JsonSchemaInference(SchemaInference):
             messages = [message for sample in topics.values() for message in sample]
             lenient = replace(options, ignore_parse_errors=True)
             tables = [infer_table(";".join(topics), messages, lenient, limit).table]
-        return to_arrow_schema(tables[0].schema) if tables and tables[0] is not None else pa.schema([])
+        return to_arrow_schema(tables[0].schema) if tables[0] is not None else pa.schema([])

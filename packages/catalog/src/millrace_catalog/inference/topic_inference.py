@@ -124,6 +124,13 @@ def infer_table(
     return SampledTable(_with_rescued_column(topic, table, json.rescued), count, result.skipped)
 
 
+def table_of_fixed_types(topic: str, json: JsonSchemaOptions) -> SampledTable:
+    """Return the table of a topic whose messages are not looked at: its columns are those of fixed types."""
+    columns = tuple(InferredColumn(each.name, each.type, (), ((each.name,),), True) for each in json.fixed_types)
+    table = _with_rescued_column(topic, InferredTable(topic, columns), json.rescued) if columns else None
+    return SampledTable(table, 0, ())
+
+
 def to_inference_options(json: JsonSchemaOptions) -> JsonInferenceOptions:
     """Convert the options of a topic with one table to those of `JsonReader`."""
     return JsonInferenceOptions(**{each.name: getattr(json, each.name) for each in fields(JsonSchemaOptions)})

@@ -11,7 +11,7 @@ from millrace.contracts import Catalog, SampledMessage
 from millrace.errors import MessageError, SchemaError
 from millrace.sampling import Topics
 from millrace_catalog.inference import InferredKey, KeyInference, Position
-from millrace_catalog.inference.topic_inference import infer_table, to_inference_options
+from millrace_catalog.inference.topic_inference import infer_table, table_of_fixed_types, to_inference_options
 from millrace_catalog.tables.options import CatalogConfig, parse_catalog_options
 from millrace_catalog.tables.table import KafkaJsonTable
 from millrace_catalog.tables.table_schema import build_table_schema
@@ -141,10 +141,15 @@ class KafkaJsonCatalog(Catalog):
         return table
 
     def _infer(self, topic: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
-        if not samples:
+        if not samples and self.options.sample:
             raise SchemaError(f"topic {topic!r} has no messages to infer columns from: {_ADVICE}")
         options, json = self.options, self.options.json
-        value = infer_table(topic, samples, json, options)
+        value = infer_table(topic, samples, json, options) if options.sample else table_of_fixed_types(topic, json)
+        if value.table is None and not options.sample:
+            raise SchemaError(
+                "option 'scan.max.pre.fetch.records' is 0, so that no columns are inferred from messages: give them by "
+                "option 'infer-schema.fixed-types'"
+            )
         if value.table is None:
             raise SchemaError(
                 f"topic {topic!r} tells no columns: the {value.messages} sampled messages have no value, or no field "

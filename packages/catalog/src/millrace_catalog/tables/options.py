@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Gt
+from annotated_types import Ge
 
 from millrace.options import option, options_of
 from millrace.options.connector import SourceOptions
@@ -28,11 +28,12 @@ class CatalogOptions(EvolutionOptions, InferenceOptions):
     database: str = option("default-database", default="kafka", doc="Name of the one database, for SQL.")
     key_prefix: str = option("key.fields-prefix", default="key_", doc="Prefix of the names of key columns.")
     value_prefix: str = option("value.fields-prefix", default="", doc="Prefix of the names of value columns.")
-    sample: Annotated[int, Gt(0)] = option(
+    sample: Annotated[int, Ge(0)] = option(
         "scan.max.pre.fetch.records",
         default=50,
         aliases=("max.fetch.records",),
-        doc="Number of newest messages of each partition that a table is inferred from.",
+        doc="Number of newest messages of each partition that a table is inferred from; with 0, the columns are those "
+        "of infer-schema.fixed-types.",
     )
     upsert: bool = option(
         "infer-schema.compacted-topic-as-upsert-table",

@@ -134,6 +134,8 @@ def _parse_cached(
         logger.warning(translated.with_given_names(sentence))
 
     source, sink, plugins = _parse_directions(parser, {name.lower() for name, _ in given}, warn)
+    for sentence in parser.warnings:
+        warn(sentence)
     _refuse_unsupported(parser)
     problems = parser.problems(lambda name: hint_for(name, plugin_manager().names(FORMAT)))
     return _Parsed(

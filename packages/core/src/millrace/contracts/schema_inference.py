@@ -42,6 +42,7 @@ class SchemaInference(Plugin, ABC):
 
         Args:
             topics: Messages by topic, of which only the values count; a column holds what those of all topics have.
+                Without topics no messages are looked at: return the columns that the options give, if there are any.
             max_columns: The largest number of columns, fields within columns included.
             skip_malformed: Leave out malformed messages, whatever the options say.
 

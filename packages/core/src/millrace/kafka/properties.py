@@ -27,6 +27,19 @@ _CONTROLLED_BY_MILLRACE = {
 _ALIASES = {"sasl.mechanisms": "sasl.mechanism"}
 """librdkafka's names with the handling of one of Java's."""
 
+_HUAWEIS: dict[str, Handling] = {
+    "connector.auth.open": Ignored(
+        "'properties.security.protocol' and 'properties.sasl.mechanism' decide on a login", frozenset({"true"})
+    ),
+    "connector.kerberos.principal": Passed(("sasl.kerberos.principal",)),
+    "connector.kerberos.keytab": Passed(("sasl.kerberos.keytab",)),
+    "connector.kerberos.krb5": Ignored(
+        "Kerberos reads its settings from /etc/krb5.conf, or from the file that the environment variable KRB5_CONFIG "
+        "names, for the driver and all executors"
+    ),
+}
+"""Properties that Huawei's connectors add to Kafka's."""
+
 _CODECS_WITH_LEVELS = ("gzip", "lz4", "zstd")
 _COMPRESSION_LEVEL = within(-1, 12)
 _LEVELS = {f"compression.{codec}.level": codec for codec in _CODECS_WITH_LEVELS}
@@ -80,7 +93,7 @@ def translate(java: Mapping[str, str]) -> Translation:
 def _translated(java: Mapping[str, str], problems: list[str], warnings: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield names as given, librdkafka's names, and values; append to the problems and warnings."""
     for name, value in java.items():
-        handling = JAVA_PROPERTIES.get(_ALIASES.get(name, name), Passed())
+        handling = JAVA_PROPERTIES.get(_ALIASES.get(name, name)) or _HUAWEIS.get(name, Passed())
         if name in _CONTROLLED_BY_MILLRACE:
             problems.append(f"option 'properties.{name}' cannot be set: {_CONTROLLED_BY_MILLRACE[name]}")
         elif isinstance(handling, Passed):

@@ -32,8 +32,8 @@ FIRST_ATTEMPT_TIMEOUT_S = 1.0
 after the request has ended."""
 
 CONNECTION_ADVICE = (
-    "Check the address and port, that the broker is running, and that 'properties.security.protocol' is what its "
-    "listener expects"
+    "Check the address and port, that the broker is running, that 'properties.security.protocol' is what its listener "
+    "expects, and that the addresses which brokers tell clients (advertised.listeners) can be reached from this machine"
 )
 
 T = TypeVar("T")

@@ -15,6 +15,7 @@ from millrace.options.field import option
 from millrace.options.table import TableOptions
 from millrace.options.values import (
     parse_address,
+    parse_bounded_mode,
     parse_duration_ms,
     parse_partitions,
     parse_port_address,
@@ -49,8 +50,9 @@ class SourceOptions(TableOptions):
     bounded_mode: str | None = option(
         "scan.bounded.mode",
         default=None,
+        parse=parse_bounded_mode,
         doc="Where reading stops: latest-offset, group-offsets, timestamp, specific-offsets, or another offset "
-        "initializer. By default a stream does not stop, and a batch stops at the latest offsets.",
+        "initializer. By default, and with unbounded, a stream does not stop, and a batch stops at the latest offsets.",
     )
     commit_offsets: bool | None = option(
         "commit.offsets.on.checkpoint",
@@ -196,11 +198,12 @@ class SourceOptions(TableOptions):
         "with additional headers millrace.error.* for place and reason. It must exist, and must not be "
         "among the topics that are read.",
     )
-    sampled_messages: Annotated[int, Gt(0)] = option(
+    sampled_messages: Annotated[int, Ge(0)] = option(
         "scan.max.pre.fetch.records",
         default=50,
         doc="The number of newest messages of each partition from which the columns are inferred, if the "
-        "user gives none and a plugin can infer those of the format, as for json.",
+        "user gives none and a plugin can infer those of the format, as for json. With 0 none is read, and the "
+        "columns are those of json.infer-schema.fixed-types.",
     )
     max_inferred_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
@@ -235,6 +238,7 @@ class SinkOptions(TableOptions):
     delivery_guarantee: Literal["none", "at-least-once", "exactly-once"] = option(
         "sink.delivery-guarantee",
         default="at-least-once",
+        deprecated=("sink.semantic",),
         doc="none: does not wait for the brokers. at-least-once: a task waits until the brokers have its records. "
         "exactly-once: a task writes them in a transaction, and not again when the micro-batch is repeated.",
     )

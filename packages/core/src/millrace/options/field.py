@@ -24,8 +24,9 @@ class OptionInfo:
         name: The public name, as in the reference.
         doc: Its meaning in one line.
         parse: Parses the option's text; raises ValueError with what was expected. None leaves it to the field's type.
-        aliases: Other names of the option.
+        aliases: Other names of the option, the deprecated ones included.
         skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
+        deprecated: Those of the aliases that are accepted with a warning.
     """
 
     name: str
@@ -33,6 +34,7 @@ class OptionInfo:
     parse: Callable[[str], Any] | None = None
     aliases: tuple[str, ...] = ()
     skips_malformed: bool = False
+    deprecated: tuple[str, ...] = ()
 
     @property
     def takes_all(self) -> bool:
@@ -49,6 +51,7 @@ def option(
     aliases: tuple[str, ...] = (),
     is_hidden: bool = False,
     skips_malformed: bool = False,
+    deprecated: tuple[str, ...] = (),
 ) -> Any:
     """Declare an option as a field of a frozen dataclass.
 
@@ -65,8 +68,9 @@ def option(
         aliases: Other names of the option.
         skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
         is_hidden: Never show its value, though its name does not mark it as a secret.
+        deprecated: Other names of the option that are accepted with a warning.
     """
-    info = OptionInfo(name, doc, parse, aliases, skips_malformed)
+    info = OptionInfo(name, doc, parse, (*aliases, *deprecated), skips_malformed, deprecated)
     return dataclasses.field(default=default, repr=not (is_hidden or is_secret(name)), metadata={_KEY: info})
 
 

@@ -36,6 +36,7 @@ class OptionParser:
         self._taken: set[str] = set()
         self._known: dict[str, str] = {}
         self._problems: dict[str, None] = {}
+        self._warnings: dict[str, None] = {}
         for name, value in raw.items():
             first, text = self._given.setdefault(name.lower(), (name, str(value)))
             if text != str(value):
@@ -83,6 +84,15 @@ class OptionParser:
         """Add a problem, to be raised with all others by `finish`."""
         self._problems[problem] = None
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about options that have been taken and should be written otherwise."""
+        return tuple(self._warnings)
+
+    def warn(self, sentence: str) -> None:
+        """Add a sentence to `warnings`."""
+        self._warnings[sentence] = None
+
     def expect(self, *names: str) -> None:
         """Add ``names`` to those that an unknown option is compared with."""
         self._known.update({name.lower(): name for name in names})
@@ -116,6 +126,9 @@ class OptionParser:
         self.expect(*names)
         given = [self._given[name.lower()] for name in names if name.lower() in self._given]
         self._taken.update(name.lower() for name in names)
+        for name in info.deprecated:
+            if name.lower() in self._given:
+                self.warn(f"option {name!r} is deprecated: write {info.name!r}")
         if len({value for _, value in given}) > 1:
             names_given = " and ".join(repr(name) for name, _ in given)
             self.report(f"{names_given} mean the same option but differ; give one of them")

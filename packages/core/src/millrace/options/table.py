@@ -8,13 +8,19 @@ from typing import Literal
 from millrace.options.column_list import DeclaredColumn, parse_column_list
 from millrace.options.field import option
 from millrace.options.metadata import MetadataColumn, parse_metadata_columns
-from millrace.options.values import parse_columns, parse_java_pattern, parse_topics
+from millrace.options.values import parse_columns, parse_connector, parse_java_pattern, parse_topics
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """The options that source and sink share."""
 
+    connector: str = option(
+        "connector",
+        default="kafka",
+        parse=parse_connector,
+        doc="kafka, so that the options of a table's WITH clause can be used as they are. It changes nothing.",
+    )
     topics: tuple[str, ...] = option(
         "topic",
         default=(),
@@ -69,6 +75,7 @@ class TableOptions:
     metadata: tuple[MetadataColumn, ...] = option(
         "metadata.columns",
         default=(),
+        aliases=("metadata.list",),
         parse=parse_metadata_columns,
         doc="Metadata as further columns, as timestamp AS event_time, partition: of topic, partition, offset, "
         "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "

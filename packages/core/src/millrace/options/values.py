@@ -176,3 +176,20 @@ def parse_shared_secret(text: str) -> bytes:
         # Without a cause, whose message could show a part of it
         raise ValueError("expected hexadecimal digits, as in SinkMetricsCollector.options")
     return secret
+
+
+def parse_connector(text: str) -> str:
+    """Parse the name of a connector, as the WITH clause of a table gives it.
+
+    Raises:
+        ValueError: It is another connector than Kafka's.
+    """
+    if text.strip() != "kafka":
+        upsert = "; tables of upsert-kafka are not supported yet" if text.strip() == "upsert-kafka" else ""
+        raise ValueError(f"expected kafka, the only connector of millrace{upsert}")
+    return "kafka"
+
+
+def parse_bounded_mode(text: str) -> str | None:
+    """Parse where reading stops; None for ``unbounded``, the reference's default."""
+    return None if text == "unbounded" else text

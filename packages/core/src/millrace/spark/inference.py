@@ -25,9 +25,15 @@ def inferred_columns(config: SourceConfig, inference: PluginRef) -> pa.Schema:
         MessageError: A message is malformed.
         UnknownTopicError, ClientError: There is no such topic, or the brokers did not answer.
     """
-    samples, options = _sample(config), config.options
+    options = config.options
+    samples = _sample(config) if options.sampled_messages else {}
     schema_inference: SchemaInference = inference.create()
     columns = schema_inference.infer(samples, options.max_inferred_columns, skip_malformed=options.ignore_errors)
+    if not len(columns) and not options.sampled_messages:
+        raise SchemaError(
+            "option 'scan.max.pre.fetch.records' is 0, so that no columns are inferred from messages: give them with "
+            ".schema('id BIGINT, name STRING, ...') or, with json, by option 'json.infer-schema.fixed-types'"
+        )
     if not len(columns):
         raise SchemaError(
             f"the columns of format {inference.name!r} are inferred from messages, and no message with any is in "

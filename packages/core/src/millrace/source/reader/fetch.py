@@ -251,7 +251,8 @@ class _Fetcher:
             said = self._consumer.client_log.recent_errors()
             raise ClientError(
                 f"reading {self._describe_unfinished()}: no message for {self._timeouts.stall_s:.0f} s"
-                f"{f': {said}' if said else ''}. Check that the brokers are running and reachable from this machine"
+                f"{f': {said}' if said else ''}. Check that the brokers are running, and that the addresses "
+                f"which they tell clients (advertised.listeners) can be reached from this machine"
             )
 
     def _fetches_in_silence(self) -> bool:
