@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from millrace.configuration.build import configure_sink
-from millrace.errors import ClientError
+from millrace.errors import ClientError, FencedError
 from millrace.kafka.offset_metadata import offset_with_metadata, read_offset_metadata
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options.secrets import Properties
@@ -16,6 +16,7 @@ from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
 from millrace_broker import KafkaBroker
+from millrace_cli.transactions.open_transactions import open_transactions
 from support.copying import KILL_POINTS
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -145,3 +146,38 @@ def test_a_producer_does_not_wait_for_ever_for_the_broker_of_a_ledger(own):
     TransactionalProducer(client, "copy-0").init_transactions()
     assert read_offset_metadata(client, "copy-0", "target")[0] == "first"
     assert [message.value() for message in consume(own.bootstrap_servers, "target")] == [b"first"]
+
+
+@pytest.fixture
+def impatient():
+    """A broker that aborts transactions as soon as their timeout is over."""
+    with KafkaBroker(properties={"transaction.abort.timed.out.transaction.cleanup.interval.ms": "100"}) as running:
+        running.create_topic("target", 2)
+        yield running
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_task_longer_than_its_transaction_is_told_the_timeout(impatient, more):
+    options = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy", "topic": "target"}
+    options |= {
+        "properties.transaction.timeout.ms": "1000",
+        "properties.bootstrap.servers": impatient.bootstrap_servers,
+    }
+    schema = pa.schema([("value", pa.binary())])
+    batch = pa.record_batch([pa.array([b"a"])], schema=schema)
+
+    def is_open():
+        return open_transactions(Properties({"bootstrap.servers": impatient.bootstrap_servers}), "copy")
+
+    def slow_batches():
+        yield batch
+        wait_until(is_open, "the transaction to begin")
+        wait_until(lambda: not is_open(), "the brokers to abort the transaction")
+        yield from [batch] * more
+
+    task = WriteTask(0, 0, "me", 0, is_streaming=True)
+    config = prepare(configure_sink(options))
+    with pytest.raises(FencedError, match=r"was open for \d+ s, .* after 'properties.transaction.timeout.ms' = 1000"):
+        write(config, schema, slow_batches(), task, successor_timeout_s=0.0)
+    assert write(config, schema, [batch], task).rows == 1
+    assert [message.value() for message in consume(impatient.bootstrap_servers, "target")] == [b"a"]

@@ -19,7 +19,7 @@
     │   ├── DataLossError           offsets that were asked for are no longer there
     │   ├── GroupInUseError         a consumer group is someone else's
     │   ├── DeliveryError           records were not acknowledged by the brokers
-    │   ├── FencedError             a transactional producer was replaced by another one
+    │   ├── FencedError             a transactional producer was replaced, or its transaction took too long
     │   └── LedgerError             whether a micro-batch was written is not known
     ├── RegistryError           a schema registry refused a request, or could not be reached
     └── MachineError            something this machine lacks (Java, a library, a free port)
@@ -201,7 +201,7 @@ class DeliveryError(ClientError):
 
 
 class FencedError(ClientError):
-    """A transactional producer was replaced by another one: of a newer attempt, or of another query."""
+    """A transactional producer was replaced, by a newer attempt or another query, or its transaction took too long."""
 
 
 class LedgerError(ClientError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -21,6 +22,9 @@ ABORT_TIMEOUT_S = 10.0
 
 STUCK_AFTER_S = 5.0
 """Time beyond a request's own timeout after which its producer is given up."""
+
+_TIMEOUT = "transaction.timeout.ms"
+_CLIENT_DEFAULT_TIMEOUT_MS = 60_000
 
 _SENDING_OFFSETS = "adding an offset to a transaction with"
 
@@ -47,6 +51,8 @@ class TransactionalProducer(KafkaProducer):
         self.transactional_id = transactional_id
         settings = producer_settings(client, idempotent=True)
         super().__init__({**FAST_RECONNECT, **settings, "transactional.id": transactional_id})
+        self._timeout_ms = int(settings.get(_TIMEOUT, _CLIENT_DEFAULT_TIMEOUT_MS))
+        self._began: float | None = None
         self._is_stuck = False
 
     def init_transactions(self) -> None:
@@ -62,6 +68,7 @@ class TransactionalProducer(KafkaProducer):
         """Begin a transaction."""
         with self._errors("beginning a transaction with"):
             self.client.begin_transaction()
+        self._began = time.monotonic()
 
     def send_offset(self, group_metadata: bytes, offset: ClientPartition) -> None:
         """Commit an offset for a consumer group within the transaction. It is the transaction's first request.
@@ -127,9 +134,20 @@ class TransactionalProducer(KafkaProducer):
         except Exception as error:
             cause = error.__cause__
             if isinstance(cause, KafkaException) and kafka_error(cause).code() in _FENCED_CODES:
-                raise FencedError(
-                    f"transactional id {self.transactional_id!r} was taken over by another producer: by a newer "
-                    f"attempt of the same task, or by another running query with the same "
-                    f"'sink.transactional-id-prefix'. Give each query a prefix of its own"
-                ) from cause
+                raise FencedError(self._fenced_reason()) from cause
             raise
+
+    def _fenced_reason(self) -> str:
+        taken_over = (
+            f"transactional id {self.transactional_id!r} was taken over by another producer: by a newer attempt of the "
+            f"same task, or by another running query with the same 'sink.transactional-id-prefix'"
+        )
+        open_s = 0.0 if self._began is None else time.monotonic() - self._began
+        # The brokers do not tell an owner that took too long from one that was replaced
+        if open_s * 1000 < self._timeout_ms:
+            return f"{taken_over}. Give each query a prefix of its own"
+        return (
+            f"the transaction of transactional id {self.transactional_id!r} was open for {open_s:.0f} s, and brokers "
+            f"abort it after 'properties.{_TIMEOUT}' = {self._timeout_ms}. Raise that option, up to the brokers' "
+            f"'transaction.max.timeout.ms', or give each task fewer rows. (If tasks are not that slow, {taken_over})"
+        )
