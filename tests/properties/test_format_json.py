@@ -32,7 +32,9 @@ OPTIONS = st.builds(
     timestamp_format=st.sampled_from(["SQL", "ISO-8601"]),
     decimal_as_plain_number=st.booleans(),
     ignore_null_fields=st.booleans(),
-) | st.just(JsonOptions(fail_on_missing_field=True))
+) | st.sampled_from(
+    [JsonOptions(fail_on_missing_field=True), JsonOptions(ignore_parse_errors=True, ignored_scope="row")]
+)
 
 TIMES = st.sampled_from(
     [

@@ -26,6 +26,7 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
         JsonOptions: {
             "fail-on-missing-field": False,
             "ignore-parse-errors": False,
+            "ignore-parse-errors.scope": "field",
             "timestamp-format.standard": "SQL",
             "map-null-key.mode": "FAIL",
             "map-null-key.literal": "null",
@@ -64,6 +65,8 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
             {"map_null_key_mode": "LITERAL", "map_null_key_literal": "x"},
             "map-null-key.mode = LITERAL and map-null-key.literal would have no effect",
         ),
+        (JsonOptions, {"ignored_scope": "row"}, "scope = row requires ignore-parse-errors = true"),
+        (ChangeOptions, {"ignored_scope": "row"}, "scope = row requires ignore-parse-errors = true"),
         (CsvOptions, {"field_delimiter": "ab"}, "field-delimiter is 'ab': expected a single character"),
         (CsvOptions, {"field_delimiter": ""}, "field-delimiter is '': expected a single character"),
         (CsvOptions, {"field_delimiter": "\\n"}, "already has a meaning"),

@@ -37,6 +37,7 @@ def test_names_and_defaults() -> None:
         FormatOptions: SHARED,
         JsonInferenceOptions: {
             **SHARED,
+            "ignore-parse-errors.scope": "field",
             "infer-schema.flatten-nested-columns.enable": False,
             "infer-schema.nested": None,
             "infer-schema.fixed-types": (),

@@ -39,6 +39,7 @@ def table(
         {"json.infer-schema.nested": "struct", "json.rescued-data-column": "rest", "value.fields-prefix": "v_"},
         {"key.fields-prefix": "", "value.fields-prefix": "v_", "json.ignore-parse-errors": "true"},
         {"json.infer-schema.flatten-nested-columns.enable": "true", "json.rescued-data-column": "rest"},
+        {"json.ignore-parse-errors": "true", "json.ignore-parse-errors.scope": "row"},
     ],
     ids=str,
 )
@@ -50,6 +51,8 @@ def test_the_data_source_reads_it_by_its_options(options: dict[str, str], key: b
     assert source.client["sasl.password"] == "s3cr3t"
     assert (source.key_format is None) == (key is None)
     assert len(made.inferred) == len(made.columns) - 3
+    assert source.value_format is not None
+    assert source.value_format.options.ignored_scope == options.get("json.ignore-parse-errors.scope", "field")
 
 
 def test_its_texts() -> None:

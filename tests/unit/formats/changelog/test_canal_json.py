@@ -79,6 +79,14 @@ def test_bytes_are_base64_where_no_binary_column_is_declared() -> None:
     )
 
 
+def test_a_field_that_cannot_be_converted_costs_itself_or_its_message() -> None:
+    bad = change("INSERT", [A, {**B, "id": "x"}])
+    old = change("UPDATE", [A], [{"weight": "x"}])
+    assert changes(LENIENT, bad, old) == [("+I", *ROW_A), ("+I", None, "b", 2.0), ("-U", 1, "a", None), ("+U", *ROW_A)]
+    skipping = CanalJsonFormat(CanalOptions(ignore_parse_errors=True, ignored_scope="row"))
+    assert changes(skipping, bad, change("INSERT", [B]), old) == [("+I", *ROW_B)]
+
+
 def test_declared_types_are_read_beside_their_metadata() -> None:
     message = change("INSERT", [{"id": 1, "hash": "\xff"}], sqlType={"hash": -2})
     decoded = decode(CANAL, message, schema=BINARY, metadata=["sql-type"])

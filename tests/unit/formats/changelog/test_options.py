@@ -21,6 +21,7 @@ from millrace_formats.json import JsonOptions
 FORMATS = [DebeziumJsonFormat(), CanalJsonFormat(), MaxwellJsonFormat(), OggJsonFormat()]
 SHARED = {
     "ignore-parse-errors": False,
+    "ignore-parse-errors.scope": "field",
     "timestamp-format.standard": "SQL",
     "map-null-key.mode": "FAIL",
     "map-null-key.literal": "null",
@@ -44,6 +45,7 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
 def test_what_is_shared_with_json_means_the_same() -> None:
     given: dict[str, Any] = {
         "ignore_parse_errors": True,
+        "ignored_scope": "row",
         "timestamp_format": "ISO-8601",
         "decimal_as_plain_number": True,
         "ignore_null_fields": True,

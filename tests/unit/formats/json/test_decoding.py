@@ -297,3 +297,20 @@ def test_map_keys_of_other_types() -> None:
     assert value(pa.map_(pa.int32(), pa.string()), '{"1":"x","-2":"y","01":"z"}') == [(1, "z"), (-2, "y")]
     assert value(pa.map_(pa.date32(), pa.int32()), '{"2024-01-01":1}') == [(date(2024, 1, 1), 1)]
     assert reason(pa.map_(pa.int32(), pa.string()), '{"x":"y"}') == 'field a["x"]: "x" is not a INT: not an integer'
+
+
+@pytest.mark.parametrize("payload", [b'{"a":"x"}', b'{"a":{"b":1}}', b"[1]", b"{", b'{"a":99999999999}'])
+def test_a_row_is_skipped_where_errors_are_ignored_by_the_row(payload: bytes) -> None:
+    good = b'{"a":1}'
+    decoded = decode(pa.int32(), good, payload, good, ignore_parse_errors=True, ignored_scope="row")
+    assert not decoded.errors
+    assert decoded.rows.to_pylist() == [{"a": 1}, {"a": 1}]
+    assert decoded.message_index is not None
+    assert decoded.message_index.to_pylist() == [0, 2]
+
+
+def test_a_row_is_skipped_for_a_field_deep_inside() -> None:
+    type_ = pa.list_(pa.map_(pa.string(), pa.struct([("b", pa.int32())])))
+    message = b'{"a":[{"x":{"b":"no"}}]}'
+    assert decode(type_, message, ignore_parse_errors=True).rows.to_pylist() == [{"a": [[("x", {"b": None})]]}]
+    assert decode(type_, message, ignore_parse_errors=True, ignored_scope="row").rows.num_rows == 0

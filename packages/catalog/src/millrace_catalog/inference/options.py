@@ -83,6 +83,12 @@ class FormatOptions:
 class JsonSchemaOptions(FormatOptions):
     """Options of json for a topic that is one table."""
 
+    ignored_scope: Literal["field", "row"] = option(
+        "ignore-parse-errors.scope",
+        default="field",
+        doc="What is lost to a field that a read cannot convert, with ignore-parse-errors: the field, which is NULL, "
+        "or the row, which is skipped. (Addition.)",
+    )
     flatten: bool = option(
         "infer-schema.flatten-nested-columns.enable",
         default=False,
@@ -109,6 +115,11 @@ class JsonSchemaOptions(FormatOptions):
     )
 
     def __post_init__(self) -> None:
+        if self.ignored_scope != "field" and not self.ignore_parse_errors:
+            raise ValueError(
+                f"ignore-parse-errors.scope = {self.ignored_scope} requires ignore-parse-errors = true: set both, or "
+                f"leave it out"
+            )
         if self.flatten and self.nested not in (None, "flatten"):
             raise ValueError(
                 f"infer-schema.flatten-nested-columns.enable = true and infer-schema.nested = {self.nested} exclude "

@@ -46,6 +46,8 @@ def _decoding_options(json: JsonSchemaOptions) -> dict[str, str]:
     options = {}
     if json.ignore_parse_errors:
         options["ignore-parse-errors"] = "true"
+    if json.ignored_scope != "field":
+        options["ignore-parse-errors.scope"] = json.ignored_scope
     if json.iso:
         options["timestamp-format.standard"] = json.timestamp_format
     if json.nesting == "flatten":

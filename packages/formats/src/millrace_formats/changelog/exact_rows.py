@@ -27,7 +27,7 @@ class ExactRows:
 
     def __init__(self, schema: pa.Schema, options: JsonOptions) -> None:
         self._fields = [(field.name, field_converter(field, options)) for field in schema]
-        self._ignore = options.ignore_parse_errors
+        self._ignore = options.nulls_fields
 
     def whole(self, value: Any, path: str) -> Row | None:
         """Convert a row; None when it is null, and NULL for fields that are absent.

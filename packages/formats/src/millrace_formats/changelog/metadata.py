@@ -67,9 +67,7 @@ class MetadataKey:
     def converter(self, options: JsonOptions) -> Convert:
         """Return the function that reads it from a parsed message, or from its payload."""
         path = self.field if self.inner is None else f"{self.field}.{self.inner}"
-        convert = keep_nullability(
-            self.reader.convert(options), path, ignore=options.ignore_parse_errors, nullable=True
-        )
+        convert = keep_nullability(self.reader.convert(options), path, ignore=options.nulls_fields, nullable=True)
         return lambda tree: convert(self._value(tree, options))
 
     def _value(self, tree: dict[str, Any], options: JsonOptions) -> Any:
@@ -78,7 +76,7 @@ class MetadataKey:
             return value
         if isinstance(value, dict):
             return value.get(self.inner)
-        if options.ignore_parse_errors:
+        if options.nulls_fields:
             return None
         raise MalformedMessageError(f"expected an object, found {shown(value)}", self.field)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from millrace.options import option
-from millrace_formats.json.options import JsonOptions, check_map_null_key
+from millrace_formats.json.options import JsonOptions, check_ignored_scope, check_map_null_key
 
 
 def _json_option(name: str) -> Any:
@@ -30,6 +30,12 @@ class ChangeOptions:
         doc="Read a field that cannot be converted as NULL; skip messages that are no JSON or no change, such as an "
         "update that lacks its old row.",
     )
+    ignored_scope: Literal["field", "row"] = option(
+        "ignore-parse-errors.scope",
+        default="field",
+        doc="What is lost to a field that cannot be converted, with ignore-parse-errors: the field, which is NULL, or "
+        "the row, and with it all rows of its message. (Addition.)",
+    )
     timestamp_format: Literal["SQL", "ISO-8601"] = _json_option("timestamp_format")
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = _json_option("map_null_key_mode")
     map_null_key_literal: str = _json_option("map_null_key_literal")
@@ -38,6 +44,7 @@ class ChangeOptions:
 
     def __post_init__(self) -> None:
         check_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
+        check_ignored_scope(self.ignored_scope, self.ignore_parse_errors)
 
     @property
     def json(self) -> JsonOptions:

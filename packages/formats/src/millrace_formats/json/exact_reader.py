@@ -122,7 +122,7 @@ def field_converter(field: pa.Field, options: JsonOptions, step: str | None = No
         options: The options of json.
         step: The step in the path of errors; the field's name by default.
     """
-    convert, ignore, nullable = _converter(field.type, options), options.ignore_parse_errors, field.nullable
+    convert, ignore, nullable = _converter(field.type, options), options.nulls_fields, field.nullable
     name = field.name if step is None else step
 
     return keep_nullability(convert, name, ignore=ignore, nullable=nullable)

@@ -21,6 +21,12 @@ class JsonOptions:
         skips_malformed=True,
         doc="Read a field that cannot be converted as NULL; skip non-JSON messages.",
     )
+    ignored_scope: Literal["field", "row"] = option(
+        "ignore-parse-errors.scope",
+        default="field",
+        doc="What is lost to a field that cannot be converted, with ignore-parse-errors: the field, which is NULL, or "
+        "the row, which is skipped. (Addition.)",
+    )
     timestamp_format: Literal["SQL", "ISO-8601"] = option(
         "timestamp-format.standard",
         default="SQL",
@@ -65,10 +71,16 @@ class JsonOptions:
 
     def __post_init__(self) -> None:
         check_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
+        check_ignored_scope(self.ignored_scope, self.ignore_parse_errors)
         if self.fail_on_missing_field and self.ignore_parse_errors:
             raise ValueError(
                 "fail-on-missing-field and ignore-parse-errors exclude each other: set at most one of them to true"
             )
+
+    @property
+    def nulls_fields(self) -> bool:
+        """Return whether a field that cannot be converted is NULL."""
+        return self.ignore_parse_errors and self.ignored_scope == "field"
 
     @property
     def iso(self) -> bool:
@@ -79,6 +91,14 @@ class JsonOptions:
     def flattens(self) -> bool:
         """Return whether columns named ``a.b.c`` are read from fields of nested objects."""
         return self.flatten or self.nested == "flatten"
+
+
+def check_ignored_scope(scope: str, ignore_parse_errors: bool) -> None:
+    """Raise ValueError where parse errors are not ignored, so that their scope would have no effect."""
+    if scope != "field" and not ignore_parse_errors:
+        raise ValueError(
+            f"ignore-parse-errors.scope = {scope} requires ignore-parse-errors = true: set both, or leave it out"
+        )
 
 
 def check_map_null_key(mode: str, literal: str) -> None:
