@@ -76,7 +76,8 @@ def test_given_properties_win(tmp_path: Path) -> None:
 
 
 def test_values_are_written_with_javas_escapes(tmp_path: Path) -> None:
-    write_config_files(config_of(tmp_path, secret="a\\b\né"))
+    config = config_of(tmp_path, secret="a\\b\né")
+    write_config_files(config, server_properties(config))
     assert "secret=a\\\\b\\n\\u00e9\n" in (tmp_path / "server.properties").read_text()
     assert (tmp_path / "server.properties").stat().st_mode & 0o777 == 0o600
 

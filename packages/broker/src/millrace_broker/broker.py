@@ -9,14 +9,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from millrace.errors import MachineError
+from millrace.errors import MachineError, OptionsError
 from millrace_broker.admin import PortTakenError, await_ready, create_topic, log_tail
 from millrace_broker.installation import DEFAULT_VERSION
 from millrace_broker.listeners import Listener
-from millrace_broker.node import ClusterMember, NodeConfig, configure_node
+from millrace_broker.node import ClusterMember, NodeConfig, configure_node, needs_zookeeper
 from millrace_broker.process import GuardedProcess
 from millrace_broker.progress import Progress, StderrProgress
 from millrace_broker.runtime import RuntimeSettings, prepare_runtime
+from millrace_broker.zookeeper import ZooKeeper
 
 # A clean shutdown takes Kafka less than a second, unless the rest of its cluster is down
 _SHUTDOWN_SECONDS = 15.0
@@ -35,7 +36,8 @@ class KafkaBroker:
         properties: Further entries of Kafka's ``server.properties``.
         heap: Java's maximum heap, such as ``"512m"``.
         data_dir: Holds data and logs, and is kept; by default a temporary folder that `stop` deletes.
-        version: Kafka's version; it is downloaded once and kept in the user's cache folder.
+        version: Kafka's version, 2.8 (with a ZooKeeper of its own) or 3.3 and newer; it is downloaded once and kept in
+            the user's cache folder.
         java_options: Further JVM options, such as ``"-XX:TieredStopAtLevel=1"`` for a quicker start and a lower
             throughput.
         progress: Told how far the download of Kafka is; by default that goes to standard error.
@@ -61,6 +63,7 @@ class KafkaBroker:
         self._member = member
         self._config: NodeConfig | None = None
         self._process: GuardedProcess | None = None
+        self._zookeeper = ZooKeeper()
         self._folder = Path()
 
     def __enter__(self) -> Self:
@@ -197,12 +200,17 @@ class KafkaBroker:
         """
         if self.is_running:
             return
+        if self._member is not None and needs_zookeeper(self.version):
+            raise OptionsError("broker", (f"version: a cluster needs Kafka 3.3 or newer; got {self.version!r}",))
         runtime = prepare_runtime(self._settings)
         if self._process is None:
             self._folder = self._data_dir or Path(tempfile.mkdtemp(prefix="millrace-kafka-"))
             self._process = GuardedProcess(None if self._data_dir else self._folder)
         self._config = self._configure(self._folder)
-        self._process.start(runtime.prepare(self._config), self._config.console_file)
+        command = runtime.prepare(self._config)
+        if needs_zookeeper(self.version):
+            self._zookeeper.ensure_started(runtime.java_command(self._config), self._config)
+        self._process.start(command, self._config.console_file)
 
     def await_ready(self, nodes: frozenset[int] | None = None) -> None:
         """Wait until the broker serves clients.
@@ -225,6 +233,7 @@ class KafkaBroker:
         if self._data_dir and self.pid:
             self._process.stop(_SHUTDOWN_SECONDS)
         # Without data to keep, a clean shutdown serves nothing
+        self._zookeeper.close()
         self._process.close()
         self._process = None
 

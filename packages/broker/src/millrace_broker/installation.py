@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -23,7 +23,7 @@ from xml.sax.saxutils import quoteattr
 from millrace.errors import MachineError, OptionsError
 from millrace_broker.folders import cache_folder, exclusive_lock
 from millrace_broker.java import Java
-from millrace_broker.node import BOOTSTRAP_RECORD, new_id
+from millrace_broker.node import BOOTSTRAP_RECORD, needs_zookeeper, new_id
 from millrace_broker.progress import Progress
 
 DEFAULT_VERSION = "4.1.0"
@@ -31,7 +31,9 @@ MANIFEST = "manifest.json"
 IVY_SETTINGS_VARIABLE = "MILLRACE_IVY_SETTINGS"
 
 # Kafka logs through SLF4J and leaves the choice of the backend to its distribution
-_LOGGING_DEPENDENCY = ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3")
+_LOGGING_DEPENDENCIES = (("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),)
+# Kafka up to 3.9 calls Log4j 1 besides
+_LOG4J_1_DEPENDENCY = ("org.apache.logging.log4j", "log4j-1.2-api", "2.24.3")
 
 # Patterns of the lines in Ivy's report that explain a failure, the most specific first
 _FAILURE_PATTERNS = (r"Server access|Exception|timed out", r"not found: |UNRESOLVED|FAILED", r"^https?://")
@@ -84,14 +86,15 @@ def download(version: str, folder: Path, java: Java, progress: Progress) -> None
     """
     fetch_jars(version, folder, java, progress)
     shutil.rmtree(folder / ".ivy")
-    _create_bootstrap_record(java, KafkaInstallation(version, folder))
+    if not needs_zookeeper(version):
+        _create_bootstrap_record(java, KafkaInstallation(version, folder))
 
 
 def ensure_installed(version: str, java: Java, progress: Progress, download: Download = download) -> KafkaInstallation:
     """Verify the cached Kafka by its checksums; download it where it is missing or damaged.
 
     Args:
-        version: Kafka's version, 4.0.0 or newer.
+        version: Kafka's version: 2.8, or 3.3 and newer.
         java: Runs what the download needs.
         progress: Told how far the download is; not called when the cached Kafka is intact.
         download: Fills an empty folder.
@@ -100,8 +103,9 @@ def ensure_installed(version: str, java: Java, progress: Progress, download: Dow
         MachineError: Kafka could not be downloaded.
         OptionsError: The version is not supported.
     """
-    if not re.fullmatch(r"[4-9]\.\d+\.\d+", version):
-        raise OptionsError("broker", (f"version {version!r} is no release of Kafka 4, such as {DEFAULT_VERSION!r}",))
+    if not re.fullmatch(r"(2\.8|3\.[3-9]|[4-9]\.\d+)\.\d+", version):
+        expected = f"expected a release of Kafka 2.8, 3.3 or newer, such as {DEFAULT_VERSION!r}; got {version!r}"
+        raise OptionsError("broker", (f"version: {expected}",))
     installation = KafkaInstallation(version, cache_folder() / "kafka" / version)
     if not damages(installation.folder):
         return installation
@@ -150,7 +154,7 @@ def fetch_jars(version: str, folder: Path, java: Java, progress: Progress) -> No
     """
     ivy_file = folder / ".ivy" / "ivy.xml"
     ivy_file.parent.mkdir(parents=True)
-    ivy_file.write_text(_ivy_module((("org.apache.kafka", "kafka_2.13", version), _LOGGING_DEPENDENCY)))
+    ivy_file.write_text(_ivy_module((("org.apache.kafka", "kafka_2.13", version), *_logging_dependencies(version))))
     command = [str(java.path), *proxy_options(), "-jar", str(_ivy_jar()), *_ivy_settings(), "-ivy", str(ivy_file)]
     command += ["-confs", "default", "-cache", str(folder / ".ivy" / "cache")]
     command += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
@@ -241,6 +245,12 @@ def _failure_message(version: str, output: list[str]) -> str:
         f"{IVY_SETTINGS_VARIABLE}=FILE, an ivysettings.xml that names your own repository; "
         "MILLRACE_CACHE=FOLDER, a copy of the cache folder of a machine where it worked"
     )
+
+
+def _logging_dependencies(version: str) -> Iterator[tuple[str, str, str]]:
+    yield from _LOGGING_DEPENDENCIES
+    if version.startswith(("2.", "3.")):
+        yield _LOG4J_1_DEPENDENCY
 
 
 def _ivy_module(dependencies: Iterable[tuple[str, str, str]]) -> str:

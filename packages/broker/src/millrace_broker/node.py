@@ -16,6 +16,8 @@ BOOTSTRAP_RECORD = "bootstrap.checkpoint"
 """The file that a newly formatted data folder starts from; it depends on Kafka's version alone."""
 
 _INTERNAL = "MILLRACE_INTERNAL"
+_OF_KRAFT = ("process.roles", "node.id", "controller.quorum.voters", "controller.listener.names")
+_CONTROLLER = "CONTROLLER"
 _SERVER_PROPERTIES = "server.properties"
 _LOG4J_PROPERTIES = "log4j2.properties"
 
@@ -161,9 +163,34 @@ def server_properties(config: NodeConfig) -> dict[str, str]:
     return {**entries, **config.properties}
 
 
-def write_config_files(config: NodeConfig) -> None:
-    """Write ``server.properties`` and ``log4j2.properties`` into the node's folder."""
-    lines = (f"{key}={_escape(value)}\n" for key, value in server_properties(config).items())
+def needs_zookeeper(version: str) -> bool:
+    """Return whether this version of Kafka needs ZooKeeper: its own controllers came with 3.3."""
+    return version.startswith("2.")
+
+
+def zookeeper_port(config: NodeConfig) -> int:
+    """Return the port of a node's ZooKeeper: the one that newer versions use for their controller."""
+    return config.member.voters[config.member.node_id]
+
+
+def broker_properties(config: NodeConfig) -> dict[str, str]:
+    """Return the entries of ``server.properties`` for a broker with ZooKeeper."""
+    entries = {name: value for name, value in server_properties(config).items() if name not in _OF_KRAFT}
+    for name in ("listeners", "listener.security.protocol.map"):
+        entries[name] = ",".join(each for each in entries[name].split(",") if not each.startswith(_CONTROLLER))
+    zookeeper = {"broker.id": str(config.member.node_id), "zookeeper.connect": f"127.0.0.1:{zookeeper_port(config)}"}
+    # A restarted broker waits for its predecessor's session to end
+    return {**entries, **zookeeper, "zookeeper.session.timeout.ms": "6000", **config.properties}
+
+
+def write_config_files(config: NodeConfig, properties: Mapping[str, str]) -> None:
+    """Write ``server.properties`` and ``log4j2.properties`` into the node's folder.
+
+    Args:
+        config: The node.
+        properties: The entries of ``server.properties``.
+    """
+    lines = (f"{key}={_escape(value)}\n" for key, value in properties.items())
     # Listener properties may hold passwords
     config.properties_file.touch(mode=0o600)
     config.properties_file.write_text("".join(lines))

@@ -22,9 +22,12 @@ from millrace_broker.java import Java, find_java
 from millrace_broker.listeners import Listener
 from millrace_broker.node import (
     NodeConfig,
+    broker_properties,
     configure_node,
     format_data_folder,
     logging_options,
+    needs_zookeeper,
+    server_properties,
     write_config_files,
 )
 from millrace_broker.process import GuardedProcess
@@ -73,9 +76,16 @@ class KafkaRuntime:
         Raises:
             MachineError: The folder holds the data of another node.
         """
-        format_data_folder(config.data_folder, self.installation.bootstrap_record, config.member)
-        write_config_files(config)
-        return [str(self.java.path), *self._java_options(config), "kafka.Kafka", str(config.properties_file)]
+        if needs_zookeeper(self.installation.version):
+            write_config_files(config, broker_properties(config))
+        else:
+            format_data_folder(config.data_folder, self.installation.bootstrap_record, config.member)
+            write_config_files(config, server_properties(config))
+        return [*self.java_command(config), "kafka.Kafka", str(config.properties_file)]
+
+    def java_command(self, config: NodeConfig) -> list[str]:
+        """Return Java with its options, among them the class path."""
+        return [str(self.java.path), *self._java_options(config)]
 
     def _java_options(self, config: NodeConfig) -> list[str]:
         user_options = self.settings.java_options
@@ -141,6 +151,9 @@ def ensure_class_archive(
         progress: Told when an archive is created.
         create: Writes the archive and its checksum.
     """
+    if needs_zookeeper(installation.version):
+        # It would need a ZooKeeper to run once, for versions that only few tests use
+        return None
     archive = class_archive_path(java, installation)
     if _is_intact(archive):
         return archive
