@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.serialization import NoEncryption, pkcs12
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, pkcs12
 
+from millrace.kafka.security.pkcs12_digest import digest_of, has_password
 from millrace.kafka.security.stores import KeyPasswordError, StoreError, StorePasswordError, read_store
 from support.certificates import Identity, authority, issue, java_keystore, java_truststore
 
@@ -77,6 +78,26 @@ def test_a_certificate_that_the_library_rejects_is_no_wrong_password() -> None:
         "it holds a certificate or key that the library 'cryptography' rejects (9 is not a valid X509 version). Issue "
         "it anew, or give the store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
     )
+
+
+def test_a_damaged_certificate_in_a_store_is_no_wrong_password() -> None:
+    certificate = ROOT.certificate.public_bytes(Encoding.DER)
+    whole = pkcs12.serialize_key_and_certificates(None, None, None, [ROOT.certificate], NoEncryption())
+    damaged = whole.replace(certificate[:8], certificate[:4] + b"\x31" + certificate[5:8])
+    assert damaged != whole
+    written, computed = digest_of(damaged, "")
+    with pytest.raises(StorePasswordError):
+        read_store(damaged)
+    with pytest.raises(StoreError, match=r"^it holds a certificate .* 'cryptography' rejects\. Issue"):
+        read_store(damaged.replace(written, computed))
+
+
+def test_the_password_of_a_store_is_known_by_its_digest(folder: Path) -> None:
+    for name, password in (("trust-pkcs12.jks", STORE), ("key-pkcs12.jks", STORE), ("client.p12", OLD)):
+        store = (folder / name).read_bytes()
+        assert has_password(store, password)
+        assert not has_password(store, "wrong-hush")
+        assert not has_password(store[:-40], password)
 
 
 def der_contents(der: bytes, position: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from millrace.kafka.security.jks import JKS_MAGIC, read_jks
 from millrace.kafka.security.pem import KeyPasswordError, Store, StoreError, StorePasswordError, is_pem, read_pem
+from millrace.kafka.security.pkcs12_digest import has_password
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12Certificate
@@ -21,7 +22,7 @@ _PFX_VERSION = b"\x02\x01\x03"
 _MAX_DER_HEADER = 6
 
 _NOT_OPENED = "PKCS12 data"
-"""In the library's error where a store cannot be decrypted or is cut off; not where it rejects a certificate."""
+"""In the library's error where a store cannot be decrypted or is cut off, and where some certificates are rejected."""
 
 
 def read_store(data: bytes, password: str | None = None, key_password: str | None = None) -> Store:
@@ -59,10 +60,12 @@ def _read_pkcs12(data: bytes, password: str | None) -> Store:
     try:
         store = load_pkcs12(data, None if password is None else password.encode())
     except (ValueError, InvalidVersion, UnsupportedAlgorithm) as error:
-        if isinstance(error, ValueError) and _NOT_OPENED in str(error):
+        is_not_opened = isinstance(error, ValueError) and _NOT_OPENED in str(error)
+        if is_not_opened and not has_password(data, password or ""):
             raise StorePasswordError("the password is wrong, or the file is damaged") from None
+        reason = "" if is_not_opened else f" ({error})"
         raise StoreError(
-            f"it holds a certificate or key that the library 'cryptography' rejects ({error}). Issue it anew, or give "
+            f"it holds a certificate or key that the library 'cryptography' rejects{reason}. Issue it anew, or give "
             f"the store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
         ) from None
     certificates = "".join(map(_certificate_pem, store.additional_certs))
