@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -72,6 +73,16 @@ class SchemaRegistry:
     def register(self, subject: str, schema: object, **more: object) -> int:
         """Register a schema, and return its id."""
         return int(self.ask("POST", f"subjects/{subject}/versions", {"schema": json.dumps(schema), **more})["id"])
+
+    def register_text(self, subject: str, text: str, kind: str, references: Sequence[tuple[str, str]] = ()) -> int:
+        """Register a schema of a type, which refers to the first versions of others by name and subject."""
+        referred = [{"name": name, "subject": other, "version": 1} for name, other in references]
+        body = {"schema": text, "schemaType": kind, "references": referred}
+        return int(self.ask("POST", f"subjects/{subject}/versions", body)["id"])
+
+    def versions(self, subject: str) -> int:
+        """The number of versions of a subject."""
+        return len(self.ask("GET", f"subjects/{subject}/versions"))
 
     def keep_compatible(self, subject: str, level: str = "BACKWARD") -> None:
         """Let a subject accept compatible schemas only."""

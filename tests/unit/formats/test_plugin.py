@@ -29,6 +29,7 @@ def test_formats_are_offered_by_name() -> None:
         "maxwell-json",
         "ogg-json",
         "protobuf",
+        "protobuf-confluent",
         "raw",
     ]
 

@@ -21,5 +21,6 @@ def millrace_formats() -> Mapping[str, str]:
         "maxwell-json": "millrace_formats.changelog.maxwell_json:MaxwellJsonFormat",
         "ogg-json": "millrace_formats.changelog.ogg_json:OggJsonFormat",
         "protobuf": "millrace_formats.protobuf:ProtobufFormat",
+        "protobuf-confluent": "millrace_formats.protobuf.confluent_format:ProtobufConfluentFormat",
         "raw": "millrace_formats.raw:RawFormat",
     }

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millrace.contracts import Decoder, Encoder
-from millrace_formats.avro.registry.format import RegistryCodec, RegistryFormat
+from millrace_formats.avro.registry.codec import RegistryCodec
+from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.writer.encoder import AvroEncoder
+from millrace_formats.registry.format import RegistryFormat
 
 _NAME = "avro-confluent"
 
@@ -18,13 +20,16 @@ class AvroConfluentFormat(RegistryFormat):
     columns, or the one of option ``schema``.
     """
 
+    Options = AvroRegistryOptions
+    options: AvroRegistryOptions
+
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Return a decoder to rows of ``schema``; SchemaError when a column cannot be read."""
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
         return codec.decoder(schema)
 
-    def _encoder(self, schema: pa.Schema, default_subject: str | None) -> Encoder:
+    def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
-        return AvroEncoder(_NAME, schema, codec.writer(schema, default_subject))
+        return AvroEncoder(_NAME, schema, codec.writer(schema, subject))

@@ -17,8 +17,10 @@ from millrace_formats.avro.debezium_changes import (
     metadata_fields,
     metadata_of,
 )
-from millrace_formats.avro.registry.format import RegistryCodec, RegistryFormat
+from millrace_formats.avro.registry.codec import RegistryCodec
+from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.writer.encoder import RowWriter
+from millrace_formats.registry.format import RegistryFormat
 from millrace_formats.shared.insert_only import check_insertions
 
 _NAME = "debezium-avro-confluent"
@@ -26,6 +28,9 @@ _NAME = "debezium-avro-confluent"
 
 class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
     """The row before a change, the row after it, and the operation, framed as messages of avro-confluent are."""
+
+    Options = AvroRegistryOptions
+    options: AvroRegistryOptions
 
     def metadata(self) -> Mapping[str, pa.DataType]:
         """Return the types of a message's metadata, by key."""
@@ -39,11 +44,11 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
         envelopes = codec.decoder(envelope, skips_empty=True, texts=True)
         return DebeziumDecoder(envelopes, schema, list(metadata))
 
-    def _encoder(self, schema: pa.Schema, default_subject: str | None) -> Encoder:
+    def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
         # Flink registers a nullable envelope
-        writer = codec.writer(pa.schema(envelope_fields(schema)), default_subject, is_nullable=True)
+        writer = codec.writer(pa.schema(envelope_fields(schema)), subject, is_nullable=True)
         return DebeziumEncoder(_NAME, schema, writer)
 
 

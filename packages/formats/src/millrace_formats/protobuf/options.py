@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from millrace.options import option
 from millrace_formats.protobuf.descriptors.descriptor_file import descriptors_from_file
@@ -13,6 +14,22 @@ from millrace_formats.protobuf.descriptors.generated_class import descriptors_of
 def parse_file(name: str) -> DescriptorSet:
     """Take the name of a descriptor set file, which is read once the message type's name is known too."""
     return DescriptorSet(name)
+
+
+class MessageOptions(Protocol):
+    """How messages are read and written, whatever format they belong to."""
+
+    @property
+    def ignore_parse_errors(self) -> bool:
+        """Whether messages that cannot be decoded are skipped."""
+
+    @property
+    def read_default_values(self) -> bool:
+        """Whether a field that a message lacks is read as its default."""
+
+    @property
+    def write_null_string_literal(self) -> str:
+        """The text to write for a NULL STRING in an ARRAY or MAP."""
 
 
 @dataclass(frozen=True)

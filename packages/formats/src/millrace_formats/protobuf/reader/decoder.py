@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from millrace_formats.protobuf.options import ProtobufOptions
+from millrace_formats.protobuf.options import MessageOptions
 from millrace_formats.protobuf.ptars.handler import ptars_handler
 from millrace_formats.protobuf.ptars.wire_type import UnsupportedError
 from millrace_formats.protobuf.reader.exact_reader import ProtobufExactReader
@@ -29,7 +29,7 @@ class ProtobufDecoder(FallbackDecoder):
         options: The options of protobuf.
     """
 
-    def __init__(self, schema: pa.Schema, message_class: Any, options: ProtobufOptions) -> None:
+    def __init__(self, schema: pa.Schema, message_class: Any, options: MessageOptions) -> None:
         row = map_schema(schema, message_class.DESCRIPTOR, read_default_values=options.read_default_values)
         parser = MessageParser(message_class)
         try:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.contracts import Encoder, Payloads
 from millrace.errors import SchemaError
-from millrace_formats.protobuf.options import ProtobufOptions
+from millrace_formats.protobuf.options import MessageOptions
 from millrace_formats.protobuf.ptars.handler import is_refusal, ptars_handler
 from millrace_formats.protobuf.ptars.wire_type import UnsupportedError
 from millrace_formats.protobuf.schema.fields import Array, Field, Map, Struct
@@ -40,7 +40,7 @@ class ProtobufEncoder(Encoder):
         SchemaError: A column is not in the message type, or a required field has no column.
     """
 
-    def __init__(self, schema: pa.Schema, message_class: Any, options: ProtobufOptions) -> None:
+    def __init__(self, schema: pa.Schema, message_class: Any, options: MessageOptions) -> None:
         self._schema = schema
         self._row = map_schema(schema, message_class.DESCRIPTOR)
         _check_required(self._row, "")

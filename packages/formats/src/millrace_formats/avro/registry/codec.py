@@ -1,4 +1,4 @@
-"""The base of the formats whose schemas a registry has."""
+"""Make readers and writers of Avro records behind the frame of a registry."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from millrace.contracts import Decoder, Encoder, Format, Payloads, SerializationContext
-from millrace.errors import OptionsError
+from millrace.contracts import Decoder, Payloads
 from millrace_formats.avro.pyruhvro_library import check_installed
 from millrace_formats.avro.reader.resolution import resolve, resolve_or_raise
 from millrace_formats.avro.registry.decoder import FramedDecoder
@@ -20,30 +19,8 @@ from millrace_formats.avro.schema.parser import schema_option
 from millrace_formats.avro.writer.encoder import BinaryWriter
 from millrace_formats.avro.writer.write_plan import WritePlan, plan_write
 from millrace_formats.registry.client import check_client_installed
+from millrace_formats.registry.format import require_subject
 from millrace_formats.registry.frame import frame_of
-
-
-class RegistryFormat(Format):
-    """A format whose schemas a registry has, under the subject of the options or that of the topic."""
-
-    Options = AvroRegistryOptions
-    options: AvroRegistryOptions
-
-    @property
-    def depends_on_topic(self) -> bool:
-        """True if each topic has a subject of its own."""
-        return self.options.subject is None
-
-    def encoder(self, schema: pa.Schema) -> Encoder:
-        """Return an encoder under the subject of the options; SchemaError for columns that it cannot write."""
-        return self._encoder(schema, None)
-
-    def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:
-        """Return an encoder under the subject of the options or that of the topic; SchemaError as of `encoder`."""
-        return self._encoder(schema, context.subject)
-
-    def _encoder(self, schema: pa.Schema, default_subject: str | None) -> Encoder:
-        raise NotImplementedError
 
 
 class RegistryCodec:
@@ -88,12 +65,12 @@ class RegistryCodec:
         plan = functools.partial(resolve, reader=reader, schema=schema, legacy=legacy, texts=texts)
         return FramedDecoder(schema, self._registry, plan, skips_empty=skips_empty)
 
-    def writer(self, schema: pa.Schema, default_subject: str | None, *, is_nullable: bool = False) -> FramedWriter:
+    def writer(self, schema: pa.Schema, subject: str | None, *, is_nullable: bool = False) -> FramedWriter:
         """Return a writer of rows as records.
 
         Args:
             schema: The columns.
-            default_subject: The subject, unless the options name one.
+            subject: The subject of their schema; None where it is not known.
             is_nullable: Whether the derived schema is a union with null.
 
         Raises:
@@ -103,17 +80,15 @@ class RegistryCodec:
         writer = self._derive(schema, is_nullable) if text is None else schema_option(self._name, text)
         plan = plan_write(self._name, writer, schema, legacy=legacy)
         text = render_schema(writer) if text is None else text
-        return FramedWriter(plan, functools.partial(self._register, text, default_subject))
+        return FramedWriter(plan, functools.partial(self._register, text, subject))
 
     def _derive(self, schema: pa.Schema, is_nullable: bool) -> AvroType:
         record = derive_record(list(schema), self._options.legacy_timestamps)
         return Union((NULL, record)) if is_nullable else record
 
-    def _register(self, schema: str, default_subject: str | None) -> int:
+    def _register(self, schema: str, subject: str | None) -> int:
         """Register a schema, and return its id."""
-        subject = self._options.subject or default_subject
-        if subject is None:
-            raise OptionsError(self._name, ("option 'subject' is required where rows are not written to a topic",))
+        subject = require_subject(self._name, subject)
         return self._registry().register(subject, schema, is_new=self._options.auto_register)
 
 

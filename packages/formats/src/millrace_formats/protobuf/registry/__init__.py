@@ -1,0 +1,1 @@
+"""Protobuf behind a schema registry: schemas, message types, and messages with their frame."""

@@ -1,0 +1,39 @@
+"""The base of the formats whose schemas a registry has."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from millrace.contracts import Encoder, Format, SerializationContext
+from millrace.errors import OptionsError
+from millrace_formats.registry.options import RegistryOptions
+
+
+class RegistryFormat(Format):
+    """A format whose schemas a registry has, under the subject of the options or that of the topic."""
+
+    Options = RegistryOptions
+    options: RegistryOptions
+
+    @property
+    def depends_on_topic(self) -> bool:
+        """Whether each topic has a subject of its own."""
+        return self.options.subject is None
+
+    def encoder(self, schema: pa.Schema) -> Encoder:
+        """Return an encoder under the subject of the options; SchemaError for columns that it cannot write."""
+        return self._encoder(schema, self.options.subject)
+
+    def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:
+        """Return an encoder under the subject of the options or that of the topic; SchemaError as of `encoder`."""
+        return self._encoder(schema, self.options.subject or context.subject)
+
+    def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+        raise NotImplementedError
+
+
+def require_subject(format_name: str, subject: str | None) -> str:
+    """Return a subject; OptionsError when there is none."""
+    if subject is None:
+        raise OptionsError(format_name, ("option 'subject' is required where rows are not written to a topic",))
+    return subject
