@@ -14,7 +14,16 @@ from confluent_kafka.admin import AdminClient
 from support.kafka import consume, produce
 
 ROOT = Path(__file__).parents[2]
-ORDERS = ("orders", "large-orders", "copied-orders", "order-changes", "typed-orders", "dead-orders")
+ORDERS = (
+    "orders",
+    "large-orders",
+    "copied-orders",
+    "order-changes",
+    "typed-orders",
+    "dead-orders",
+    "registered-orders",
+    "registered-events",
+)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

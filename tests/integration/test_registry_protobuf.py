@@ -31,7 +31,7 @@ WRITTEN = [{"id": 1, "customer": "Ann", "old": b"x"}, {"id": 2**40}, {"total": 2
 
 @pytest.fixture
 def topic(request: pytest.FixtureRequest) -> str:
-    return request.node.name.translate(str.maketrans("[]", "__"))
+    return "protobuf_" + request.node.name.translate(str.maketrans("[]", "__"))
 
 
 def format_of(registry: Any, **options: Any) -> ProtobufConfluentFormat:

@@ -26,6 +26,7 @@ def test_formats_are_offered_by_name() -> None:
         "debezium-avro-confluent",
         "debezium-json",
         "json",
+        "json-confluent",
         "maxwell-json",
         "ogg-json",
         "protobuf",

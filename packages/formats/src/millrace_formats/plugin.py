@@ -18,6 +18,7 @@ def millrace_formats() -> Mapping[str, str]:
         "debezium-avro-confluent": "millrace_formats.avro.debezium_format:DebeziumAvroConfluentFormat",
         "debezium-json": "millrace_formats.changelog.debezium_json:DebeziumJsonFormat",
         "json": "millrace_formats.json:JsonFormat",
+        "json-confluent": "millrace_formats.json.confluent_format:JsonConfluentFormat",
         "maxwell-json": "millrace_formats.changelog.maxwell_json:MaxwellJsonFormat",
         "ogg-json": "millrace_formats.changelog.ogg_json:OggJsonFormat",
         "protobuf": "millrace_formats.protobuf:ProtobufFormat",

@@ -49,10 +49,12 @@ FORMAT: Kind[Format] = Kind(
         "millrace-formats": (
             "raw",
             "json",
+            "json-confluent",
             "csv",
             "avro",
             "avro-confluent",
             "protobuf",
+            "protobuf-confluent",
             "debezium-json",
             "canal-json",
             "maxwell-json",

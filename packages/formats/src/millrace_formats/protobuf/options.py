@@ -17,15 +17,15 @@ def parse_file(name: str) -> DescriptorSet:
 
 
 class MessageOptions(Protocol):
-    """How messages are read and written, whatever format they belong to."""
+    """Options of messages that both formats of protobuf have."""
 
     @property
     def ignore_parse_errors(self) -> bool:
-        """Whether messages that cannot be decoded are skipped."""
+        """True when messages that cannot be decoded are skipped."""
 
     @property
     def read_default_values(self) -> bool:
-        """Whether a field that a message lacks is read as its default."""
+        """True when a field that a message lacks is read as its default."""
 
     @property
     def write_null_string_literal(self) -> str:

@@ -17,7 +17,7 @@ class RegistryFormat(Format):
 
     @property
     def depends_on_topic(self) -> bool:
-        """Whether each topic has a subject of its own."""
+        """True when each topic has a subject of its own."""
         return self.options.subject is None
 
     def encoder(self, schema: pa.Schema) -> Encoder:
