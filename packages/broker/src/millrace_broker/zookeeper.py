@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
+from millrace_broker.admin import wait_until
 from millrace_broker.node import NodeConfig, zookeeper_port
 from millrace_broker.process import GuardedProcess
 
 _MAIN_CLASS = "org.apache.zookeeper.server.ZooKeeperServerMain"
+
+_SESSION_END_SECONDS = 30.0
 
 
 class ZooKeeper:
@@ -17,7 +21,9 @@ class ZooKeeper:
         self._process: GuardedProcess | None = None
 
     def ensure_started(self, java: list[str], config: NodeConfig) -> None:
-        """Start it unless it runs; the broker waits for it.
+        """Start it, or wait until it has forgotten the broker that ran before; the broker waits for the rest.
+
+        A killed broker's session lives on for some seconds, and another with its id would be refused for so long.
 
         Args:
             java: Java with its options, among them the class path.
@@ -27,6 +33,7 @@ class ZooKeeper:
             MachineError: The system could not start it.
         """
         if self._process is not None:
+            wait_until(lambda: not _has_brokers(zookeeper_port(config)), _SESSION_END_SECONDS)
             return
         file = config.folder / "zookeeper.properties"
         file.write_text(_properties(config.folder / "zookeeper", zookeeper_port(config)))
@@ -40,11 +47,18 @@ class ZooKeeper:
             self._process = None
 
 
+def _has_brokers(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall(b"dump")
+        return b"/brokers/ids/" in connection.makefile("rb").read()
+
+
 def _properties(data: Path, port: int) -> str:
     entries = {
         "dataDir": str(data),
         "clientPort": str(port),
         "clientPortAddress": "127.0.0.1",
         "admin.enableServer": "false",
+        "4lw.commands.whitelist": "dump",
     }
     return "".join(f"{name}={value}\n" for name, value in entries.items())
