@@ -16,6 +16,9 @@ from millrace.errors import MillraceError
 
 VERSION = 1
 
+UNKNOWN_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+"""The topic id of all zeros, by which brokers before 2.8 answer; it says nothing."""
+
 Offsets = Mapping[TopicPartition, int]
 
 
@@ -32,7 +35,8 @@ class StreamOffset:
             the one before ended: new ones, those that had lost data, and all of the first batch, before which none has
             ended. A replay after a failure begins them there as well.
         stopping_offsets: For a bounded stream where each partition stops; empty for an unbounded one.
-        topic_ids: The ids of the topics (KIP-516). A topic that was deleted and created again has another one.
+        topic_ids: The ids of the topics (KIP-516), where they are known. A topic that was deleted and created again has
+            another one.
         owner: A name that the stream gave itself when it began, by which others that use its group know it.
     """
 
@@ -80,7 +84,9 @@ class StreamOffset:
                 f"{dict(stored)}. Use the millrace that wrote it, or another checkpoint location"
             )
         positions, overrides, stop = (flatten_by_topic(stored.get(name, {})) for name in ("topics", "from", "stop"))
-        return cls(positions, overrides, stop, stored.get("ids", {}), stored.get("owner", ""))
+        # Earlier versions stored what brokers before 2.8 answered
+        ids = {topic: each for topic, each in stored.get("ids", {}).items() if each != UNKNOWN_TOPIC_ID}
+        return cls(positions, overrides, stop, ids, stored.get("owner", ""))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from millrace.checkpoint import StreamOffset
+from millrace.checkpoint import UNKNOWN_TOPIC_ID, StreamOffset
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError, OptionsError
@@ -209,6 +209,13 @@ def test_a_topic_that_was_made_again_is_known_by_its_id(log: Log) -> None:
     log.ids["a"] = "another"
     with pytest.raises(DataLossError, match=r"a-0 had been read up to 50 when its topic was deleted and created "):
         plan(log).available(StreamOffset({A0: 50, A1: 7}, topic_ids=IDS, owner="me"))
+
+
+def test_brokers_without_topic_ids_do_not_say_that_a_topic_was_made_again(log: Log) -> None:
+    log.ids["a"] = UNKNOWN_TOPIC_ID
+    assert plan(log).first_offset().topic_ids == {}
+    # An upgrade that is under way, or was taken back: what was known stays so
+    assert plan(log).available(StreamOffset({A0: 50, A1: 7}, topic_ids=IDS)).topic_ids == IDS
 
 
 def test_a_checkpoint_without_ids_takes_them_up(log: Log) -> None:

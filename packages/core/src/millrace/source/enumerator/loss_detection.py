@@ -65,14 +65,15 @@ def _find_loss(
     end: Offsets,
 ) -> Loss | None:
     low, high = begin[partition], end[partition]
-    topic_id = position.topic_ids.get(partition.topic)
+    # Either may be unknown: brokers before 2.8 have no topic ids
+    topic_id, topic_id_now = (ids.get(partition.topic) for ids in (position.topic_ids, subscribed.topic_ids))
     log = f"and the log now {describe_log(low, high)}"
-    if topic_id is not None and topic_id != subscribed.topic_ids[partition.topic]:
+    if topic_id and topic_id_now and topic_id != topic_id_now:
         reason = f"had been read up to {offset} when its topic was deleted and created again, {log}"
         return Loss(partition, reason, 0, low)
     if high < offset:
         # With an unchanged id it is the same log, of which everything that remains was read
-        resume = low if topic_id is None else high
+        resume = high if topic_id and topic_id_now else low
         return Loss(partition, f"had been read up to {offset}, {log}: it was created again or truncated", 0, resume)
     if low > offset:
         skipped = min(low, position.stopping_offsets.get(partition, low)) - offset

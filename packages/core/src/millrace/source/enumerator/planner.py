@@ -136,7 +136,11 @@ class Planner:
                 end = limit_to_stop(limit, begin, end)
         if end == start.positions and not overrides:
             return start
-        return StreamOffset(end, overrides, stop, subscribed.topic_ids, start.owner or self._owner)
+        # While brokers are upgraded, those before 2.8 tell no ids
+        known_topics = {each.topic for each in partitions} - {each.topic for each in resumed}
+        known_ids = {topic: topic_id for topic, topic_id in start.topic_ids.items() if topic in known_topics}
+        topic_ids = {**known_ids, **subscribed.topic_ids}
+        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner)
 
     def next_end(self, start: StreamOffset, available: StreamOffset, *, draining: bool) -> StreamOffset:
         """Return where the next micro-batch ends, by the read limits; ``start`` itself when there is to be none yet.

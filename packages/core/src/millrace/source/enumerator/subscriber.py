@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from millrace.checkpoint import UNKNOWN_TOPIC_ID
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
 from millrace.kafka.admin import Topic
@@ -27,7 +28,8 @@ class SubscribedPartitions:
 
     Attributes:
         partitions: The partitions, in order.
-        topic_ids: The ids of their topics (KIP-516); a topic that is created again under its old name has another one.
+        topic_ids: The ids of their topics (KIP-516), where brokers tell them; a topic that is created again under its
+            old name has another one.
     """
 
     partitions: tuple[TopicPartition, ...]
@@ -201,4 +203,4 @@ def _all_partitions(topics: Mapping[str, Topic]) -> SubscribedPartitions:
 
 
 def _topic_ids(topics: Mapping[str, Topic]) -> dict[str, str]:
-    return {name: topic.id for name, topic in topics.items()}
+    return {name: topic.id for name, topic in topics.items() if topic.id != UNKNOWN_TOPIC_ID}
