@@ -5,7 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from millrace.kafka.retry import Clock, call_with_retries, call_with_timeout, poll
+from millrace.kafka.retry import (
+    MAX_STUCK_CALLS,
+    Clock,
+    call_with_retries,
+    call_with_timeout,
+    has_too_many_stuck_calls,
+    poll,
+)
+from support.waiting import wait_until
 
 
 class Time:
@@ -101,3 +109,17 @@ def test_a_call_that_does_not_end_is_left_to_itself() -> None:
     with pytest.raises(TimeoutError, match="no answer within 0 s"):
         call_with_timeout(end.wait, 0.01)
     end.set()
+
+
+def test_calls_that_do_not_end_are_counted_until_they_do() -> None:
+    ends = [threading.Event() for _ in range(MAX_STUCK_CALLS + 1)]
+    counted = []
+    for end in ends:
+        with pytest.raises(TimeoutError):
+            call_with_timeout(end.wait, 0.01)
+        counted.append(has_too_many_stuck_calls())
+    assert counted == [False] * MAX_STUCK_CALLS + [True]
+    ends[0].set()
+    wait_until(lambda: not has_too_many_stuck_calls(), "a call to end")
+    for end in ends:
+        end.set()

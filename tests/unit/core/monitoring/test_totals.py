@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from millrace.contracts import TopicPartition
 from millrace.monitoring.split_report import PartitionCounts, SplitReport
-from millrace.monitoring.totals import MAX_LATE_BATCHES, StreamTotals
+from millrace.monitoring.totals import MAX_CLIENTS, MAX_LATE_BATCHES, StreamTotals
 from support.clock import Clock
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
@@ -113,3 +113,13 @@ def test_the_time_without_a_batch_is_told() -> None:
     totals.begin_batch(0)
     totals.end_batch()
     assert totals.progress().to_json()["idle_ms"] == 0
+
+
+def test_statistics_of_the_clients_that_reported_last_are_kept() -> None:
+    totals = StreamTotals()
+    names = [f"worker-{number}" for number in range(2 * MAX_CLIENTS)]
+    for name in ["stays", *names[:MAX_CLIENTS], "stays", *names[MAX_CLIENTS:-1], "stays"]:
+        batch = totals.begin_batch(1)
+        totals.add_report(SplitReport(batch, 0, {}, name, {"rxmsgs": 1}))
+        totals.end_batch()
+    assert list(totals.progress().clients) == [*names[-MAX_CLIENTS:-1], "stays"]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from confluent_kafka import (
     OFFSET_INVALID,
-    Consumer,
     IsolationLevel,
     KafkaError,
     KafkaException,
@@ -19,9 +18,10 @@ from confluent_kafka.admin import ConfigResource, ListOffsetsResultInfo, OffsetS
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
-from millrace.kafka.consumer import committed_offsets, consumer_for, raise_partition_errors
+from millrace.kafka.consumer import KafkaConsumer, committed_offsets, consumer_for, raise_partition_errors
 from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, kafka_error
 from millrace.kafka.retrying_admin import RetryingAdmin
+from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 
 
@@ -147,7 +147,9 @@ class KafkaAdmin(RetryingAdmin):
             OptionsError: The option ``properties.group.id`` is not given.
         """
         partitions = [ClientPartition(*partition, offset, metadata) for partition, offset in offsets.items()]
-        raise_partition_errors(self._group_consumer().commit(offsets=partitions, asynchronous=False))
+        consumer = self._group_consumer()
+        raise_partition_errors(consumer.client.commit(offsets=partitions, asynchronous=False))
+        consumer.poll()
 
     @property
     def group(self) -> str:
@@ -180,14 +182,15 @@ class KafkaAdmin(RetryingAdmin):
         if not requested:
             return {}
         results = self.call(
-            lambda timeout_s: committed_offsets(consumer, requested, timeout_s), "looking up committed offsets"
+            lambda timeout_s: committed_offsets(consumer.client, requested, timeout_s), "looking up committed offsets"
         )
         return {TopicPartition(result.topic, result.partition): result for result in results if result.offset >= 0}
 
-    def _group_consumer(self) -> Consumer:
+    def _group_consumer(self) -> KafkaConsumer:
         # Not the admin client: while a group's coordinator moves, its requests for offsets wait for the old one, and
         # the answer that the group has moved crashes the process (librdkafka issue 5040)
-        return consumer_for(Properties({**self._client, "group.id": self.group})).client
+        # No statistics: in a query that is idle nobody would poll for them, and they would pile up
+        return consumer_for(Properties({**self._client, "group.id": self.group, **STATISTICS_OFF}))
 
     def _describe(self, names: list[str], timeout_s: float) -> dict[str, Topic]:
         if not names:

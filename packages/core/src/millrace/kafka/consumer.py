@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, Message
@@ -49,7 +51,8 @@ class KafkaConsumer:
         client: The client.
         client_log: Its errors and log lines.
         statistics: Its statistics; empty where its fetch positions are followed.
-        owner: Who assigned partitions to it last; only the owner may unassign them.
+        owner: Who has assigned partitions to it, and gets its messages; None when nobody does. Only the owner may
+            unassign them.
         positions: How far it has fetched; None where that is not followed.
     """
 
@@ -58,13 +61,33 @@ class KafkaConsumer:
     statistics: Statistics = field(default_factory=Statistics)
     owner: object = None
     positions: FetchPositions | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def assign(self, owner: object, partitions: list[ClientPartition]) -> None:
+        """Make somebody the owner, and assign partitions."""
+        with self._lock:
+            self.owner = owner
+        self.client.assign(partitions)
+
+    def unassign(self, owner: object) -> None:
+        """Take the partitions away, unless they are somebody else's by now."""
+        if self.owner is owner:
+            self.client.unassign()
+            with self._lock:
+                self.owner = None
+
+    def poll(self) -> None:
+        """Serve the callbacks of a consumer that nobody reads from."""
+        with self._lock, suppress(KafkaException):
+            if self.owner is None:
+                self.client.poll(0)
 
     def close(self) -> None:
         """Close the client."""
         self.client.close()
 
 
-CONSUMERS = ResourceKind[KafkaConsumer]("consumer", capacity=4, close=KafkaConsumer.close)
+CONSUMERS = ResourceKind[KafkaConsumer]("consumer", capacity=4, close=KafkaConsumer.close, poll=KafkaConsumer.poll)
 
 
 def consumer_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaConsumer:

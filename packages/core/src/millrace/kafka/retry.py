@@ -17,7 +17,12 @@ RETRY_TIMEOUT_S = 60.0
 RETRY_INTERVAL_S = 0.2
 """Pause before a request is retried."""
 
+MAX_STUCK_CALLS = 2
+"""The number of calls that do not end, each with its thread and its client, that a process goes on with."""
+
 T = TypeVar("T")
+
+_stuck_calls: set[threading.Thread] = set()
 
 
 @dataclass(frozen=True)
@@ -135,8 +140,16 @@ def call_with_timeout(call: Callable[[], T], timeout_s: float) -> T:
     thread = threading.Thread(target=run, daemon=True, name="millrace-request")
     thread.start()
     thread.join(timeout_s)
+    if thread.is_alive():
+        _stuck_calls.add(thread)
     if errors:
         raise errors[0]
     if not results:
         raise TimeoutError(f"no answer within {timeout_s:.0f} s")
     return results[0]
+
+
+def has_too_many_stuck_calls() -> bool:
+    """Return whether more calls have been left behind than a process should go on with."""
+    _stuck_calls.difference_update([thread for thread in _stuck_calls if not thread.is_alive()])
+    return len(_stuck_calls) > MAX_STUCK_CALLS

@@ -62,9 +62,9 @@ class Statistics:
 
 
 class FetchPositions:
-    """How far a consumer has fetched, messages of aborted transactions included, which it never hands out.
+    """The offsets up to which a consumer has fetched, behind aborted messages too, which it never hands out.
 
-    A consumer tells that by its statistics alone. It is for those that are polled all the time: reports pile up in one
+    A consumer tells them by its statistics alone. Follow only one that is polled all the time: reports pile up in one
     that nobody polls.
     """
 

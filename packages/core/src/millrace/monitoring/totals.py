@@ -12,6 +12,9 @@ from millrace.contracts import TopicPartition
 from millrace.monitoring.progress import ReadProgress
 from millrace.monitoring.split_report import PartitionCounts, SplitReport
 
+MAX_CLIENTS = 64
+"""The number of clients whose statistics are kept, the last that reported: workers come and go."""
+
 MAX_LATE_BATCHES = 10
 """A report that is later than so many micro-batches stays missing."""
 
@@ -92,7 +95,10 @@ class StreamTotals:
 
     def _add(self, report: SplitReport) -> None:
         if report.client:
+            self._statistics.pop(report.client, None)
             self._statistics[report.client] = report.statistics
+            if len(self._statistics) > MAX_CLIENTS:
+                del self._statistics[next(iter(self._statistics))]
         for partition, counts in report.counts.items():
             self._counts[partition].add(counts)
 
@@ -102,11 +108,12 @@ class StreamTotals:
             partitions = {partition: replace(counts) for partition, counts in self._counts.items()}
             last = [counts for report in self._last_reports for counts in report.counts.values()]
             seconds = self._last_seconds or 1.0
+            clients = dict(self._statistics)
         return ReadProgress(
             partitions,
             records_per_second=round(sum(counts.records for counts in last) / seconds, 1),
             bytes_per_second=round(sum(counts.bytes for counts in last) / seconds, 1),
             idle_ms=int((self._clock() - self._idle_since) * 1000),
             missing=self._missing,
-            clients=self._statistics,
+            clients=clients,
         )

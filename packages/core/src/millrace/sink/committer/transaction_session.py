@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError
+from millrace.kafka.retry import has_too_many_stuck_calls
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger
 from millrace.sink.committer.ledger_store import ledger_group, ledger_offset, read_ledger, transactional_id
@@ -92,6 +93,9 @@ class TransactionSessions:
             # them once
             session.producer.send_offset(session.group, ledger_offset(config, session.ledger, session.offset))
         except ClientError as error:
+            if has_too_many_stuck_calls():
+                # Spark ends the process of a task that fails, and with it what is stuck; the next attempt has a new one
+                raise
             logger.debug("a transactional producer is not used any more: %s", error)
             return None
         return dataclasses.replace(session, is_new=False)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from confluent_kafka import Consumer, Message
+from confluent_kafka import Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.checkpoint import Offsets
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
-from millrace.kafka.consumer import consume_to_end, consumer_for
+from millrace.kafka.consumer import KafkaConsumer, consume_to_end, consumer_for
 from millrace.kafka.errors import client_errors
 from millrace.kafka.retry import RETRY_TIMEOUT_S
+from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 
 SAMPLE_RECORDS = 200
@@ -23,8 +24,9 @@ MAX_SCANNED_RECORDS = 10_000
 _LOOKING_AT_SIZES = "looking at the size of records"
 _LOOKING_AT_TIMESTAMPS = "looking at the timestamps of records"
 
-# Fetch little, since most of it would be thrown away; the user's properties do not matter here
-_FETCH_LITTLE = {"fetch.message.max.bytes": "65536", "queued.min.messages": "1"}
+# Fetch little, since most of it would be thrown away; the user's properties do not matter here. Nobody polls between
+# two looks, so that statistics would pile up
+_FETCH_LITTLE = {"fetch.message.max.bytes": "65536", "queued.min.messages": "1", **STATISTICS_OFF}
 
 
 class RecordProbe:
@@ -76,7 +78,7 @@ class RecordProbe:
                 if message is not None and message.offset() < end[partition]:
                     timestamps[partition] = message.timestamp()[1]
                 pending.remove(partition)
-                consumer.incremental_unassign([ClientPartition(*partition)])
+                consumer.client.incremental_unassign([ClientPartition(*partition)])
             if not pending:
                 break
         return timestamps
@@ -98,19 +100,20 @@ class RecordProbe:
                 return message.offset()
         return end
 
-    def _consumer(self) -> Consumer:
-        return consumer_for(self._client).client
+    def _consumer(self) -> KafkaConsumer:
+        return consumer_for(self._client)
 
 
-def _records(consumer: Consumer, start: Offsets, doing: str) -> Iterator[tuple[TopicPartition, Message | None]]:
+def _records(consumer: KafkaConsumer, start: Offsets, doing: str) -> Iterator[tuple[TopicPartition, Message | None]]:
     """Yield records as they come, and None for a partition that has no more; ``doing`` is for errors."""
     if not start:
         return
     with client_errors(doing):
-        consumer.assign([ClientPartition(*partition, offset) for partition, offset in start.items()])
+        owner = object()
+        consumer.assign(owner, [ClientPartition(*partition, offset) for partition, offset in start.items()])
         try:
             # That an offset is gone is for the reader to report
-            yield from consume_to_end(consumer, max(len(start), SAMPLE_RECORDS))
+            yield from consume_to_end(consumer.client, max(len(start), SAMPLE_RECORDS))
         finally:
-            consumer.unassign()
+            consumer.unassign(owner)
     raise ClientError(f"no record came within {RETRY_TIMEOUT_S:.0f} s when {doing}")

@@ -138,15 +138,15 @@ class _Fetcher:
 
     def _assign(self) -> None:
         self._consumer.client_log.clear()
-        self._consumer.owner = self
-        self._client.assign([ClientPartition(*partition, self._positions[partition]) for partition in self._unfinished])
+        partitions = [ClientPartition(*partition, self._positions[partition]) for partition in self._unfinished]
+        self._consumer.assign(self, partitions)
 
     def _give_back(self) -> None:
         if self._consumer.positions is not None:
             self._consumer.close()
-        # A reader that is abandoned ends when it likes, perhaps in the middle of the next one
-        elif self._consumer.owner is self:
-            self._client.unassign()
+        else:
+            # A reader that is abandoned ends when it likes, perhaps in the middle of the next one
+            self._consumer.unassign(self)
 
     def _poll(self) -> Iterator[Messages]:
         remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())

@@ -17,6 +17,7 @@ from millrace.source.reader.fetch import fetch
 from millrace.source.reader.header_filter import filter_by_headers, load_header_filter
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import Split
+from millrace.worker import RESOURCES
 
 
 def read_split(
@@ -36,6 +37,8 @@ def read_split(
         DataLossError, ClientError: As `fetch`.
         MessageError, DeliveryError: As `ErrorPolicy`.
     """
+    # Clients of queries that have ended may be kept, and what they report would pile up
+    RESOURCES.poll()
     # Spark asks for a partition, and so for an empty split, even where there is nothing to read
     fetched: Iterable[Messages] = (
         fetch(
