@@ -16,21 +16,27 @@ from confluent_kafka.admin import (
 from pyspark.errors import AnalysisException
 
 from millrace.configuration.build import configure_source
-from millrace.errors import ClientError
+from millrace.contracts import TopicPartition
+from millrace.errors import ClientError, DataLossError
+from millrace.kafka.consumer import new_consumer
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace.source.enumerator.preflight import check_dead_letter_topic
+from millrace.source.reader.fetch import FetchTimeouts, fetch
+from millrace.source.reader.split_metrics import SplitMetrics
+from millrace.source.splits import OffsetRange, Split
 from millrace_broker import KafkaBroker, Listener
-from support.kafka import consume
+from support.kafka import consume, produce
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 PASSWORD = "a-password"
+READABLE = {"topic": "readable", "format": "raw"}
 
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[KafkaBroker]:
-    """A broker on which alice may write to all topics, bob may look at them, and neither may create one."""
-    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob"))
+    """A broker on which alice may write to all topics, bob may look at them, carol may read them; none creates one."""
+    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob", "carol"))
     login = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": f"{PLAIN} required {users};"}
     properties = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -40,7 +46,11 @@ def guarded() -> Iterator[KafkaBroker]:
     quick = ["-XX:TieredStopAtLevel=1"]
     with KafkaBroker(listeners=listeners, properties=properties, java_options=quick) as broker:
         admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
-        permissions = [permission("alice", AclOperation.WRITE), permission("bob", AclOperation.DESCRIBE)]
+        permissions = [
+            permission("alice", AclOperation.WRITE),
+            permission("bob", AclOperation.DESCRIBE),
+            permission("carol", AclOperation.READ),
+        ]
         for future in admin.create_acls(permissions).values():
             future.result(30)
         yield broker
@@ -114,3 +124,22 @@ def test_a_client_that_may_not_write_dead_letters_is_told_before_it_reads(guarde
     with pytest.raises(ClientError, match="this client may not write to topic 'dead-letters': its user needs the "):
         check("bob")
     check("alice")
+
+
+def test_permission_on_the_topic_alone_is_enough_to_read(guarded):
+    guarded.create_topic("readable")
+    produce(guarded.address("OPEN"), "readable", [{"value": b"1"}, {"value": b"2"}])
+    config = configure_source({f"properties.{k}": v for k, v in connection_of("carol", guarded).items()} | READABLE)
+    consumer = new_consumer(config.client)
+    partition = TopicPartition("readable", 0)
+    read = []
+    try:
+        # Long enough for brokers to refuse the coordinator of the consumer's group, which it asks for by itself
+        missing = Split((OffsetRange(partition, 0, 3),))
+        fetched = fetch(consumer, missing, SplitMetrics(), timeouts=FetchTimeouts(early_end_s=3.0))
+        with pytest.raises(DataLossError, match="holds 0 to 1"):
+            read.extend(message for messages in fetched for message in messages.items)
+    finally:
+        consumer.close()
+
+    assert [message.value() for message in read] == [b"1", b"2"]

@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from millrace.contracts import TopicPartition
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.client_settings import consumer_settings
-from millrace.kafka.errors import END_OF_LOG_CODES, configuration_errors, is_transient
+from millrace.kafka.errors import END_OF_LOG_CODES, NO_GROUP_CODES, configuration_errors, is_transient
 from millrace.kafka.retry import RETRY_TIMEOUT_S, SYSTEM_CLOCK, Clock
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, FetchPositions, Statistics
 from millrace.options.secrets import Properties
@@ -151,7 +151,7 @@ def consume_to_end(
                 yield partition, message
             elif error.code() in END_OF_LOG_CODES:
                 yield partition, None
-            elif not is_transient(error):
+            elif not is_transient(error) and error.code() not in NO_GROUP_CODES:
                 raise KafkaException(error)
 
 

@@ -15,6 +15,9 @@ UNKNOWN_TOPIC_CODES = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOP
 END_OF_LOG_CODES = {KafkaError._PARTITION_EOF, KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
 """Codes by which a consumer learns that a partition has nothing to read at its position."""
 
+NO_GROUP_CODES = {KafkaError.GROUP_AUTHORIZATION_FAILED}
+"""Codes that a consumer which is in no group may ignore: librdkafka looks for its group's coordinator all the same."""
+
 _TRANSIENT_CODES = {
     KafkaError._ALL_BROKERS_DOWN,
     # The result of looking up the leaders of partitions while there are none

@@ -20,7 +20,7 @@ from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S
 from millrace.kafka.consumer import KafkaConsumer
-from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
+from millrace.kafka.errors import NO_GROUP_CODES, UNKNOWN_TOPIC_CODES, client_errors, is_transient, kafka_error
 from millrace.kafka.retry import REQUEST_TIMEOUT_S
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
@@ -207,7 +207,7 @@ class _Fetcher:
             self._ended_early.clear()
             return
         if range_ is None:
-            if message.topic() is None:
+            if message.topic() is None and code not in NO_GROUP_CODES:
                 raise KafkaException(error)
             return
         if code == KafkaError._PARTITION_EOF:
