@@ -100,6 +100,13 @@ class Format(Plugin, ABC):
         """Return the columns of a read without a schema of the user's; None when a schema must be given."""
         return None
 
+    def default_schema_for(self, context: SerializationContext) -> pa.Schema | None:
+        """Return the columns of a read of one topic; called on the driver instead of `default_schema`.
+
+        A format whose columns are the same for all topics need not override this.
+        """
+        return self.default_schema()
+
     @abstractmethod
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Make a decoder to rows of ``schema``.

@@ -18,6 +18,7 @@ from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
 from millrace.records.spark_kafka_columns import spark_kafka_schema
 from millrace.spark.ddl import column_ddl
+from millrace.spark.topic_columns import columns_of_topics
 
 
 def default_schema(config: SourceConfig) -> StructType:
@@ -97,7 +98,7 @@ def _values(config: SourceConfig, value_format: Format | None) -> list[pa.Field]
             f".schema('id BIGINT, name STRING, ...'), or those of the key with option 'columns' = "
             f"'{options.key_fields[0]} BIGINT, *'"
         )
-    schema = value_format.default_schema()
+    schema = columns_of_topics(config, value_format)
     if schema is None and config.inference is not None:
         from millrace.spark.inference import inferred_columns
 

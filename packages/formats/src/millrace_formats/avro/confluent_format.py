@@ -33,3 +33,6 @@ class AvroConfluentFormat(RegistryFormat):
         codec = RegistryCodec(_NAME, self.options)
         codec.check(schema)
         return AvroEncoder(_NAME, schema, codec.writer(schema, subject))
+
+    def _columns(self, subject: str) -> pa.Schema | None:
+        return RegistryCodec(_NAME, self.options).columns(subject)

@@ -51,6 +51,13 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
         writer = codec.writer(pa.schema(envelope_fields(schema)), subject, is_nullable=True)
         return DebeziumEncoder(_NAME, schema, writer)
 
+    def _columns(self, subject: str) -> pa.Schema | None:
+        envelope = RegistryCodec(_NAME, self.options).columns(subject)
+        if envelope is None or envelope.get_field_index("after") < 0:
+            return None
+        row = envelope.field("after").type
+        return pa.schema(list(row)) if pa.types.is_struct(row) else None
+
 
 class DebeziumDecoder(Decoder):
     """Decode envelopes to rows of changes.

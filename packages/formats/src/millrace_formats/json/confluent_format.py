@@ -31,3 +31,7 @@ class JsonConfluentFormat(RegistryFormat):
     def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
         check_client_installed(_NAME)
         return JsonRegistryCodec(_NAME, self.options).encoder(schema, subject)
+
+    def _columns(self, subject: str) -> pa.Schema | None:
+        check_client_installed(_NAME)
+        return JsonRegistryCodec(_NAME, self.options).columns(subject)

@@ -35,6 +35,9 @@ class ProtobufConfluentFormat(RegistryFormat):
     def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
         return self._codec().encoder(schema, subject)
 
+    def _columns(self, subject: str) -> pa.Schema | None:
+        return self._codec().columns(subject)
+
     def _codec(self) -> ProtobufRegistryCodec:
         check_library()
         check_client_installed(_NAME)

@@ -20,6 +20,14 @@ class RegistryFormat(Format):
         """True when each topic has a subject of its own."""
         return self.options.subject is None
 
+    def default_schema(self) -> pa.Schema | None:
+        """Return the columns of the latest schema of the options' subject; None when there is none."""
+        return None if self.options.subject is None else self._columns(self.options.subject)
+
+    def default_schema_for(self, context: SerializationContext) -> pa.Schema | None:
+        """Return the columns of the latest schema of the topic's or the options' subject; None when there is none."""
+        return self._columns(self.options.subject or context.subject)
+
     def encoder(self, schema: pa.Schema) -> Encoder:
         """Return an encoder under the subject of the options; SchemaError for columns that it cannot write."""
         return self._encoder(schema, self.options.subject)
@@ -29,6 +37,9 @@ class RegistryFormat(Format):
         return self._encoder(schema, self.options.subject or context.subject)
 
     def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
+        raise NotImplementedError
+
+    def _columns(self, subject: str) -> pa.Schema | None:
         raise NotImplementedError
 
 

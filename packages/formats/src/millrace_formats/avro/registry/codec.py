@@ -8,11 +8,13 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from millrace.contracts import Decoder, Payloads
+from millrace.errors import RegistryError
 from millrace_formats.avro.pyruhvro_library import check_installed
 from millrace_formats.avro.reader.resolution import resolve, resolve_or_raise
 from millrace_formats.avro.registry.decoder import FramedDecoder
 from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.registry.schemas import avro_registry
+from millrace_formats.avro.schema.columns import columns_of
 from millrace_formats.avro.schema.derivation import check_columns, derive_record, render_schema
 from millrace_formats.avro.schema.model import NULL, AvroType, Union
 from millrace_formats.avro.schema.parser import schema_option
@@ -21,6 +23,7 @@ from millrace_formats.avro.writer.write_plan import WritePlan, plan_write
 from millrace_formats.registry.client import check_client_installed
 from millrace_formats.registry.format import require_subject
 from millrace_formats.registry.frame import frame_of
+from millrace_formats.registry.schema_registry import SchemaNotFoundError
 
 
 class RegistryCodec:
@@ -64,6 +67,23 @@ class RegistryCodec:
             resolve_or_raise(self._name, reader, reader, schema, legacy=legacy, texts=texts)
         plan = functools.partial(resolve, reader=reader, schema=schema, legacy=legacy, texts=texts)
         return FramedDecoder(schema, self._registry, plan, skips_empty=skips_empty)
+
+    def columns(self, subject: str) -> pa.Schema | None:
+        """Return a column for each field of the given schema, or of the latest one of a subject; None without any.
+
+        Raises:
+            SchemaError: The type of a field does not tell that of a column.
+            RegistryError: The subject has a schema of another type, or the registry could not be asked.
+        """
+        check_installed(self._name)
+        check_client_installed(self._name)
+        if self._options.schema is not None:
+            return columns_of(self._name, schema_option(self._name, self._options.schema))
+        try:
+            latest = self._registry().latest(subject)
+        except SchemaNotFoundError as error:
+            raise RegistryError(str(error)) from None
+        return None if latest is None else columns_of(self._name, latest.schema)
 
     def writer(self, schema: pa.Schema, subject: str | None, *, is_nullable: bool = False) -> FramedWriter:
         """Return a writer of rows as records.
