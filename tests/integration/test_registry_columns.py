@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pyspark.errors import PySparkException
+
+from millrace.errors import OptionsError, SchemaError
+from millrace_catalog import KafkaJsonCatalog
+from millrace_cli.root import root
 
 FORMATS = ["avro-confluent", "protobuf-confluent", "json-confluent"]
 COLUMNS = "id BIGINT, name STRING, scores ARRAY<DOUBLE>"
@@ -67,3 +72,37 @@ def test_a_subject_without_a_schema_needs_columns(spark: Any, broker: Any, regis
     with pytest.raises(PySparkException) as caught:
         read(spark, given).columns  # noqa: B018 - analyses the read
     assert "format 'avro-confluent' needs to know the columns" in str(caught.value)
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_the_catalog_and_its_commands_show_what_the_registry_has(
+    spark: Any, broker: Any, registry: Any, topic: str, format_name: str
+) -> None:
+    write(spark, options(broker, registry, format_name, topic), [(7, "a")], "id BIGINT, name STRING")
+    given = {"format": format_name, f"{format_name}.url": registry.url.replace("http://", "http://ann:hush@")}
+    servers = broker.bootstrap_servers
+    table = KafkaJsonCatalog.from_options({"properties.bootstrap.servers": servers, **given}).table(topic)
+    assert [tuple(row[:2]) for row in table.read(spark).collect()] == [(7, "a")]
+
+    def run(*arguments: str) -> str:
+        named = [part for pair in given.items() for part in ("--option", "=".join(pair))]
+        done = CliRunner().invoke(root, [*arguments, topic, "--bootstrap-servers", servers, *named])
+        assert done.exit_code == 0, done.output
+        assert "hush" not in done.output
+        return done.stdout
+
+    described = run("schema").splitlines()
+    assert described[2].split(None, 3) == ["id", "BIGINT", "value", "the schema registry"]
+    assert described[-1] == "the columns of values are those of the latest schema in the schema registry"
+    assert run("schema", "--spark").startswith("`id` BIGINT, `name` STRING, ")
+    assert f"'format' = '{format_name}'" in run("schema", "--ddl")
+    assert [line.split()[:2] for line in run("peek").splitlines()] == [["id", "name"], ["7", "a"]]
+
+
+def test_a_topic_without_a_schema_is_no_table(broker: Any, registry: Any, topic: str) -> None:
+    given = {"properties.bootstrap.servers": broker.bootstrap_servers, "format": "json-confluent"}
+    catalog = KafkaJsonCatalog.from_options({**given, "json-confluent.url": registry.url})
+    with pytest.raises(SchemaError, match=f"topic '{topic}': the schema registry has no schema with columns"):
+        catalog.table(topic)
+    with pytest.raises(OptionsError, match=r"option 'json-confluent.url' is required"):
+        KafkaJsonCatalog.from_options(given)

@@ -53,7 +53,8 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
     assert str(error.value).startswith("wrong catalog options, ")
     for problem in (
         "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'",
-        "option 'format': expected one of json (did you mean 'json'?); got 'jsn'",
+        "option 'format': expected one of json, avro-confluent, json-confluent, protobuf-confluent (did you mean "
+        "'json'?); got 'jsn'",
         "option 'scan.max.pre.fetch.records': expected greater than or equal to 0; got '-1'",
         "options 'key.fields-prefix' and 'value.fields-prefix': 'key_' and 'key' cannot be told apart, since one "
         "begins with the other",

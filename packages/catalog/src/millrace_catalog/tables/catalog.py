@@ -13,6 +13,7 @@ from millrace.sampling import Topics
 from millrace_catalog.inference import InferredKey, KeyInference, Position
 from millrace_catalog.inference.topic_inference import infer_table, table_of_fixed_types, to_inference_options
 from millrace_catalog.tables.options import CatalogConfig, parse_catalog_options
+from millrace_catalog.tables.registered_table import registered_table
 from millrace_catalog.tables.table import KafkaJsonTable
 from millrace_catalog.tables.table_schema import build_table_schema
 from millrace_catalog.types.identifiers import backquote, quote_name
@@ -141,10 +142,15 @@ class KafkaJsonCatalog(Catalog):
         return table
 
     def _infer(self, topic: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
-        if not samples and self.options.sample:
-            raise SchemaError(f"topic {topic!r} has no messages to infer columns from: {_ADVICE}")
         options, json = self.options, self.options.json
-        value = infer_table(topic, samples, json, options) if options.sample else table_of_fixed_types(topic, json)
+        if options.registered is not None:
+            value = registered_table(topic, options.registered)
+        elif samples:
+            value = infer_table(topic, samples, json, options)
+        elif options.sample:
+            raise SchemaError(f"topic {topic!r} has no messages to infer columns from: {_ADVICE}")
+        else:
+            value = table_of_fixed_types(topic, json)
         if value.table is None and not options.sample:
             raise SchemaError(
                 "option 'scan.max.pre.fetch.records' is 0, so that no columns are inferred from messages: give them by "

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from annotated_types import Ge
 
+from millrace.contracts import Format
 from millrace.options import option, options_of
 from millrace.options.connector import SourceOptions
 from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties
 from millrace.options.values import parse_duration_ms
+from millrace.plugins.kinds import FORMAT
+from millrace.plugins.manager import plugin_manager
 from millrace.sampling import take_client_properties
 from millrace_catalog.inference import EvolutionOptions, InferenceOptions, JsonSchemaOptions
 
@@ -24,7 +27,12 @@ class CatalogOptions(EvolutionOptions, InferenceOptions):
     """Options of the catalog that are not json's."""
 
     type: Literal["kafka"] = option("type", default="kafka", doc="Name of the catalog, as SQL gives it.")
-    format: Literal["json"] = option("format", default="json", doc="Format of values, and of keys if there are any.")
+    format: Literal["json", "avro-confluent", "json-confluent", "protobuf-confluent"] = option(
+        "format",
+        default="json",
+        doc="Format of values. The columns of json are inferred from messages, those of the others are in their schema "
+        "registry. Keys are read as JSON if all are, else as bytes.",
+    )
     database: str = option("default-database", default="kafka", doc="Name of the one database, for SQL.")
     key_prefix: str = option("key.fields-prefix", default="key_", doc="Prefix of the names of key columns.")
     value_prefix: str = option("value.fields-prefix", default="", doc="Prefix of the names of value columns.")
@@ -65,11 +73,15 @@ class CatalogConfig(CatalogOptions):
         json: Options of json.
         client: Properties of the Kafka client.
         connection: Options ``properties.*`` as the user gave them, for reads.
+        registered: The format of values whose columns a schema registry has; None for json.
+        format_options: The options of that format as the user gave them, for reads.
     """
 
     json: JsonSchemaOptions
     client: Properties
     connection: Properties
+    registered: Format | None = None
+    format_options: Properties = field(default_factory=lambda: Properties({}))
 
 
 def parse_catalog_options(raw: Mapping[str, str]) -> CatalogConfig:
@@ -83,9 +95,25 @@ def parse_catalog_options(raw: Mapping[str, str]) -> CatalogConfig:
     options = parser.take(CatalogOptions) or CatalogOptions()
     # The reference has json's options without prefix in a catalog
     json = parser.take(JsonSchemaOptions, "", "json.") or JsonSchemaOptions()
+    registered = None
+    prefix = f"{options.format}."
+    if options.format != "json":
+        format_class = plugin_manager().load(FORMAT, options.format)
+        format_options = parser.take(format_class.Options, prefix) if format_class.Options else None
+        registered = None if format_options is None else format_class(format_options)
     parser.finish(_unknown_option_hint)
-    connection = {name: str(value) for name, value in raw.items() if name.lower().startswith(_CLIENT_PREFIX)}
-    return CatalogConfig(**vars(options), json=json, client=client, connection=Properties(connection))
+    return CatalogConfig(
+        **vars(options),
+        json=json,
+        client=client,
+        connection=_with_prefix(raw, _CLIENT_PREFIX),
+        registered=registered,
+        format_options=_with_prefix(raw, prefix) if registered else Properties({}),
+    )
+
+
+def _with_prefix(raw: Mapping[str, str], prefix: str) -> Properties:
+    return Properties({name: str(value) for name, value in raw.items() if name.lower().startswith(prefix)})
 
 
 def _unknown_option_hint(name: str) -> str | None:

@@ -23,11 +23,12 @@ def read_options(topic: str, config: CatalogConfig, key: Sequence[str], *, key_i
     read = {
         **config.connection,
         "topic": topic,
-        "format": "json",
-        **{f"json.{name}": value for name, value in json.items()},
+        "format": config.format,
+        **config.format_options,
+        **({f"json.{name}": value for name, value in json.items()} if config.registered is None else {}),
         "metadata.columns": ", ".join(column.name for column in METADATA),
     }
-    if config.json.rescued is not None:
+    if config.json.rescued is not None and config.registered is None:
         read["json.rescued-data-column"] = config.json.rescued
     if options.value_prefix:
         read["value.fields-prefix"] = options.value_prefix

@@ -47,7 +47,10 @@ class KafkaJsonTable(CatalogTable):
         self._value = value
         self.columns_schema = Schema(tuple(each.column for each in table_schema.columns))
         fields = to_arrow_schema(self.columns_schema)
-        self._columns = tuple(_column(each, fields.field(place)) for place, each in enumerate(table_schema.columns))
+        unseen = "option json.rescued-data-column" if config.registered is None else "the schema registry"
+        self._columns = tuple(
+            _column(each, fields.field(place), unseen) for place, each in enumerate(table_schema.columns)
+        )
         keys = table_schema.names_of("key")
         self._options = Properties(read_options(topic, config, keys, key_is_json=table_schema.key_is_json))
 
@@ -93,6 +96,8 @@ class KafkaJsonTable(CatalogTable):
         skipped = self._value.skipped
         count = self._value.messages
         notes = [f"inferred from {count} message{'' if count == 1 else 's'}"]
+        if self.config.registered is not None:
+            notes = ["the columns of values are those of the latest schema in the schema registry"]
         if self._key.reason:
             notes.append(f"keys are bytes, since they are not all JSON objects: {self._key.reason}")
         if skipped:
@@ -139,15 +144,16 @@ class KafkaJsonTable(CatalogTable):
         }
 
 
-def _column(source: TableColumn, field: pa.Field) -> CatalogColumn:
-    return CatalogColumn(field, str(source.column.type), source.part, _evidence(source.inferred))
+def _column(source: TableColumn, field: pa.Field, unseen: str) -> CatalogColumn:
+    return CatalogColumn(field, str(source.column.type), source.part, _evidence(source.inferred, unseen))
 
 
-def _evidence(inferred: InferredColumn | None) -> tuple[str, ...]:
+def _evidence(inferred: InferredColumn | None, unseen: str) -> tuple[str, ...]:
+    """Return the reasons for a column's type; ``unseen`` is that of one that no message has shown."""
     if inferred is None:
         return ()
     if not inferred.evidence:
-        return ("option json.rescued-data-column",)
+        return (unseen,)
     if inferred.is_fixed:
         return ("option json.infer-schema.fixed-types",)
     return tuple(map(str, inferred.evidence))

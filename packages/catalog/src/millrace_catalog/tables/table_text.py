@@ -36,7 +36,10 @@ def create_table_statement(
         f"  {backquote(each.name)} {each.type}{' METADATA' if each.part == 'metadata' else ''}" for each in columns
     ]
     parts.append(f"  PRIMARY KEY ({', '.join(map(backquote, schema.primary_key))}) NOT ENFORCED")
-    properties = {"connector": "kafka", **{key: value for key, value in options.items() if not is_secret(key)}}
+    properties = {
+        "connector": "kafka",
+        **{key: value for key, value in options.items() if not _holds_secret(key, value)},
+    }
     properties.pop("metadata.columns", None)  # the columns have METADATA instead
     assignments = [f"  {_literal(key)} = {_literal(value)}" for key, value in properties.items()]
     return "\n".join(
@@ -48,6 +51,11 @@ def create_table_statement(
             ");",
         ]
     )
+
+
+def _holds_secret(key: str, value: str) -> bool:
+    # The URL of a schema registry may hold a password
+    return is_secret(key) or ("://" in value and "@" in value)
 
 
 def _row(column: CatalogColumn) -> tuple[str, str, str, str]:

@@ -18,7 +18,6 @@ from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
 from millrace.records.spark_kafka_columns import spark_kafka_schema
 from millrace.spark.ddl import column_ddl
-from millrace.spark.topic_columns import columns_of_topics
 
 
 def default_schema(config: SourceConfig) -> StructType:
@@ -98,7 +97,7 @@ def _values(config: SourceConfig, value_format: Format | None) -> list[pa.Field]
             f".schema('id BIGINT, name STRING, ...'), or those of the key with option 'columns' = "
             f"'{options.key_fields[0]} BIGINT, *'"
         )
-    schema = columns_of_topics(config, value_format)
+    schema = _known_columns(config, value_format)
     if schema is None and config.inference is not None:
         from millrace.spark.inference import inferred_columns
 
@@ -110,6 +109,15 @@ def _values(config: SourceConfig, value_format: Format | None) -> list[pa.Field]
             f".schema('{first}id BIGINT, name STRING, ...')"
         )
     return [field.with_name(options.value_prefix + field.name) for field in schema]
+
+
+def _known_columns(config: SourceConfig, value_format: Format) -> pa.Schema | None:
+    """Return the columns that a format knows without any message."""
+    if not value_format.depends_on_topic:
+        return value_format.default_schema()
+    from millrace.spark.topic_columns import columns_of_topics
+
+    return columns_of_topics(config, value_format)
 
 
 @functools.lru_cache(maxsize=64)

@@ -18,8 +18,6 @@ def columns_of_topics(config: SourceConfig, value_format: Format) -> pa.Schema |
         SchemaError: A column has another type in another topic.
         UnknownTopicError, ClientError: There is no such topic, or the brokers did not answer.
     """
-    if not value_format.depends_on_topic:
-        return value_format.default_schema()
     partitions = subscriber_for(config.options).partitions(KafkaAdmin(config.client), ()).partitions
     found: dict[str, tuple[pa.Field, str]] = {}
     topics = sorted({partition.topic for partition in partitions})
