@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     from millrace_broker import KafkaBroker
     from support.registry import SchemaRegistry
+
+# Of drivers and of all that they start; removed at the end
+STATE = tempfile.TemporaryDirectory(prefix="millrace-state-")
+os.environ["XDG_STATE_HOME"] = STATE.name
 
 ON_A_BROKER = tuple(Path(__file__).with_name(name) for name in ("integration", "faults", "deployments", "soak"))
 

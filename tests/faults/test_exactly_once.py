@@ -12,6 +12,7 @@ from millrace.errors import ClientError, FencedError
 from millrace.kafka.offset_metadata import offset_with_metadata, read_offset_metadata
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options.secrets import Properties
+from millrace.sink.committer.ledger_store import ledger_group, read_ledger, registration_group
 from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
@@ -181,3 +182,36 @@ def test_a_task_longer_than_its_transaction_is_told_the_timeout(impatient, more)
         write(config, schema, slow_batches(), task, successor_timeout_s=0.0)
     assert write(config, schema, [batch], task).rows == 1
     assert [message.value() for message in consume(impatient.bootstrap_servers, "target")] == [b"a"]
+
+
+@pytest.fixture
+def forgetful():
+    """A broker that keeps offsets for a minute."""
+    retention = {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "1000"}
+    with KafkaBroker(properties=retention) as running:
+        running.create_topic("source", 2)
+        running.create_topic("target", 2)
+        yield running
+
+
+def test_a_query_that_was_idle_until_its_ledgers_expired_goes_on(spark, forgetful, tmp_path):
+    servers = forgetful.bootstrap_servers
+    connection = {"properties.bootstrap.servers": servers}
+    options = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy", "topic": "target"}
+    config = prepare(configure_sink({**connection, **options}))
+    assert config.ledger_retention_s == 60.0
+    read = {**connection, "topic": "source", "scan.startup.mode": "earliest-offset", "scan.parallelism": "2"}
+    rows = spark.readStream.format("millrace").options(**read).load().select("value")
+    writer = rows.writeStream.format("millrace").options(**connection, **options)
+    query = writer.option("checkpointLocation", str(tmp_path)).start()
+    try:
+        produce(servers, "source", [{"value": b"a", "partition": 0}])
+        query.processAllAvailable()
+        groups = (registration_group(config), ledger_group(config, 0), ledger_group(config, 1))
+        assert any(read_ledger(config, group)[0] for group in groups)
+        wait_until(lambda: not any(read_ledger(config, group)[0] for group in groups), "ledgers to expire", 180)
+        produce(servers, "source", [{"value": b"b", "partition": 0}, {"value": b"c", "partition": 1}])
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert sorted(message.value() for message in consume(servers, "target")) == [b"a", b"b", b"c"]

@@ -6,8 +6,10 @@ import json
 import os
 import signal
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pyarrow as pa
@@ -22,6 +24,8 @@ from millrace.kafka.consumer import CONSUMERS
 from millrace.kafka.offset_metadata import offset_with_metadata
 from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
+from millrace.sink.committer import exactly_once
+from millrace.sink.committer.ledger_store import ledger_group, read_ledger
 from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
 from millrace.sink.committer.query_registration import register_query
 from millrace.sink.committer.transaction_session import TransactionSessions
@@ -233,6 +237,24 @@ def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values
     assert new_worker().write(answered, rows("a"), task(5)).is_skipped == (answer == "skip")
     assert new_worker().write(config, rows("a"), task(5)).is_skipped
     assert values() == written
+
+
+def test_a_ledger_that_expired_before_the_registration_is_missed(
+    config, broker, topic, values, worker, new_worker, monkeypatch
+):
+    result = worker.write(config, rows("a"), task(0))
+    pipeline.commit_micro_batch(config, "me", f"{topic}-run", 0, {0: result})
+    worker.write(config, rows("b"), task(1, 1))
+    worker.sessions.clear()
+    # As brokers do some days after a commit
+    admin, group = AdminClient({"bootstrap.servers": broker.bootstrap_servers}), ledger_group(config, 1)
+    admin.delete_consumer_groups([group])[group].result()
+    assert read_ledger(config, group)[0] is None
+    later = time.time() + config.ledger_retention_s
+    monkeypatch.setattr(exactly_once, "time", SimpleNamespace(time=lambda: later))
+    with pytest.raises(LedgerError, match=r"micro-batch 1 of its query, but Kafka heard of the query 7.0 days ago"):
+        new_worker().write(config, rows("b"), task(1, 1))
+    assert values() == ["a", "b"]
 
 
 def test_only_the_doubtful_micro_batch_is_skipped(options, topic, values, new_worker):

@@ -47,6 +47,7 @@ class SinkConfig:
         value_format: The format of values; None for the columns of Spark's own connector.
         key_format: The format of keys; None for keys that are metadata, or none.
         partitioner: Chooses the partitions of records.
+        ledger_retention_s: How long brokers keep what tasks have committed exactly once, in seconds.
     """
 
     options: SinkOptions
@@ -54,3 +55,4 @@ class SinkConfig:
     value_format: PluginRef | None
     key_format: PluginRef | None
     partitioner: PluginRef
+    ledger_retention_s: float = 7 * 86_400.0

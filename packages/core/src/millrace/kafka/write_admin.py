@@ -58,10 +58,10 @@ class WriteAdmin(KafkaAdmin):
         self.topics(topics, option=option)
         self._check_may_write(topics)
 
-    def broker_config(self, name: str) -> str | None:
-        """Look up a setting of the brokers; None if this client may not describe it."""
+    def broker_config(self, *names: str) -> dict[str, str]:
+        """Look up settings of the brokers; those that this client may not describe are left out."""
         return self.call(
-            lambda timeout_s: self._request_broker_config(name, timeout_s), "looking up settings of the brokers"
+            lambda timeout_s: self._request_broker_config(names, timeout_s), "looking up settings of the brokers"
         )
 
     def groups(self) -> dict[str, bool]:
@@ -122,16 +122,16 @@ class WriteAdmin(KafkaAdmin):
         allowed = {name: future.result().authorized_operations for name, future in futures.items()}
         return [name for name, operations in allowed.items() if operations and AclOperation.WRITE not in operations]
 
-    def _request_broker_config(self, name: str, timeout_s: float) -> str | None:
+    def _request_broker_config(self, names: Sequence[str], timeout_s: float) -> dict[str, str]:
         broker = next(iter(self._admin.list_topics(timeout=timeout_s).brokers))
         resource = ConfigResource(ResourceType.BROKER, str(broker))
         try:
             entries = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
         except KafkaException as error:
             if kafka_error(error).code() in _NOT_AUTHORIZED:
-                return None
+                return {}
             raise
-        return entries[name].value if name in entries else None
+        return {name: entries[name].value for name in names if name in entries}
 
 
 WRITE_ADMINS = ResourceKind[WriteAdmin]("admin client", capacity=4)

@@ -19,6 +19,8 @@ logger = logging.getLogger("millrace.sink")
 TRANSACTION_TIMEOUT = "transaction.timeout.ms"
 MAX_TRANSACTION_TIMEOUT = "transaction.max.timeout.ms"
 
+OFFSETS_RETENTION = "offsets.retention.minutes"
+
 DEFAULT_TRANSACTION_TIMEOUT_MS = 3_600_000
 """The reference connector's default; the brokers abort a transaction that takes longer, which fails its task."""
 
@@ -38,7 +40,7 @@ def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkC
             address shows soon.
 
     Returns:
-        The configuration with the timeout of its transactions, if it has any.
+        The configuration with the timeout of its transactions, if it has any, and the retention of their ledgers.
 
     Raises:
         UnreachableError, UnknownTopicError: As `KafkaAdmin.topics`.
@@ -66,8 +68,12 @@ def _check_and_complete(config: SinkConfig, connect_timeout_s: float | None) -> 
     if not options.is_exactly_once:
         return config
     check_without_members(config, admin.groups())
-    timeout_ms = _transaction_timeout_ms(client, admin.broker_config(MAX_TRANSACTION_TIMEOUT))
-    return dataclasses.replace(config, client=Properties({**client, TRANSACTION_TIMEOUT: str(timeout_ms)}))
+    broker_config = admin.broker_config(MAX_TRANSACTION_TIMEOUT, OFFSETS_RETENTION)
+    timeout_ms = _transaction_timeout_ms(client, broker_config.get(MAX_TRANSACTION_TIMEOUT))
+    completed = dataclasses.replace(config, client=Properties({**client, TRANSACTION_TIMEOUT: str(timeout_ms)}))
+    if OFFSETS_RETENTION not in broker_config:
+        return completed
+    return dataclasses.replace(completed, ledger_retention_s=int(broker_config[OFFSETS_RETENTION]) * 60.0)
 
 
 def _transaction_timeout_ms(client: Properties, broker_maximum: str | None) -> int:

@@ -17,6 +17,7 @@ class WriteTask:
         batch: The number of the micro-batch; 0 for a batch write.
         is_streaming: Whether it writes a micro-batch of a streaming query.
         run: The run of the streaming query, another one after each start.
+        completed_batch: A micro-batch that this run has completed, as far as the driver knows.
     """
 
     index: int
@@ -25,6 +26,7 @@ class WriteTask:
     batch: int = 0
     is_streaming: bool = False
     run: str = ""
+    completed_batch: int | None = None
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
         # Spark plans every micro-batch of a query that may run for months, some of them in a new process. As long as
         # the Java client waits, brokers may be away
         super().__init__(config, schema, check=check, connect_timeout_s=60.0)
+        from millrace.sink.committer.completed_runs import completed_run
+
+        self._completed = completed_run(self._config) if config.options.is_exactly_once else None
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
         """Complete a micro-batch whose tasks have all written; on the driver, before Spark logs the micro-batch."""
@@ -45,11 +48,13 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
         self._report(messages)
 
     def _task(self, context: TaskContext) -> WriteTask:
+        run = query_run_id(context)
         return WriteTask(
             context.partitionId(),
             TASK_COUNT_UNKNOWN,
             query=streaming_query_id(context),
             batch=micro_batch_id(context),
             is_streaming=True,
-            run=query_run_id(context),
+            run=run,
+            completed_batch=self._completed.batch if self._completed and self._completed.run == run else None,
         )

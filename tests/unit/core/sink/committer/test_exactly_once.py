@@ -83,7 +83,7 @@ def run(
 @pytest.fixture
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Brokers that know no query of the prefix."""
-    monkeypatch.setattr("millrace.sink.committer.exactly_once.is_registered", lambda *_: False)
+    monkeypatch.setattr("millrace.sink.committer.exactly_once.read_registration", lambda *_: None)
 
 
 def written(rows: int, query: str = "run-1") -> Ledger:
@@ -134,6 +134,17 @@ def test_what_is_skipped_in_doubt_is_committed_by_the_ledger_alone(
     assert sessions.session.ledger is not None
     assert sessions.session.ledger.has_written("run-1", 6)
     assert ["It is skipped now" in message for message in caplog.messages] == [True]
+
+
+def test_a_micro_batch_that_follows_a_completed_one_of_its_run_is_in_no_doubt(forgotten: None) -> None:
+    sessions = Sessions()
+    task = replace(TASK, batch=7, completed_batch=5)
+    result = write_exactly_once(CONFIG, task, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+    assert result.rows == 2
+    with pytest.raises(LedgerError, match="this is micro-batch 7 of its query, but Kafka knows of none before"):
+        write_exactly_once(
+            CONFIG, replace(task, completed_batch=None), [ROWS], produce, sessions=Sessions(), successor_timeout_s=0.0
+        )
 
 
 def test_other_rows_than_were_written_are_refused() -> None:

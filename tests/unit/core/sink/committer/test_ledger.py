@@ -14,12 +14,12 @@ entries = st.builds(
 )
 
 
-def registered() -> bool:
-    return True
+def registered() -> LedgerEntry:
+    return LedgerEntry("me", 6, 0, int(NOW - 100))
 
 
-def not_registered() -> bool:
-    return False
+def not_registered() -> None:
+    return None
 
 
 def ledger(*written: tuple[str, int, int]) -> Ledger:
@@ -67,6 +67,24 @@ def test_decisions(found: Ledger | None, batch: int, decision: WriteDecision) ->
 
 def test_a_query_that_begins_need_not_be_registered() -> None:
     assert decide(None, "me", 0, NOW, not_registered) is WriteDecision.WRITE
+
+
+def test_a_registered_micro_batch_is_written_also_by_tasks_whose_ledgers_are_forgotten() -> None:
+    assert decide(None, "me", 6, NOW, registered) is WriteDecision.SKIP
+    with pytest.raises(FencedError, match="micro-batch 5 is out of date: micro-batch 6 of its query is written"):
+        decide(None, "me", 5, NOW, registered)
+
+
+@pytest.mark.parametrize("age", [0, 99, 101, 1_000])
+def test_what_was_written_after_an_old_registration_may_be_forgotten(age: int) -> None:
+    def registration() -> LedgerEntry:
+        return LedgerEntry("me", 6, 0, int(NOW - age))
+
+    if age < 100:
+        assert decide(None, "me", 7, NOW, registration, 112.0) is WriteDecision.WRITE
+        return
+    with pytest.raises(LedgerError, match=r"but Kafka heard of the query .* days ago, and what tasks have written si"):
+        decide(None, "me", 7, NOW, registration, 112.0)
 
 
 @pytest.mark.parametrize("found", [None, ledger(("other", 9, 9_999))])

@@ -17,7 +17,7 @@ from millrace.kafka.retry import poll
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
 from millrace.sink.committer.ledger_store import ledger_offset
-from millrace.sink.committer.query_registration import is_registered
+from millrace.sink.committer.query_registration import read_registration
 from millrace.sink.committer.transaction_session import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 
@@ -114,9 +114,8 @@ def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) ->
     """Decide by the ledger or, where that does not tell, by the user's option."""
     ledger, policy = session.ledger, config.options.if_in_doubt
     try:
-        decision = decide(
-            ledger, task.query, task.batch, time.time(), functools.partial(is_registered, config, task.query)
-        )
+        registration = functools.partial(_registration, config, task)
+        decision = decide(ledger, task.query, task.batch, time.time(), registration, config.ledger_retention_s)
     except (FencedError, LedgerError) as error:
         described = f"exactly-once by transactional id {session.producer.transactional_id!r}: {error}"
         if isinstance(error, FencedError) or policy == "fail":
@@ -133,6 +132,13 @@ def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) ->
             task.query,
         )
     return decision
+
+
+def _registration(config: SinkConfig, task: WriteTask) -> LedgerEntry | None:
+    if task.completed_batch is not None and task.completed_batch < task.batch:
+        # What follows a completed micro-batch of the same run is written for the first time
+        return LedgerEntry(task.query, task.completed_batch, 0, int(time.time()))
+    return read_registration(config, task.query)
 
 
 def _count(batches: Iterator[pa.RecordBatch]) -> int:

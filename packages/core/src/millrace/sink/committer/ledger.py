@@ -13,6 +13,12 @@ from enum import Enum, auto
 
 from millrace.errors import FencedError, LedgerError
 
+DEFAULT_RETENTION_S = 7 * 86_400.0
+"""The brokers' default for 'offsets.retention.minutes'."""
+
+_SAFE_RETENTION = 0.9
+"""The part of the retention within which a ledger is there for sure: clocks differ, and transactions take time."""
+
 QUERY_LIVENESS_S = 60.0
 """A query is taken to be running for this long after its last write."""
 
@@ -95,7 +101,12 @@ class WriteDecision(Enum):
 
 
 def decide(
-    ledger: Ledger | None, query: str, batch: int, now: float, is_registered: Callable[[], bool]
+    ledger: Ledger | None,
+    query: str,
+    batch: int,
+    now: float,
+    registration: Callable[[], LedgerEntry | None],
+    retention_s: float = DEFAULT_RETENTION_S,
 ) -> WriteDecision:
     """Decide whether a task writes a micro-batch.
 
@@ -104,7 +115,9 @@ def decide(
         query: The task's query.
         batch: The micro-batch.
         now: The time, in seconds since 1970.
-        is_registered: Tells whether any task of the query has written; asked only when the ledger does not know it.
+        registration: Looks up a micro-batch of the query all tasks of which have written, None when there is none;
+            called only when the ledger does not know the query.
+        retention_s: How long brokers keep a ledger, in seconds.
 
     Raises:
         FencedError: Another query that is running uses the same transactional ids, or the attempt is out of date.
@@ -112,20 +125,16 @@ def decide(
     """
     entry = ledger.entry(query) if ledger else None
     if ledger is None or entry is None:
-        if batch > 0 and not is_registered():
-            raise LedgerError(
-                f"this is micro-batch {batch} of its query, but Kafka knows of none before: brokers forget it after "
-                f"'offsets.retention.minutes' without a write (7 days by default), or the prefix or the topics were "
-                f"changed. Whether the micro-batch was written, in whole or in part, when the query last ended, is "
-                f"therefore unknown. Look at the topic; to go on and write it, start the query once with the option "
-                f"'sink.exactly-once.if-in-doubt' = 'write'"
-            )
+        registered = registration() if batch > 0 else None
+        if registered:
+            _check_newest(registered, batch)
+            if registered.batch == batch:
+                # All tasks have written, also one whose ledger is forgotten
+                return WriteDecision.SKIP
+        if batch > 0:
+            _check_remembered(registered, batch, now, retention_s)
         return WriteDecision.WRITE_AS_NEW_QUERY if ledger else WriteDecision.WRITE
-    if entry.batch > batch:
-        raise FencedError(
-            f"this attempt to write micro-batch {batch} is out of date: micro-batch {entry.batch} of its query is "
-            f"written already"
-        )
+    _check_newest(entry, batch)
     last = ledger.entries[0]
     if last.query != query and now - last.at < QUERY_LIVENESS_S:
         raise FencedError(
@@ -133,3 +142,28 @@ def decide(
             f"{max(0, now - last.at):.0f} s ago, while query {query} is running. Give each query a prefix of its own"
         )
     return WriteDecision.SKIP if entry.batch == batch else WriteDecision.WRITE
+
+
+def _check_newest(entry: LedgerEntry, batch: int) -> None:
+    if entry.batch > batch:
+        raise FencedError(
+            f"this attempt to write micro-batch {batch} is out of date: micro-batch {entry.batch} of its query is "
+            f"written already"
+        )
+
+
+def _check_remembered(registered: LedgerEntry | None, batch: int, now: float, retention_s: float) -> None:
+    """Check that brokers cannot have forgotten a ledger that is newer than the registration."""
+    if registered is None:
+        reason = "Kafka knows of none before"
+    elif now - registered.at > _SAFE_RETENTION * retention_s:
+        days = (now - registered.at) / 86_400
+        reason = f"Kafka heard of the query {days:.1f} days ago, and what tasks have written since may be forgotten"
+    else:
+        return
+    raise LedgerError(
+        f"this is micro-batch {batch} of its query, but {reason}: brokers forget it after 'offsets.retention.minutes' "
+        f"without a write ({retention_s / 86_400:.3g} days), or the prefix or the topics were changed. Whether the "
+        f"micro-batch was written, in whole or in part, when the query last ended, is therefore unknown. Look at the "
+        f"topic; to go on and write it, start the query once with the option 'sink.exactly-once.if-in-doubt' = 'write'"
+    )

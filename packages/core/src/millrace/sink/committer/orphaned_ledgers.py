@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
 from millrace.kafka.write_admin import WriteAdmin
+from millrace.sink.committer.completed_runs import completed_run
 from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
 from millrace.worker import RESOURCES, ResourceKind
 
@@ -25,9 +26,13 @@ def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, writ
 
     Tasks move from worker to worker with each micro-batch, and looking for ledgers asks all brokers.
     """
-    if (query, run) not in RESOURCES.items(CHECKED_RUNS):
+    if (query, run) in RESOURCES.items(CHECKED_RUNS):
+        return
+    completed = completed_run(config)
+    # Spark ends the processes of a query that is idle for a minute
+    if completed is None or completed.run != run:
         check_orphaned_ledgers(config, query, batch, writers)
-        RESOURCES.put(CHECKED_RUNS, (query, run), True)
+    RESOURCES.put(CHECKED_RUNS, (query, run), True)
 
 
 def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, writers: Collection[int]) -> None:

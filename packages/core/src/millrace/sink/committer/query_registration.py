@@ -1,7 +1,8 @@
 """Register queries in the consumer group of their prefix.
 
 A task without a ledger of its own is new, or brokers have forgotten its ledger. Which of the two it is shows in the
-prefix's group: the driver registers a query there when it has completed a micro-batch, so that nothing was forgotten.
+prefix's group, where the driver registers a micro-batch of the query when it is complete: whatever tasks have written
+of later ones is newer than the registration, and forgotten after it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
+from millrace.sink.committer.completed_runs import CompletedRun, note_completed_run
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.ledger_store import ledger_topic, read_ledger, registration_group
 from millrace.worker import RESOURCES, ResourceKind
@@ -24,8 +26,8 @@ REGISTRATION_INTERVAL_S = 3600.0
 NEXT_REGISTRATIONS = ResourceKind[float]("registration", capacity=256)
 
 
-def is_registered(config: SinkConfig, query: str) -> bool:
-    """Return whether a query is registered with its prefix.
+def read_registration(config: SinkConfig, query: str) -> LedgerEntry | None:
+    """Return the newest registration of a query, a micro-batch all tasks of which have written; None without one.
 
     Raises:
         LedgerError: The prefix's consumer group holds something else.
@@ -33,14 +35,14 @@ def is_registered(config: SinkConfig, query: str) -> bool:
     """
     # Transactions of other tasks may be under way, which need not be waited for
     ledger, _ = read_ledger(config, registration_group(config), is_final=False)
-    return ledger is not None and ledger.entry(query) is not None
+    return ledger.entry(query) if ledger else None
 
 
 def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None:
     """Register a query that has completed a micro-batch; on the driver.
 
     Tasks do not: the others of a micro-batch in doubt would take it for new. Done once for each run, and again every
-    hour.
+    hour, or four times within the brokers' retention.
 
     Args:
         config: The sink's configuration.
@@ -54,10 +56,13 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     """
     if time.monotonic() < RESOURCES.items(NEXT_REGISTRATIONS).get((query, run), 0.0):
         return
+    interval_s = min(REGISTRATION_INTERVAL_S, config.ledger_retention_s / 4)
     # A fresh broker takes a while for its first group
     admin = KafkaAdmin(Properties({**config.client, "group.id": registration_group(config)}), RETRY_TIMEOUT_S)
     found, _ = read_ledger(config, registration_group(config), is_final=False)
-    ledger = (found or Ledger()).with_entry(LedgerEntry(query, batch, 0, int(time.time())))
+    now = time.time()
+    ledger = (found or Ledger()).with_entry(LedgerEntry(query, batch, 0, int(now)))
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
-    RESOURCES.put(NEXT_REGISTRATIONS, (query, run), time.monotonic() + REGISTRATION_INTERVAL_S)
+    note_completed_run(config, CompletedRun(run, batch, now))
+    RESOURCES.put(NEXT_REGISTRATIONS, (query, run), time.monotonic() + interval_s)
