@@ -10,6 +10,7 @@ import jwt
 import pytest
 from pyspark.errors import PySparkException
 
+from support import provided_tokens
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
 from support.waiting import wait_until
 
@@ -38,7 +39,7 @@ class Authorized:
         """Options that name a token provider."""
         own = {"url": self.endpoint.url, "client-id": CLIENT_ID, "client-secret": secret}
         return {
-            **self.options(sasl_oauthbearer_provider="support.tokens:EndpointTokens"),
+            **self.options(sasl_oauthbearer_provider="provided_tokens:EndpointTokens"),
             **{f"properties.sasl.oauthbearer.provider.{name}": value for name, value in own.items()},
         }
 
@@ -71,6 +72,12 @@ def expiry(token: str) -> int:
     return jwt.decode(token, options={"verify_signature": False})["exp"]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _providers_on_executors(spark: Any) -> None:
+    # Workers import files that Spark distributes, by their names alone
+    spark.sparkContext.addPyFile(provided_tokens.__file__)
+
+
 def write(spark: Any, options: dict[str, str], value: str) -> None:
     spark.sql(f"SELECT '{value}' AS value").write.format("millrace").options(**options).mode("append").save()
 
@@ -82,12 +89,12 @@ def read(spark: Any, options: dict[str, str]) -> list[str]:
 
 WAYS = {
     "token provider": lambda a: a.provider(),
-    "OIDC by Java's names": lambda a: a.options(
+    "OIDC in names of Java": lambda a: a.options(
         sasl_login_callback_handler_class=f"{OAUTH}.OAuthBearerLoginCallbackHandler",
         sasl_oauthbearer_token_endpoint_url=f"{a.endpoint.url}/token",
         sasl_jaas_config=f'{LOGIN} required clientId="{CLIENT_ID}" clientSecret="{CLIENT_SECRET}" scope="kafka";',
     ),
-    "OIDC by librdkafka's names": lambda a: a.options(
+    "OIDC in names of librdkafka": lambda a: a.options(
         sasl_oauthbearer_method="oidc",
         sasl_oauthbearer_token_endpoint_url=f"{a.endpoint.url}/token",
         sasl_oauthbearer_client_id=CLIENT_ID,
@@ -108,7 +115,7 @@ def test_rows_are_written_and_read_with_a_signed_token(spark, authorized, way):
 
 
 def test_a_token_without_a_valid_signature_is_refused_by_the_broker(spark, authorized):
-    options = authorized.options(sasl_oauthbearer_provider="support.tokens:FixedToken")
+    options = authorized.options(sasl_oauthbearer_provider="provided_tokens:FixedToken")
 
     with pytest.raises(PySparkException, match="does not accept the token") as raised:
         read(spark, options)
