@@ -1,4 +1,4 @@
-"""Tokens of a real authorization server, whose signatures a real broker verifies, and which expire."""
+"""Tokens of a real authorization server, whose signatures a real broker verifies."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import jwt
 import pytest
 from pyspark.errors import PySparkException
 
 from support import provided_tokens
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
-from support.waiting import wait_until
 
 OAUTH = "org.apache.kafka.common.security.oauthbearer"
 LOGIN = f"{OAUTH}.OAuthBearerLoginModule"
@@ -66,10 +64,6 @@ def authorized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Authorized]
         with broker:
             broker.create_topic(TOPIC)
             yield Authorized(broker, endpoint)
-
-
-def expiry(token: str) -> int:
-    return jwt.decode(token, options={"verify_signature": False})["exp"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -128,36 +122,3 @@ def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized
         read(spark, authorized.provider("wrong-5ecret"))
 
     assert "5ecret" not in str(raised.value)
-
-
-def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
-    options = {**authorized.provider(), "scan.startup.mode": "earliest-offset"}
-    options["properties.sasl.oauthbearer.provider.purpose"] = "outlive"
-    authorized.broker.create_topic("tokens-copy")
-    authorized.endpoint.lifetime_s = lifetime_s = 6
-    stream = spark.readStream.format("millrace").options(**options).load()
-    query = (
-        stream.select("value")
-        .writeStream.format("millrace")
-        .options(**{**options, "topic": "tokens-copy"})
-        .option("checkpointLocation", str(tmp_path))
-        .start()
-    )
-    try:
-        written = ["first"]
-        write(spark, options, written[0])
-        query.processAllAvailable()
-        first_expiry = expiry(authorized.endpoint.issued[-1])
-
-        def is_renewed() -> bool:
-            written.append(f"row {len(written)}")
-            write(spark, options, written[-1])
-            query.processAllAvailable()
-            return expiry(authorized.endpoint.issued[-1]) > first_expiry + 3 * lifetime_s
-
-        wait_until(is_renewed, "tokens that were issued long after the first ones had expired", timeout_s=90)
-    finally:
-        query.stop()
-        authorized.endpoint.lifetime_s = 3600
-    copied = read(spark, {**options, "topic": "tokens-copy"})
-    assert [copied.count(row) for row in written] == [1] * len(written)
