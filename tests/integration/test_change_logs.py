@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +166,24 @@ def test_columns_of_changes_are_inferred(spark, connection, broker, make_topic, 
 
     assert rows.dtypes == [("row_kind", "string"), ("id", "int"), ("paid", "tinyint")]
     assert rows.collect() == [("+I", 1, 1)]
+
+
+@pytest.mark.parametrize("strategy", ["SQL_TYPE", "MYSQL_TYPE"])
+def test_values_of_inferred_columns_are_those_of_the_database(spark, connection, broker, make_topic, strategy):
+    topic = make_topic(1)
+    message = {
+        "data": [{"id": "18446744073709551615", "hash": "abcd\xff", "paid": "1", "price": "0.12345678901234567890"}],
+        "type": "INSERT",
+        "sqlType": {"id": -5, "hash": 2004, "paid": -7, "price": 3},
+        "mysqlType": {"id": "serial", "hash": "varbinary(5)", "paid": "tinyint(1)", "price": "decimal"},
+    }
+    produce(broker.bootstrap_servers, topic, [{"value": json.dumps(message).encode()}])
+
+    options = options_of("canal-json", {"infer-schema.strategy": strategy})
+    (row,) = spark.read.format("millrace").options(**connection, topic=topic, **options).load().collect()
+
+    assert (row.id, bytes(row.hash), row.paid) == (Decimal(18446744073709551615), b"abcd\xff", True)
+    assert Decimal(row.price) == Decimal("0.12345678901234567890")
 
 
 @pytest.mark.parametrize("name", METADATA)
