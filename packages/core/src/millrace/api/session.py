@@ -21,8 +21,9 @@ def local_session(
     """Create or get a Spark session on this machine, with settings that suit millrace; nothing in it depends on them.
 
     Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
-    sockets between Spark and its Python workers (which makes small micro-batches quicker), loopback addresses only,
-    quiet logs, and the options that Spark redacts in plans and logs.
+    sockets between Spark and its Python workers (which makes small micro-batches quicker), the same tasks for a
+    repeated micro-batch (which exactly-once needs), loopback addresses only, quiet logs, and the options that Spark
+    redacts in plans and logs.
 
     Args:
         name: The application's name.
@@ -39,6 +40,8 @@ def local_session(
         "spark.log.level": "ERROR",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.redaction.regex": REDACTION_REGEX,
+        # Exactly-once needs it: a repeated micro-batch has the same tasks, whatever the number of cores
+        "spark.sql.adaptive.streaming.stateless.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(used),
         "spark.ui.enabled": "false",

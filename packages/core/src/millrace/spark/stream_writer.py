@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pyspark import TaskContext
@@ -10,10 +11,12 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from millrace.configuration import SinkConfig
 from millrace.pyspark_internals import micro_batch_id, query_run_id, streaming_query_id
 from millrace.sink.write_task import WriteTask
+from millrace.spark.division import check_division_is_repeatable
 from millrace.spark.errors import user_errors
-from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase, task_reports
+from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, TaskReport, WriterBase, task_reports
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql.types import StructType
 
 
@@ -31,6 +34,13 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
         from millrace.sink.committer.completed_runs import completed_run
 
         self._completed = completed_run(self._config) if config.options.is_exactly_once else None
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
+        """Write the rows of one task, on an executor."""
+        if self._config.options.is_exactly_once:
+            with user_errors():
+                check_division_is_repeatable(TaskContext.get())
+        return super().write(iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803 - Spark's name
         """Complete a micro-batch whose tasks have all written; on the driver, before Spark logs the micro-batch."""
