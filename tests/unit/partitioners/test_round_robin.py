@@ -4,13 +4,13 @@ import pytest
 
 from millrace.contracts import Payloads
 from millrace.testing import PartitionerSuite
-from millrace_partitioners.round_robin import RoundRobinPartitioner
+from millrace_partitioners.round_robin import RoundRobinOptions, RoundRobinPartitioner
 
 
 def partition(
     partitioner: RoundRobinPartitioner, records: int, partition_count: int, topic: str = "topic"
 ) -> list[int]:
-    payloads = Payloads([b"the same key"] * records)
+    payloads = Payloads.nulls(records)
     return partitioner.partition(topic, payloads, payloads, partition_count).to_pylist()
 
 
@@ -61,3 +61,18 @@ def test_the_tasks_begin_spread_over_the_partitions(task_count: int, partition_c
 
 def test_tasks_of_unknown_number_begin_one_after_another() -> None:
     assert [partition(opened(task, 0), 1, 3)[0] for task in range(5)] == [0, 1, 2, 0, 1]
+
+
+def test_records_with_keys_go_where_their_keys_say() -> None:
+    partitioner = opened(0, 1)
+    for expected in ([0, None, 1, None], [2, None, 0, None]):
+        keys = Payloads([None, b"k", None, b"k"])
+        assert partitioner.partition("topic", keys, keys, 3).to_pylist() == expected
+
+
+def test_on_request_keys_do_not_count() -> None:
+    partitioner = RoundRobinPartitioner(RoundRobinOptions(ignore_keys=True))
+    partitioner.open(0, 1)
+    keys = Payloads([b"k"] * 4)
+    assert partitioner.partition("topic", keys, keys, 3).to_pylist() == [0, 1, 2, 0]
+    assert partitioner.partition("topic", keys, keys, 3).to_pylist() == [1, 2, 0, 1]

@@ -115,9 +115,12 @@ def test_the_two_names_of_the_format_may_agree() -> None:
     assert ref.name == "raw"
 
 
-def test_the_two_names_of_the_format_may_not_differ() -> None:
-    assert problems({"format": "raw", "value.format": "json"}) == [
-        "'value.format' and 'format' mean the same option but differ; give one of them"
+def test_of_the_two_names_of_the_format_the_longer_one_wins(caplog: pytest.LogCaptureFixture) -> None:
+    ref = configured({"format": "raw", "value.format": "csv"}).source.value_format
+    assert ref is not None
+    assert ref.name == "csv"
+    assert caplog.messages == [
+        "options 'value.format' and 'format' mean the same but differ: 'value.format' is used, 'csv'"
     ]
 
 

@@ -57,7 +57,8 @@ def test_a_producer_tells_what_it_has_sent_and_what_waits(
         return producer.statistics.latest()[1]
 
     wait_until(lambda: totals().get("msg_cnt") == 1, "statistics with the record")
-    assert {"txmsgs": 0, "txmsg_bytes": 0, "msg_size": 5}.items() <= totals().items()
+    assert {"txmsgs": 0, "txmsg_bytes": 0, "msg_size": 5, "record-send-total": 0}.items() <= totals().items()
+    assert totals()["request-total"] == totals()["tx"]
 
 
 def test_a_producer_without_statistics_says_nothing(

@@ -173,7 +173,7 @@ CASES |= {
             None, {"30 s": 30_000, "5 min": 300_000}, {"0": ABOVE_ZERO, "-1 s": ABOVE_ZERO, "none": DURATION}
         ),
         "scan.watermark.idle-timeout": Case(
-            0, {"1 min": 60_000, "0": 0}, {"never": DURATION}, ("table.exec.source.idle-timeout",)
+            None, {"1 min": 60_000, "0": 0}, {"never": DURATION}, ("table.exec.source.idle-timeout",)
         ),
         "scan.max-bytes-per-batch": Case(
             None,

@@ -144,7 +144,8 @@ def test_a_column_of_the_value_without_its_prefix_is_told() -> None:
         ),
         (
             {"format": "json", "key.format": "debezium-json", "key.fields": "id"},
-            "option 'key.format': 'debezium-json' is a changelog format, which keys cannot have",
+            "option 'key.format': 'debezium-json' is a changelog format, which keys cannot have, since a key does not "
+            "change: use 'json'",
         ),
         (
             {"format": "json", "key.format": "json", "key.fields": "k_id", "key.fields-prefix": "k_"}

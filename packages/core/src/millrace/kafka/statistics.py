@@ -28,6 +28,25 @@ _TOTALS = {
 """Responses, messages and requests with their bytes, and the length of the queue: records that a consumer has not
 handed out, or a producer has not delivered."""
 
+_JAVA_NAMES = {
+    "consumer": {
+        "rxmsgs": "records-consumed-total",
+        "rxmsg_bytes": "bytes-consumed-total",
+        "rx": "response-total",
+        "rx_bytes": "incoming-byte-total",
+        "tx": "request-total",
+        "tx_bytes": "outgoing-byte-total",
+    },
+    "producer": {
+        "txmsgs": "record-send-total",
+        "rx": "response-total",
+        "rx_bytes": "incoming-byte-total",
+        "tx": "request-total",
+        "tx_bytes": "outgoing-byte-total",
+    },
+}
+"""The metrics of Kafka's Java clients with the same meaning."""
+
 # A process may have several producers with one client id, so that these are named by client id and number
 _NAME_FIELD = {"consumer": "client_id", "producer": "name"}
 
@@ -44,7 +63,9 @@ class Statistics:
         return {"stats_cb": self._on_statistics}
 
     def latest(self) -> tuple[str, dict[str, int]]:
-        """Return the client's name and its totals, by librdkafka's names; both empty before the first report.
+        """Return the client's name and its totals, by librdkafka's names and by those that Java's client has.
+
+        Both are empty before the first report.
 
         The totals include ``rtt_avg_us``, the mean round trip to the slowest broker, in microseconds.
         """
@@ -54,6 +75,7 @@ class Statistics:
             round_trips = [broker["rtt"]["avg"] for broker in report["brokers"].values() if broker["rtt"]["cnt"]]
             slowest = {"rtt_avg_us": max(round_trips)} if round_trips else {}
             totals = {name: report[name] for name in _TOTALS[report["type"]]} | slowest
+            totals |= {java: report[name] for name, java in _JAVA_NAMES[report["type"]].items()}
             self._latest = report[_NAME_FIELD[report["type"]]], totals
         return self._latest
 

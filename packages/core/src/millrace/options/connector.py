@@ -45,7 +45,8 @@ class SourceOptions(TableOptions):
         "properties.auto.offset.reset",
         default="none",
         doc="Where a partition starts for which the startup mode has no valid offset; with none the query fails, "
-        "naming it. A partition that is being read is never reset.",
+        "naming it. With scan.fail-on-data-loss = false it also says where a stream goes on whose next records were "
+        "deleted: at the end of the log with latest, else at its beginning.",
     )
     bounded_mode: str | None = option(
         "scan.bounded.mode",
@@ -144,13 +145,13 @@ class SourceOptions(TableOptions):
         "partition is read far ahead of the others and a watermark does not drop their rows as late. "
         "Off by default.",
     )
-    idle_timeout_ms: int = option(
+    idle_timeout_ms: int | None = option(
         "scan.watermark.idle-timeout",
-        default=0,
+        default=None,
         parse=parse_duration_ms,
         aliases=("table.exec.source.idle-timeout",),
-        doc="Aligned reading: how long a partition without new records still holds back the others; with 0, the "
-        "default, not at all (in the reference, for ever).",
+        doc="Aligned reading: how long a partition without new records still holds back the others; with 0 for "
+        "ever. By default not at all (in the reference, for ever).",
     )
     discovery_interval_ms: int = option(
         "scan.topic-partition-discovery.interval",

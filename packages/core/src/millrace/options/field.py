@@ -27,6 +27,8 @@ class OptionInfo:
         aliases: Other names of the option, the deprecated ones included.
         skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
         deprecated: Those of the aliases that are accepted with a warning.
+        wins: Whether the option's own name wins over its aliases with a warning where both are given; else they must
+            agree.
     """
 
     name: str
@@ -35,6 +37,7 @@ class OptionInfo:
     aliases: tuple[str, ...] = ()
     skips_malformed: bool = False
     deprecated: tuple[str, ...] = ()
+    wins: bool = False
 
     @property
     def takes_all(self) -> bool:
@@ -52,6 +55,7 @@ def option(
     is_hidden: bool = False,
     skips_malformed: bool = False,
     deprecated: tuple[str, ...] = (),
+    wins: bool = False,
 ) -> Any:
     """Declare an option as a field of a frozen dataclass.
 
@@ -69,8 +73,9 @@ def option(
         skips_malformed: Whether ``true`` makes a format skip malformed messages, so that errors of them recommend it.
         is_hidden: Never show its value, though its name does not mark it as a secret.
         deprecated: Other names of the option that are accepted with a warning.
+        wins: Whether the option's own name wins over its aliases, with a warning, where both are given.
     """
-    info = OptionInfo(name, doc, parse, (*aliases, *deprecated), skips_malformed, deprecated)
+    info = OptionInfo(name, doc, parse, (*aliases, *deprecated), skips_malformed, deprecated, wins)
     return dataclasses.field(default=default, repr=not (is_hidden or is_secret(name)), metadata={_KEY: info})
 
 

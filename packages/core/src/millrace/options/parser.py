@@ -131,6 +131,9 @@ class OptionParser:
                 self.warn(f"option {name!r} is deprecated: write {info.name!r}")
         if len({value for _, value in given}) > 1:
             names_given = " and ".join(repr(name) for name, _ in given)
+            if info.wins and given[0][0].lower() == info.name.lower():
+                self.warn(f"options {names_given} mean the same but differ: {info.name!r} is used, {given[0][1]!r}")
+                return given[0]
             self.report(f"{names_given} mean the same option but differ; give one of them")
         return given[0] if given else None
 

@@ -40,7 +40,9 @@ class TableOptions:
         "value.format",
         default=None,
         aliases=("format",),
-        doc="The format of values. Without it rows have the columns of Spark's own Kafka connector.",
+        wins=True,
+        doc="The format of values; of the two names value.format wins. "
+        "Without it rows have the columns of Spark's own Kafka connector.",
     )
     key_format: str | None = option(
         "key.format",

@@ -40,7 +40,7 @@ class Timestamps:
         return next(((n, found[n]) for n in range(start, len(found)) if found[n] >= millis), (-1, -1))
 
 
-def align(timestamps: Timestamps, drift_ms: int, idle_ms: int = 0, clock: Clock | None = None) -> Alignment:
+def align(timestamps: Timestamps, drift_ms: int, idle_ms: int | None = None, clock: Clock | None = None) -> Alignment:
     return Alignment(timestamps, timestamps, drift_ms, idle_ms, clock or Clock())
 
 
@@ -78,6 +78,14 @@ def test_a_record_after_a_later_one_is_still_read() -> None:
 def test_by_default_a_partition_without_new_records_holds_nobody_back() -> None:
     timestamps = Timestamps(p0=[0, 5, 100], p1=[])
     assert batches(align(timestamps, 10), timestamps) == [[2, 0], [3, 0]]
+
+
+def test_with_an_idle_timeout_of_0_a_partition_is_never_idle() -> None:
+    timestamps, clock = Timestamps(p0=[0, 5, 100], p1=[]), Clock()
+    alignment = align(timestamps, 10, idle_ms=0, clock=clock)
+    assert batches(alignment, timestamps) == [[2, 0]]
+    clock.now += 10**9
+    assert batches(alignment, timestamps) == [[2, 0]]
 
 
 def test_a_partition_without_new_records_holds_the_others_back_until_it_is_idle() -> None:

@@ -36,12 +36,17 @@ def ticking() -> Callable[[], float]:
     return lambda: next(ticks)
 
 
-def plan(log: Log, clock: Callable[[], float] | None = None, **options: Any) -> Planner:
+def plan(
+    log: Log,
+    clock: Callable[[], float] | None = None,
+    pause: Callable[[float], None] = lambda _: None,
+    **options: Any,
+) -> Planner:
     """A planner for topic a; underscores stand for dots, and two of them for a dash."""
     given = {name.replace("__", "-").replace("_", "."): value for name, value in options.items()}
     defaults = {"properties.bootstrap.servers": "h:1", "topic": "a", **DISCOVER_ALWAYS}
     admin, probe, config = cast("KafkaAdmin", log), cast("RecordProbe", None), configure_source({**defaults, **given})
-    return Planner(config, admin, probe, clock=clock or ticking(), pause=lambda _: None, new_id=lambda: "me")
+    return Planner(config, admin, probe, clock=clock or ticking(), pause=pause, new_id=lambda: "me")
 
 
 def batch(start: StreamOffset, end: StreamOffset, **options: Any) -> list[Split]:
@@ -84,9 +89,12 @@ def test_a_bounded_stream_knows_from_the_first_where_it_stops(log: Log) -> None:
     assert first == StreamOffset({A0: 10, A1: 0}, stopping_offsets={A0: 100, A1: 7}, topic_ids=IDS, owner="me")
 
 
-def test_a_bounded_stream_stops_no_later_than_its_topics_end_at_the_start(log: Log) -> None:
+def test_a_bounded_stream_waits_for_offsets_beyond_the_end(log: Log) -> None:
     options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:2000"}
-    assert plan(log, scan_startup_mode="earliest-offset", **options).first_offset().stopping_offsets == {A0: 100, A1: 0}
+    assert plan(log, scan_startup_mode="earliest-offset", **options).first_offset().stopping_offsets == {
+        A0: 2000,
+        A1: 0,
+    }
 
 
 def test_a_bounded_stream_that_lost_data_stops_where_the_log_ends(log: Log) -> None:
@@ -146,9 +154,17 @@ def test_a_partition_without_an_offset_to_stop_at_is_not_read(log: Log) -> None:
     assert plan(log, scan_startup_mode="earliest-offset", **options).first_offset().stopping_offsets == {A0: 20, A1: 0}
 
 
-def test_a_batch_that_is_to_stop_after_the_end_stops_at_the_end(log: Log) -> None:
-    options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:2000"}
-    assert plan(log, **options).batch_splits() == splits((A0, 10, 100))
+def test_a_batch_that_is_to_stop_after_the_end_waits_for_its_records(
+    log: Log, caplog: pytest.LogCaptureFixture
+) -> None:
+    options = {"scan_bounded_mode": "specific-offsets", "scan_bounded_specific__offsets": "partition:0,offset:150"}
+
+    def write_one(_: float) -> None:
+        begin, end = log.logs[A0]
+        log.logs[A0] = (begin, end + 1)
+
+    assert plan(log, pause=write_one, **options).batch_splits() == splits((A0, 10, 150))
+    assert "waiting for the records of a-0 up to offset 150" in caplog.messages[0]
 
 
 def test_an_initializer_may_leave_partitions_to_the_reset(log: Log) -> None:
@@ -384,3 +400,12 @@ def test_a_micro_batch_has_as_many_splits_as_are_asked_for() -> None:
     assert [len(split.ranges[0]) for split in found] == [2, 2, 2, 2, 2]
     found = batch(StreamOffset({A0: 0}), StreamOffset({A0: 10}), **{"scan.split.max-records": "5"})
     assert [len(split.ranges[0]) for split in found] == [5, 5]
+
+
+def test_on_request_deleted_records_reset_a_stream_to_the_end(log: Log, caplog: pytest.LogCaptureFixture) -> None:
+    planner = plan(log, scan_fail__on__data__loss="false", properties_auto_offset_reset="latest")
+    available = planner.available(StreamOffset({A0: 5, A1: 3}, topic_ids=IDS))
+    assert available.start_overrides == {A0: 100}
+    assert available.positions == {A0: 100, A1: 7}
+    assert planner.progress().skipped == 95
+    assert caplog.messages[0].endswith("records were deleted. It goes on at offset 100")

@@ -10,6 +10,9 @@ from millrace.options.table import TableOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import plugin_manager
 
+_KEY_FORMATS = {"debezium-avro-confluent": "avro-confluent"}
+"""The formats of keys beside changelog formats; json beside most."""
+
 
 def key_value_problems(options: TableOptions, given: Collection[str]) -> Iterator[str]:
     """Yield one sentence for each option of keys and values that lacks another one or contradicts it.
@@ -44,7 +47,10 @@ def _key_problems(options: TableOptions) -> Iterator[str]:
     except PluginError:
         return  # the unusable format is a problem of its own
     if is_changelog:
-        yield f"option 'key.format': {options.key_format!r} is a changelog format, which keys cannot have"
+        yield (
+            f"option 'key.format': {options.key_format!r} is a changelog format, which keys cannot have, since a key "
+            f"does not change: use {_KEY_FORMATS.get(str(options.key_format), 'json')!r}"
+        )
 
 
 def _prefix_problems(options: TableOptions) -> Iterator[str]:

@@ -7,6 +7,7 @@ same idea under "Watermark alignment"; its source readers pause, here a micro-ba
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
@@ -43,7 +44,8 @@ class Alignment:
         index: The brokers' index of timestamps.
         records: Reads records for their timestamps.
         max_drift_ms: How much time a batch spans, by the records' timestamps.
-        idle_timeout_ms: How long a partition that has nothing new still holds the others back.
+        idle_timeout_ms: How long a partition that has nothing new still holds the others back: 0 for ever, None not at
+            all.
         clock: Monotonic clock, in seconds.
     """
 
@@ -52,13 +54,14 @@ class Alignment:
         index: TimestampIndex,
         records: RecordTimestamps,
         max_drift_ms: int,
-        idle_timeout_ms: int,
+        idle_timeout_ms: int | None,
         clock: Callable[[], float],
     ) -> None:
         self._index = index
         self._records = records
         self._max_drift_ms = max_drift_ms
-        self._idle_timeout_s = idle_timeout_ms / 1000
+        # As in the reference, 0 means that a partition is never idle
+        self._idle_timeout_s = math.inf if idle_timeout_ms == 0 else (idle_timeout_ms or 0) / 1000
         self._clock = clock
         # Offset and timestamp of the record that a partition is to read next, where a look-up has shown it
         self._next_records: dict[TopicPartition, tuple[int, int]] = {}

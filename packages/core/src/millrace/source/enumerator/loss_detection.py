@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from millrace.checkpoint import Offsets, StreamOffset
 from millrace.contracts import TopicPartition
@@ -23,12 +23,20 @@ class Loss:
         reason: What happened to it, in words.
         skipped: How many offsets are lost for certain.
         resume: Where reading can go on; None when the partition is gone.
+        end: Where the log ends, if records before ``resume`` were deleted; None in other cases.
     """
 
     partition: TopicPartition
     reason: str
     skipped: int
     resume: int | None
+    end: int | None = None
+
+    def resumed_at_end(self) -> Loss:
+        """Return the same loss, with reading to go on at the end of the log."""
+        if self.resume is None or self.end is None:
+            return self
+        return replace(self, skipped=self.skipped + self.end - self.resume, resume=self.end)
 
 
 def find_losses(position: StreamOffset, subscribed: SubscribedPartitions, begin: Offsets, end: Offsets) -> list[Loss]:
@@ -77,7 +85,7 @@ def _find_loss(
         return Loss(partition, f"had been read up to {offset}, {log}: it was created again or truncated", 0, resume)
     if low > offset:
         skipped = min(low, position.stopping_offsets.get(partition, low)) - offset
-        return Loss(partition, f"wants offset {offset}, {log}: records were deleted", skipped, low)
+        return Loss(partition, f"wants offset {offset}, {log}: records were deleted", skipped, low, high)
     return None
 
 
@@ -86,13 +94,15 @@ class LossPolicy:
 
     Args:
         fail: Whether it is an error.
+        skip_to_end: Whether a partition whose records were deleted goes on at the end of its log, not at its beginning.
 
     Attributes:
         skipped: How many offsets were skipped.
     """
 
-    def __init__(self, *, fail: bool) -> None:
+    def __init__(self, *, fail: bool, skip_to_end: bool = False) -> None:
         self._fail = fail
+        self._skip_to_end = skip_to_end
         self.skipped = 0
 
     def handle(self, losses: Collection[Loss]) -> dict[TopicPartition, int]:
@@ -104,6 +114,8 @@ class LossPolicy:
         if losses and self._fail:
             lost = "; ".join(f"{loss.partition} {loss.reason}" for loss in losses)
             raise DataLossError(f"data is lost: {lost}. {DATA_LOSS_HINT}")
+        if self._skip_to_end:
+            losses = [loss.resumed_at_end() for loss in losses]
         for loss in losses:
             outcome = "It is forgotten" if loss.resume is None else f"It goes on at offset {loss.resume}"
             logger.warning("data is lost: %s %s. %s", loss.partition, loss.reason, outcome)

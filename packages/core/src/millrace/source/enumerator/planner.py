@@ -24,6 +24,7 @@ from millrace.source.enumerator.start_and_stop_offsets import (
     limit_to_stop,
     starting_offsets,
     stopping_offsets,
+    wait_for_stopping_offsets,
 )
 from millrace.source.enumerator.subscriber import PartitionDiscovery, SubscribedPartitions, subscriber_for
 from millrace.source.splits import Split
@@ -57,9 +58,10 @@ class Planner:
         options = config.options
         self._config = config
         self._admin = admin
+        self._clock, self._pause = clock, pause
         self._owner = new_id()
         self._group: ConsumerGroup | None = None
-        self._loss_policy = LossPolicy(fail=options.fail_on_data_loss)
+        self._loss_policy = LossPolicy(fail=options.fail_on_data_loss, skip_to_end=options.offset_reset == "latest")
         self._discovery = PartitionDiscovery(
             admin,
             subscriber_for(options),
@@ -86,7 +88,10 @@ class Planner:
         start = starting_offsets(self._config, StandardOffsets.EARLIEST, partitions, self._admin)
         if self._config.options.check_duplicated_group:
             check_group_is_free(self._admin, start, owner="")
-        return _splits(start, stopping_offsets(self._config, start, self._admin), self._config.options)
+        stop = stopping_offsets(self._config, start, self._admin)
+        if self._config.bounded is not None:
+            wait_for_stopping_offsets(stop, self._admin, clock=self._clock, pause=self._pause)
+        return _splits(start, stop, self._config.options)
 
     def first_offset(self) -> StreamOffset:
         """Return where a stream without a checkpoint begins, and where it stops if it is bounded."""

@@ -6,7 +6,7 @@ See "Starting offset" and "Boundedness" in the documentation of Flink's Kafka co
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from millrace.checkpoint import Offsets
 from millrace.configuration import SourceConfig
@@ -16,6 +16,8 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
 from millrace.source.data_loss import describe_log, logger
+
+_WAITING_PAUSE_S, _WAITING_WARNING_S = 1.0, 60.0
 
 Partitions = tuple[TopicPartition, ...]
 
@@ -54,10 +56,34 @@ def starting_offsets(
 
 
 def stopping_offsets(config: SourceConfig, start: Offsets, admin: KafkaAdmin) -> dict[TopicPartition, int]:
-    """Return where a read that starts at some offsets stops, which is not beyond the ends of the logs now."""
+    """Return where a read that starts at some offsets stops, which may be beyond the ends of the logs now."""
     partitions = tuple(start)
     stop = _initialize(config.bounded or _standard_initializer(StandardOffsets.LATEST), partitions, admin)
-    return limit_to_stop(stop, start, admin.end(partitions))
+    return {partition: max(offset, stop.get(partition, offset)) for partition, offset in start.items()}
+
+
+def wait_for_stopping_offsets(
+    stop: Offsets, admin: KafkaAdmin, *, clock: Callable[[], float], pause: Callable[[float], None]
+) -> None:
+    """Return when all logs reach to where a batch stops; a warning says once a minute what is waited for."""
+    next_warning = clock() + _WAITING_WARNING_S
+    while True:
+        end = admin.end(tuple(stop))
+        missing = [partition for partition in stop if end[partition] < stop[partition]]
+        if not missing:
+            return
+        if clock() >= next_warning:
+            first = missing[0]
+            logger.warning(
+                "waiting for the records of %s up to offset %d, where option 'scan.bounded.mode' lets the batch stop; "
+                "its log ends at %d (%d partitions are waited for)",
+                first,
+                stop[first],
+                end[first],
+                len(missing),
+            )
+            next_warning = clock() + _WAITING_WARNING_S
+        pause(_WAITING_PAUSE_S)
 
 
 def limit_to_stop(stop: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPartition, int]:
