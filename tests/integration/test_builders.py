@@ -7,7 +7,14 @@ import json
 import pytest
 
 import millrace
-from millrace import DeliveryGuarantee, KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource
+from millrace import (
+    DeliveryGuarantee,
+    KafkaOffsetsInitializer,
+    KafkaRecordSerializationSchema,
+    KafkaSink,
+    KafkaSource,
+    ProducerRecord,
+)
 from millrace.errors import OptionsError
 from support.kafka import consume, produce
 
@@ -152,3 +159,31 @@ def test_two_running_queries_of_a_program_have_no_prefix_in_common(spark, source
         query.stop()
     shared.write(spark.range(1).selectExpr("string(id) AS value"))
     assert [message.value() for message in consume(broker.bootstrap_servers, second)] == [b"0", b"0"]
+
+
+def test_a_function_selects_topics(spark, broker, sink, make_topic):
+    topics = [make_topic(1), make_topic(1)]
+    schema = KafkaRecordSerializationSchema.builder().set_value_serialization_schema("json")
+
+    sink(schema.set_topic_selector(lambda row: topics[row.id % 2])).build().write(spark.range(3).coalesce(1))
+
+    assert [message.value() for message in consume(broker.bootstrap_servers, topics[0])] == [b'{"id":0}', b'{"id":2}']
+    assert [message.value() for message in consume(broker.bootstrap_servers, topics[1])] == [b'{"id":1}']
+
+
+def test_a_function_makes_whole_records(spark, broker, make_topic):
+    topic = make_topic(2)
+
+    def serialize(row):
+        if row.id == 1:
+            return None
+        return ProducerRecord(
+            value=f"row {row.id}", key=b"k", topic=topic, partition=1, timestamp=1_000, headers=[("a", b"1")]
+        )
+
+    builder = KafkaSink.builder().set_bootstrap_servers(broker.bootstrap_servers)
+    builder.set_record_serializer(KafkaRecordSerializationSchema.of(serialize)).build().write(spark.range(2))
+
+    (message,) = consume(broker.bootstrap_servers, topic)
+    assert (message.value(), message.key(), message.partition()) == (b"row 0", b"k", 1)
+    assert (message.timestamp()[1], message.headers()) == (1_000, [("a", b"1")])

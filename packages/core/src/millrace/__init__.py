@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
     from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
     from millrace.api.offsets import KafkaTopicPartition as KafkaTopicPartition
+    from millrace.api.record_functions import ProducerRecord as ProducerRecord
     from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
     from millrace.api.session import local_session as local_session
     from millrace.api.sink import DeliveryGuarantee as DeliveryGuarantee
@@ -38,6 +39,7 @@ __all__ = [
     "KafkaTopicPartition",
     "MetricsListener",
     "PartitionMetrics",
+    "ProducerRecord",
     "QueryMetrics",
     "SinkMetrics",
     "SinkMetricsCollector",
@@ -58,6 +60,7 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.metrics_listener": ["MetricsListener"],
         "millrace.api.metrics_model": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],
         "millrace.api.offsets": ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"],
+        "millrace.api.record_functions": ["ProducerRecord"],
         "millrace.api.record_serializer": ["KafkaRecordSerializationSchema"],
         "millrace.api.session": ["local_session"],
         "millrace.api.sink": ["DeliveryGuarantee", "KafkaSink"],

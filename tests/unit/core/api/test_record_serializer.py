@@ -108,10 +108,24 @@ def test_a_prefix_of_keys_leaves_them_out_of_the_value() -> None:
     }
 
 
+def test_a_function_may_select_topics() -> None:
+    assert options(schema().set_topic_selector(str)) == {"metadata.columns": "topic AS __topic__"}
+
+
+def test_topics_are_selected_by_one_function(problems: Problems) -> None:
+    builder = schema().set_topic_selector(str).set_topic_selector(repr)
+    assert problems(builder) == ("set_topic_selector: there are two functions; call it once",)
+
+
+def test_a_serializer_of_whole_rows_writes_to_its_topic_or_to_those_of_its_records() -> None:
+    assert dict(KafkaRecordSerializationSchema.of(lambda _: None, topic="orders").options) == {"topic": "orders"}
+    assert dict(KafkaRecordSerializationSchema.of(lambda _: None).options) == {}
+
+
 def test_a_function_is_no_column(problems: Problems) -> None:
-    assert problems(schema().set_topic_selector(lambda row: row).set_header_provider(max)) == (  # type: ignore[arg-type]
-        "set_topic_selector: expected the name of a column, such as 'topic'; got function. Rows are columns here: make "
-        "one by df.withColumn(...)",
+    assert problems(schema().set_topic_selector(7).set_header_provider(max)) == (  # type: ignore[arg-type]
+        "set_topic_selector: expected the name of a column, such as 'topic'; got int. Rows are columns here: make one "
+        "by df.withColumn(...)",
         "set_header_provider: expected the name of a column, such as 'headers'; got builtin_function_or_method. Rows "
         "are columns here: make one by df.withColumn(...)",
     )

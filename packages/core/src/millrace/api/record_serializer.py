@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from millrace.api.builder import BuilderOptions, plugin_options
+from millrace.api.record_functions import TOPIC_COLUMN, ProducerRecord, add_topics, make_records
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT, PARTITIONER
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
     from millrace.contracts import Partitioner
 
 
@@ -20,9 +24,24 @@ class KafkaRecordSerializationSchema:
 
     Attributes:
         options: The options of the data source; their text shows no secret.
+        transform: What functions of the user make of the rows before they are written; None without any.
     """
 
     options: Properties
+    transform: Callable[[DataFrame], DataFrame] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, serialize: Callable[[Row], ProducerRecord | None], *, topic: str | None = None) -> Self:
+        """Make whole records by a function, which Spark's Python workers call for each row.
+
+        It takes much longer than columns and formats do.
+
+        Args:
+            serialize: Makes a `ProducerRecord` of a row; None for a row that is not written.
+            topic: The topic of all records; None where each names its own.
+        """
+        transform = functools.partial(make_records, serialize=serialize, has_topics=topic is None)
+        return cls(Properties({} if topic is None else {"topic": topic}), transform)
 
     @staticmethod
     def builder() -> KafkaRecordSerializationSchemaBuilder:
@@ -39,18 +58,25 @@ class KafkaRecordSerializationSchemaBuilder:
     def __init__(self) -> None:
         self._options = BuilderOptions()
         self._columns: dict[str, str] = {}
+        self._topic_of_row: Callable[[Row], str] | None = None
 
     def set_topic(self, topic: str) -> Self:
         """Write all rows to one topic."""
         return self._set("set_topic", {"topic": topic})
 
-    def set_topic_selector(self, column: str) -> Self:
-        """Write each row to the topic that a column names.
+    def set_topic_selector(self, topic_selector: str | Callable[[Row], str]) -> Self:
+        """Write each row to the topic that a column names, or a function.
 
         Args:
-            column: The name of a STRING column.
+            topic_selector: The name of a STRING column, or a function from a row to a topic, which Spark's Python
+                workers call for each row.
         """
-        return self._set_column("set_topic_selector", "topic", column)
+        if not callable(topic_selector):
+            return self._set_column("set_topic_selector", "topic", topic_selector)
+        if self._topic_of_row not in (None, topic_selector):
+            self._options.report("set_topic_selector: there are two functions; call it once")
+        self._topic_of_row = topic_selector
+        return self._set_column("set_topic_selector", "topic", TOPIC_COLUMN)
 
     def set_header_provider(self, column: str, *, as_list: bool = False) -> Self:
         """Take the headers of each record from a column.
@@ -110,7 +136,9 @@ class KafkaRecordSerializationSchemaBuilder:
             OptionsError: Something is missing or contradictory; every problem is in the one message.
         """
         self._options.raise_problems("KafkaRecordSerializationSchema", self._problems())
-        return KafkaRecordSerializationSchema(self._all_options())
+        select = self._topic_of_row
+        transform = None if select is None else functools.partial(add_topics, select_topic=select)
+        return KafkaRecordSerializationSchema(self._all_options(), transform)
 
     def _all_options(self) -> Properties:
         metadata = ", ".join(f"{key} AS {column}" for key, column in self._columns.items())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
@@ -47,10 +47,12 @@ class KafkaSink:
     Attributes:
         options: The options of the data source; their text shows no secret.
         parallelism: The number of tasks that write; None for as many as the rows have partitions.
+        transform: What functions of the user make of the rows before they are written; None without any.
     """
 
     options: Properties
     parallelism: int | None = None
+    transform: Callable[[DataFrame], DataFrame] | None = field(default=None, repr=False)
 
     @staticmethod
     def builder() -> KafkaSinkBuilder:
@@ -64,7 +66,7 @@ class KafkaSink:
             OptionsError: A running query of this program has the same transactional id prefix.
         """
         _check_prefix_is_free(self.options)
-        self._repartition(rows).write.format("millrace").options(**self.options).mode("append").save()
+        self._prepare(rows).write.format("millrace").options(**self.options).mode("append").save()
 
     def start(
         self,
@@ -87,7 +89,7 @@ class KafkaSink:
             OptionsError: A running query of this program has the same transactional id prefix.
         """
         _check_prefix_is_free(self.options)
-        writer = self._repartition(rows).writeStream.format("millrace").options(**self.options)
+        writer = self._prepare(rows).writeStream.format("millrace").options(**self.options)
         writer = writer.option("checkpointLocation", os.fspath(checkpoint_location))
         if trigger is not None:
             writer = writer.trigger(**trigger)
@@ -97,7 +99,9 @@ class KafkaSink:
         _register_prefix(self.options, query)
         return query
 
-    def _repartition(self, rows: DataFrame) -> DataFrame:
+    def _prepare(self, rows: DataFrame) -> DataFrame:
+        if self.transform is not None:
+            rows = self.transform(rows)
         if self.parallelism is None:
             return rows
         keys = [column for column in self._key_columns() if column in rows.columns]
@@ -120,6 +124,7 @@ class KafkaSinkBuilder(Builder):
         super().__init__()
         self._has_serializer = False
         self._parallelism: int | None = None
+        self._transform: Callable[[DataFrame], DataFrame] | None = None
 
     def set_kafka_producer_config(self, properties: Mapping[str, object]) -> Self:
         """Set properties of the Kafka client: the options ``properties.<name>``."""
@@ -131,6 +136,7 @@ class KafkaSinkBuilder(Builder):
         if not isinstance(record_serializer, KafkaRecordSerializationSchema):
             self._options.report(f"set_record_serializer: expected what {_EXAMPLE} returns; got {record_serializer!r}")
             return self
+        self._transform = record_serializer.transform
         return self._set("set_record_serializer", record_serializer.options)
 
     def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> Self:
@@ -156,7 +162,8 @@ class KafkaSinkBuilder(Builder):
         Raises:
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
-        return KafkaSink(self._checked_options("KafkaSink", self._missing(), {}, configure_sink), self._parallelism)
+        options = self._checked_options("KafkaSink", self._missing(), {}, configure_sink)
+        return KafkaSink(options, self._parallelism, self._transform)
 
     def _missing(self) -> Iterator[str]:
         if not self._has_serializer and not self._options.has("topic", "topic-pattern", "metadata.columns"):
