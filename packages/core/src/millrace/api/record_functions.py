@@ -51,7 +51,7 @@ def add_topics(rows: DataFrame, select_topic: Callable[[Row], str]) -> DataFrame
             raise MessageError(f"the topic selector returned {topic!r}; expected the name of a topic")
         return topic
 
-    return rows.withColumn(TOPIC_COLUMN, udf(topic_of, "STRING")(struct("*")))
+    return rows.withColumn(TOPIC_COLUMN, udf(topic_of, "STRING", useArrow=False)(struct("*")))
 
 
 def make_records(rows: DataFrame, serialize: Callable[[Row], ProducerRecord | None], *, has_topics: bool) -> DataFrame:
@@ -81,7 +81,7 @@ def make_records(rows: DataFrame, serialize: Callable[[Row], ProducerRecord | No
             )
         ]
 
-    records = rows.select(inline(udf(records_of, _RECORDS)(struct("*"))))
+    records = rows.select(inline(udf(records_of, _RECORDS, useArrow=False)(struct("*"))))
     return records if has_topics else records.drop("topic")
 
 
