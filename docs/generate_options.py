@@ -11,7 +11,7 @@ import generate_client_properties
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
-from millrace.options.table import TableOptions
+from millrace.options.shared import TableOptions
 from millrace.plugins.kinds import (
     CATALOG,
     FORMAT,

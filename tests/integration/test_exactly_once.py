@@ -27,8 +27,8 @@ from millrace.sink import pipeline
 from millrace.sink.committer import exactly_once
 from millrace.sink.committer.ledger_store import ledger_group, read_ledger
 from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
+from millrace.sink.committer.producer_sessions import TransactionSessions
 from millrace.sink.committer.query_registration import register_query
-from millrace.sink.committer.transaction_session import TransactionSessions
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources

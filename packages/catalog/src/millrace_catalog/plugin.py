@@ -23,7 +23,7 @@ def millrace_formats() -> Mapping[str, str]:
 def millrace_schema_inferences() -> Mapping[str, str]:
     """Return the schema inferences of this package, by format."""
     return {
-        "json": "millrace_catalog.inference.schema_inference:JsonSchemaInference",
+        "json": "millrace_catalog.inference.json_inference:JsonSchemaInference",
         "canal-json": "millrace_catalog.inference.changelog_inference:CanalSchemaInference",
         "debezium-json": "millrace_catalog.inference.changelog_inference:DebeziumSchemaInference",
     }

@@ -13,7 +13,7 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace.records.messages import Messages
 from millrace.sampling.newest import newest_messages
 from millrace.source.enumerator.subscriber import subscriber_for
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace.source.reader.error_policy import MalformedRecord
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace_catalog.evolution.evolving_read import evolving_read, layout_of
 from millrace_catalog.evolution.evolving_table import EvolvingTable
 from millrace_catalog.types import Column, Schema

@@ -7,7 +7,7 @@ import pytest
 from millrace.configuration.build import configure_source
 from millrace.contracts import SampledMessage
 from millrace.errors import SchemaError
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace_catalog.inference import KeyInference, Position
 from millrace_catalog.inference.topic_inference import infer_table, to_inference_options
 from millrace_catalog.tables.options import parse_catalog_options

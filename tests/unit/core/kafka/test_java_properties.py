@@ -15,7 +15,7 @@ from millrace.errors import OptionsError
 from millrace.kafka.consumer import new_consumer
 from millrace.kafka.java_properties import JAVA_PROPERTIES, STORE, Ignored, OtherMeans, Passed
 from millrace.kafka.producer import KafkaProducer, producer_settings
-from millrace.kafka.properties import translate
+from millrace.kafka.property_translation import translate
 from support.certificates import authority, issue
 
 NAMES: dict[str, dict[str, Any]] = json.loads(

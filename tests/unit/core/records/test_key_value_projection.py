@@ -84,9 +84,9 @@ def test_rows_get_the_names_that_the_format_knows() -> None:
 
 def test_a_key_field_that_is_no_column_is_told() -> None:
     assert refused(USER, keyed("user_di")) == (
-        "option 'key.fields' names 'user_di', which is no column for formats; did you mean 'user_id'?"
+        "option 'key.fields' names 'user_di', which is not a column for formats; did you mean 'user_id'?"
     )
-    assert refused(USER, keyed("zzz")).endswith("no column for formats; there are user_id, item_id, behavior")
+    assert refused(USER, keyed("zzz")).endswith("not a column for formats; there are user_id, item_id, behavior")
 
 
 def test_a_column_of_the_value_without_its_prefix_is_told() -> None:

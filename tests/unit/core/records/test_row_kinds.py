@@ -13,7 +13,7 @@ from millrace.contracts import Decoded
 from millrace.errors import SchemaError
 from millrace.records.messages import Messages
 from millrace.records.row_kinds import decoded_row_kinds
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 
 Make = Callable[..., Messages]
 UPDATE = {"op": "u", "before": {"id": 1}, "after": {"id": 2}, "source": {"table": "orders"}}

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 from millrace.configuration import SourceConfig
 from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError, SchemaError
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace.spark.schema import arrow_schema, check_declared_columns, declared_schema, default_schema
 from millrace_formats.changelog.canal_json import CanalJsonFormat
 

@@ -140,7 +140,7 @@ def test_unsigned_numbers() -> None:
         ("uint32", pa.int64(), 2**32, "column a, row 1: 4294967296 is beyond what field t.M.a holds"),
         ("uint32", pa.int64(), -1, "column a, row 1: -1 is beyond what field t.M.a holds"),
         ("uint64", pa.decimal128(20, 0), Decimal(2**64), "column a, row 1: 18446744073709551616 is beyond what field"),
-        (".t.E", pa.string(), "TWO", "column a, row 1: 'TWO' is no value of enum t.E, which has ZERO, ONE"),
+        (".t.E", pa.string(), "TWO", "column a, row 1: 'TWO' is not a value of enum t.E, which has ZERO, ONE"),
         (".t.E", pa.int64(), 2**31, "column a, row 1: 2147483648 is beyond what field t.M.a holds"),
         (".google.protobuf.Timestamp", INSTANT, 2**62, "column a, row 1: 4611686018427387904 microseconds since 1970"),
         (".google.protobuf.UInt32Value", pa.int64(), -5, "column a, row 1: -5 is beyond what field google.protobuf"),
@@ -160,7 +160,7 @@ def test_values_that_cannot_be_written(kind: str, type_: pa.DataType, value: Any
 
 def test_numbers_of_a_closed_enum_must_be_known() -> None:
     schema = pa.schema([("a", pa.int32())])
-    with pytest.raises(MessageError, match=r"^column a, row 0: 7 is no number of the closed enum t\.E$"):
+    with pytest.raises(MessageError, match=r"^column a, row 0: 7 is not a number of the closed enum t\.E$"):
         encode(field_format(".t.E", syntax="proto2"), schema, {"a": 7})
     assert encode(field_format(".t.E"), schema, {"a": 7})[0].a == 7
 

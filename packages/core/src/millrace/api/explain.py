@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql.types import StructType
 
 from millrace.configuration.build import configure_source
-from millrace.source.reader.builder_factory import explain_decoding
+from millrace.source.reader.decoding_plan import explain_decoding
 from millrace.spark.schema import arrow_schema
 
 

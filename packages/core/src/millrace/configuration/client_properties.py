@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from millrace.configuration.token_provider import refer_to_provider
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
-from millrace.kafka.properties import translate
+from millrace.kafka.property_translation import translate
 from millrace.kafka.security.provider_login import PROVIDER, provider_login
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, STATISTICS_OFF
 from millrace.options.connector import SinkOptions, SourceOptions

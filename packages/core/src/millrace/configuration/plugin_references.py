@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from millrace.errors import PluginError
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.parser import OptionParser
+from millrace.options.shared import TableOptions
 from millrace.options.suggestions import closest
-from millrace.options.table import TableOptions
 from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, SCHEMA_INFERENCE, Kind
 from millrace.plugins.manager import PluginRef, is_import_string, plugin_manager
 

@@ -135,7 +135,7 @@ def _object(text: str, expected: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"{expected}; it is no JSON: {error}") from error
+        raise ValueError(f"{expected}; it is not valid JSON: {error}") from error
     if not isinstance(found, dict) or not all(map(_TOPIC.fullmatch, found)):
         raise ValueError(expected)
     return found

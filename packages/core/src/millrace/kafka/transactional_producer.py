@@ -122,8 +122,9 @@ class TransactionalProducer(KafkaProducer):
         except TimeoutError as error:
             self._is_stuck = True
             raise ClientError(
-                f"{_SENDING_OFFSETS} transactional id {self.transactional_id!r} failed: {error}. The broker that kept "
-                f"the ledger has gone, and the client does not look for the new one; another attempt does"
+                f"{_SENDING_OFFSETS} transactional id {self.transactional_id!r} failed: {error}. The broker that "
+                f"coordinated the ledger's consumer group is gone, and the client has not found its successor; the "
+                f"next attempt of the task will"
             ) from error
 
     @contextmanager

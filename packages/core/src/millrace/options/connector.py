@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 
 from millrace.options.field import option
-from millrace.options.table import TableOptions
+from millrace.options.shared import TableOptions
 from millrace.options.values import (
     parse_address,
     parse_bounded_mode,

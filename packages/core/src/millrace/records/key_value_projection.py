@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from millrace.errors import SchemaError
+from millrace.options.shared import TableOptions
 from millrace.options.suggestions import closest
-from millrace.options.table import TableOptions
 
 
 class ColumnProjection(NamedTuple):
@@ -51,7 +51,7 @@ def divide_columns(schema: pa.Schema, options: TableOptions) -> KeyValueProjecti
         if name not in schema.names:
             close = closest(name, schema.names)
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(schema.names) or 'none'}"
-            raise SchemaError(f"option 'key.fields' names {name!r}, which is no column for formats; {hint}")
+            raise SchemaError(f"option 'key.fields' names {name!r}, which is not a column for formats; {hint}")
     value_names = [name for name in schema.names if not (options.leaves_key_out and name in key_names)]
     for name in value_names:
         if not name.startswith(options.value_prefix) or name == options.value_prefix:

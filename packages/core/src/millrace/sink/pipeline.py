@@ -15,8 +15,8 @@ from millrace.gc_control import garbage_collection_paused
 from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.sink.committer.exactly_once import SUCCESSOR_TIMEOUT_S, write_exactly_once
 from millrace.sink.committer.orphaned_ledgers import check_first_batch
+from millrace.sink.committer.producer_sessions import TransactionSessions
 from millrace.sink.committer.query_registration import register_query
-from millrace.sink.committer.transaction_session import TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.sink.writer.partition import choose_partitions
 from millrace.sink.writer.produce import RecordWriter

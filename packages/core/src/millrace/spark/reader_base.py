@@ -32,7 +32,7 @@ class ReaderBase:
     """
 
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
-        from millrace.source.reader.builder_factory import record_batch_builder_for
+        from millrace.source.reader.decoding_plan import record_batch_builder_for
 
         with user_errors():
             self._config = config

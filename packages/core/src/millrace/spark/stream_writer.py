@@ -31,7 +31,7 @@ class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
         # Spark plans every micro-batch of a query that may run for months, some of them in a new process. As long as
         # the Java client waits, brokers may be away
         super().__init__(config, schema, check=check, connect_timeout_s=60.0)
-        from millrace.sink.committer.completed_runs import completed_run
+        from millrace.sink.committer.completed_batches import completed_run
 
         self._completed = completed_run(self._config) if config.options.is_exactly_once else None
 

@@ -95,7 +95,7 @@ class Dialect:
         layout: The layout of its messages.
         has_payload: Whether the change is in the field ``payload``, beside its schema; None where it never is.
         name_filter: The filter of messages by database and table; None to read all.
-        has_database_values: Whether rows have values as `millrace_formats.changelog.database_types` describes them.
+        has_database_values: Whether rows have values as `millrace_formats.changelog.canal_values` describes them.
     """
 
     layout: Layout

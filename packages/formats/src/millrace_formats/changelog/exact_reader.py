@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError
-from millrace_formats.changelog.database_types import DatabaseValues
+from millrace_formats.changelog.canal_values import DatabaseValues
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.exact_rows import ExactRows
 from millrace_formats.changelog.metadata import MetadataKey

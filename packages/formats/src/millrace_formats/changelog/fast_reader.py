@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace_formats.changelog.database_types import DECLARED_TYPES, declared_binary, to_bytes
+from millrace_formats.changelog.canal_values import DECLARED_TYPES, declared_binary, to_bytes
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.message_types import message_type, metadata_column
 from millrace_formats.changelog.metadata import MetadataKey

@@ -20,7 +20,7 @@ from millrace_formats.json.msgspec_types import NULL
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import parse, shown
 from millrace_formats.shared.column_casts import Reject, reject_lists, reject_where
-from millrace_formats.shared.nullability import keep_nullability
+from millrace_formats.shared.field_conversion import keep_nullability
 from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND, check_range, parse_instant
 from millrace_formats.shared.time_columns import parse_timestamps
 

@@ -31,7 +31,7 @@ from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.csv.line_splitter import LineSplitter
 from millrace_formats.csv.options import CsvOptions
 from millrace_formats.shared import java_text, sql_times
-from millrace_formats.shared.nullability import convert_elements, keep_nullability
+from millrace_formats.shared.field_conversion import convert_elements, keep_nullability
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 
 Convert = Callable[[str], Any]

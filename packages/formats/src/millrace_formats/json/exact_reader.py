@@ -28,7 +28,7 @@ from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import Number, json_text, parse, shown
 from millrace_formats.shared import java_text, sql_times
-from millrace_formats.shared.nullability import convert_elements, keep_nullability
+from millrace_formats.shared.field_conversion import convert_elements, keep_nullability
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
 
 Convert = Callable[[Any], Any]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Producer
 
-from millrace.kafka.properties import translate
+from millrace.kafka.property_translation import translate
 
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 PLAIN = 'a.PlainLoginModule required username="u" password="hush";'

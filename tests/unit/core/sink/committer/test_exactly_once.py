@@ -12,7 +12,7 @@ import pytest
 from millrace.errors import ClientError, DeliveryError, FencedError, LedgerError
 from millrace.sink.committer.exactly_once import write_exactly_once
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
-from millrace.sink.committer.transaction_session import TransactionSession, TransactionSessions
+from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 from support.records import sink_config
 
@@ -133,7 +133,7 @@ def test_what_is_skipped_in_doubt_is_committed_by_the_ledger_alone(
         assert (result.is_skipped, sessions.producer.calls) == (batch == 5, calls)
     assert sessions.session.ledger is not None
     assert sessions.session.ledger.has_written("run-1", 6)
-    assert ["It is skipped now" in message for message in caplog.messages] == [True]
+    assert ["it is skipped" in message for message in caplog.messages] == [True]
 
 
 def test_a_micro_batch_that_follows_a_completed_one_of_its_run_is_in_no_doubt(forgotten: None) -> None:

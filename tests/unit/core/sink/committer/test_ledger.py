@@ -44,7 +44,7 @@ def test_a_ledger_knows_the_newest_of_each_query_and_stays_small(found: list[Led
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"v":2,"written":[]}', '{"v":1,"written":[["q"]]}', "hello"])
 def test_what_is_no_ledger_is_an_error(text: str) -> None:
-    with pytest.raises(LedgerError, match="which is no ledger of this version of millrace"):
+    with pytest.raises(LedgerError, match="which is not a ledger of this version of millrace"):
         Ledger.parse(text)
 
 

@@ -83,7 +83,7 @@ def test_a_value_needs_columns_beside_the_key() -> None:
 
 
 def test_a_key_field_that_the_rows_lack_is_refused() -> None:
-    assert "option 'key.fields' names 'di', which is no column" in refused_rows(
+    assert "option 'key.fields' names 'di', which is not a column" in refused_rows(
         sink_config(topic="orders", **KEYED | {"key.fields": "di"}), PERSON.schema
     )
 

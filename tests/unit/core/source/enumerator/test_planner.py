@@ -11,7 +11,7 @@ from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
-from millrace.source.data_loss import DATA_LOSS_HINT
+from millrace.source.data_loss_messages import DATA_LOSS_HINT
 from millrace.source.enumerator.planner import Planner, plan_micro_batch
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.enumerator.subscriber import MISSING_PATIENCE_S

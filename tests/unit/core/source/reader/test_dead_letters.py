@@ -72,10 +72,10 @@ def test_a_flood_is_counted_and_not_logged(
         log.collect(bad({}))
         log.finish()
     assert [message.partition(" that")[0] for message in caplog.messages[2:]] == [
-        "2 more malformed messages",
-        "4 more malformed messages",
+        "This task skipped 2 more malformed messages",
+        "This task skipped 4 more malformed messages",
     ]
-    assert "left out of this log, which shows 10 in 10 s" in caplog.messages[2]
+    assert "that are not logged (limit: 10 per 10 s)" in caplog.messages[2]
 
 
 def test_a_dead_letter_has_the_messages_headers_and_its_place(bad: Callable[..., list[MalformedRecord]]) -> None:

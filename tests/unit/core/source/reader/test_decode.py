@@ -34,7 +34,7 @@ def test_rows_of_unknown_messages_are_refused() -> None:
 
 
 def test_row_kinds_of_a_format_of_rows_are_refused_and_not_dropped() -> None:
-    with pytest.raises(PluginError, match=r"^format 'acme' gave row kinds, but is no ChangelogFormat$"):
+    with pytest.raises(PluginError, match=r"^format 'acme' returned row kinds but is not a ChangelogFormat$"):
         check_decoded(Decoded(rows(1), row_kinds=pa.array(["-D"])), SCHEMA, 1, "acme", None)
 
 

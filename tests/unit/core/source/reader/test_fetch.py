@@ -15,7 +15,7 @@ from millrace.errors import ClientError, DataLossError, UnknownTopicError
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.consumer import KafkaConsumer
 from millrace.records.messages import Messages
-from millrace.source.data_loss import DATA_LOSS_HINT
+from millrace.source.data_loss_messages import DATA_LOSS_HINT
 from millrace.source.reader.fetch import (
     BATCH_BYTES,
     FIRST_BATCH_MESSAGES,

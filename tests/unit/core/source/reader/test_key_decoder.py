@@ -11,7 +11,7 @@ import pytest
 from millrace.configuration.build import configure_source
 from millrace.errors import PluginError, SchemaError
 from millrace.records.messages import Messages
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 
 Make = Callable[..., Messages]
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
@@ -110,7 +110,7 @@ def test_a_malformed_key_that_may_pass_leaves_its_columns_null(messages: Make) -
 
 
 def test_a_key_field_that_the_schema_lacks_is_refused(messages: Make) -> None:
-    with pytest.raises(SchemaError, match=r"option 'key\.fields' names 'key_id', which is no column for formats"):
+    with pytest.raises(SchemaError, match=r"option 'key\.fields' names 'key_id', which is not a column for formats"):
         rows(messages(), **{"key.fields": "key_id"})
 
 

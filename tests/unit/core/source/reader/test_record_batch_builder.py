@@ -12,7 +12,7 @@ import pytest
 from millrace.configuration.build import configure_source
 from millrace.errors import SchemaChangedError
 from millrace.records.messages import Messages
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace.source.reader.record_batch_builder import BuiltBatch
 
 Make = Callable[..., Messages]

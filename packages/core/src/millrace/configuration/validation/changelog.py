@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 
 from millrace.contracts import ChangelogFormat
 from millrace.options.metadata import format_metadata_keys
+from millrace.options.shared import TableOptions
 from millrace.options.suggestions import closest
-from millrace.options.table import TableOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import PluginRef, plugin_manager
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from millrace.contracts import ChangelogFormat
 from millrace.errors import PluginError
-from millrace.options.table import TableOptions
+from millrace.options.shared import TableOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import plugin_manager
 

@@ -35,7 +35,7 @@ class ProviderLogin:
     Attributes:
         name: The provider's name or class.
         options: Its options, by their names without prefix.
-        properties: The other properties, for `millrace.kafka.properties.translate`.
+        properties: The other properties, for `millrace.kafka.property_translation.translate`.
         problems: Contradictions between properties.
     """
 

@@ -17,8 +17,8 @@ from millrace.kafka.retry import poll
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
 from millrace.sink.committer.ledger_store import ledger_offset
+from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.committer.query_registration import read_registration
-from millrace.sink.committer.transaction_session import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
 
 logger = logging.getLogger("millrace.sink")
@@ -120,7 +120,12 @@ def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) ->
         described = f"exactly-once by transactional id {session.producer.transactional_id!r}: {error}"
         if isinstance(error, FencedError) or policy == "fail":
             raise type(error)(described) from None
-        logger.warning("%s. It is %s now", described, "written" if policy == "write" else "skipped")
+        logger.warning(
+            "%s. With 'sink.exactly-once.if-in-doubt' = %r it is %s",
+            described,
+            policy,
+            "written" if policy == "write" else "skipped",
+        )
         return WriteDecision.SKIP_IN_DOUBT if policy == "skip" else WriteDecision.WRITE
     if decision is WriteDecision.WRITE_AS_NEW_QUERY and ledger and task.is_streaming:
         last = ledger.entries[0]

@@ -64,8 +64,8 @@ class Ledger:
             return cls(tuple(LedgerEntry(*entry) for entry in fields["written"]))
         except (KeyError, TypeError, ValueError) as error:
             raise LedgerError(
-                f"its committed offset has the metadata {text[:80]!r}, which is no ledger of this version of millrace. "
-                f"Give an option 'sink.transactional-id-prefix' that nothing else uses"
+                f"its committed offset has the metadata {text[:80]!r}, which is not a ledger of this version of "
+                f"millrace. Give an option 'sink.transactional-id-prefix' that nothing else uses"
             ) from error
 
     def to_text(self) -> str:

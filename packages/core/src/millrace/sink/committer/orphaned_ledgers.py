@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
 from millrace.kafka.write_admin import WriteAdmin
-from millrace.sink.committer.completed_runs import completed_run
+from millrace.sink.committer.completed_batches import completed_run
 from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
 from millrace.worker import RESOURCES, ResourceKind
 

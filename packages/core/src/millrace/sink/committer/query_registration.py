@@ -14,7 +14,7 @@ from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
-from millrace.sink.committer.completed_runs import CompletedRun, note_completed_run
+from millrace.sink.committer.completed_batches import CompletedRun, note_completed_run
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.ledger_store import ledger_topic, read_ledger, registration_group
 from millrace.worker import RESOURCES, ResourceKind

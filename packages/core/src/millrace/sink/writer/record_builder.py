@@ -67,7 +67,7 @@ class RecordBuilder:
 
         Raises:
             MessageError: A row names a topic that is not permitted, a value cannot be serialized, a header has no key,
-                or a timestamp is none that Kafka's client takes.
+                or Kafka's client does not accept a timestamp.
             PluginError: A format does not give one payload for each row.
         """
         topics = list(self.route(rows))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from millrace.checkpoint import Offsets, StreamOffset
 from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError
-from millrace.source.data_loss import DATA_LOSS_HINT, describe_log, logger
+from millrace.source.data_loss_messages import DATA_LOSS_HINT, describe_log, logger
 from millrace.source.enumerator.subscriber import SubscribedPartitions
 
 _GONE = "is gone: its topic was deleted, has fewer partitions, or no longer matches the subscription"

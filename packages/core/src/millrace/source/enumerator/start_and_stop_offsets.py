@@ -15,7 +15,7 @@ from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
-from millrace.source.data_loss import describe_log, logger
+from millrace.source.data_loss_messages import describe_log, logger
 
 _WAITING_PAUSE_S, _WAITING_WARNING_S = 1.0, 60.0
 

@@ -25,7 +25,7 @@ logger = logging.getLogger("millrace.dirty_data")
 
 MAX_LOGGED = 10
 LOG_PERIOD_S = 10.0
-"""A worker logs so many messages in so many seconds, and then how many it left out."""
+"""A worker logs at most this many messages per period; at its end, each task logs how many were left out."""
 
 ERROR_HEADER_PREFIX = "millrace.error."
 """The beginning of the names of those headers that describe the error."""
@@ -106,8 +106,7 @@ class LogCollector:
         """Log how many messages were left out."""
         if self._left_out:
             logger.warning(
-                "%d more malformed messages that this task has skipped are left out of this log, which shows %d in "
-                "%.0f s",
+                "This task skipped %d more malformed messages that are not logged (limit: %d per %.0f s)",
                 self._left_out,
                 MAX_LOGGED,
                 LOG_PERIOD_S,

@@ -82,7 +82,7 @@ def _check_errors(decoded: Decoded, message_count: int, format_name: str) -> Non
 def _check_changelog(decoded: Decoded, format_name: str, metadata_keys: Sequence[str] | None) -> None:
     kinds, count = decoded.row_kinds, decoded.rows.num_rows
     if kinds is not None and metadata_keys is None:
-        raise PluginError(f"format {format_name!r} gave row kinds, but is no ChangelogFormat")
+        raise PluginError(f"format {format_name!r} returned row kinds but is not a ChangelogFormat")
     if kinds is not None and (kinds.type, len(kinds)) != (pa.string(), count):
         raise PluginError(f"format {format_name!r} gave {len(kinds)} row kinds ({kinds.type}) for {count} rows")
     if metadata_keys:

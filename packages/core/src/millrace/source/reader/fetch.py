@@ -2,8 +2,8 @@
 
 A log may have gaps: compacted records, markers of transactions, and records of aborted transactions, which a consumer
 with ``isolation.level`` = ``read_committed`` does not get (KIP-98). A range therefore ends at a later record, or at the
-end of the partition, or, where the client hands out nothing for a while though it fetches, at the offset that it has
-fetched up to.
+end of the partition, or, if the client keeps fetching but returns no visible records, at the last offset that it has
+fetched.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from millrace.kafka.errors import NO_GROUP_CODES, UNKNOWN_TOPIC_CODES, client_er
 from millrace.kafka.retry import REQUEST_TIMEOUT_S
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
-from millrace.source.data_loss import DATA_LOSS_HINT, describe_log, logger
+from millrace.source.data_loss_messages import DATA_LOSS_HINT, describe_log, logger
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 

@@ -11,7 +11,7 @@ from millrace.gc_control import garbage_collection_paused
 from millrace.kafka.consumer import consumer_for, new_consumer
 from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
-from millrace.source.reader.builder_factory import record_batch_builder_for
+from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace.source.reader.error_policy import ErrorPolicy
 from millrace.source.reader.fetch import fetch
 from millrace.source.reader.header_filter import filter_by_headers, load_header_filter

@@ -26,7 +26,7 @@ from millrace_formats.protobuf.schema.fields import (
     Wrapped,
 )
 from millrace_formats.protobuf.schema.values import UNRECOGNIZED, microseconds, names_by_number
-from millrace_formats.shared.nullability import convert_elements
+from millrace_formats.shared.field_conversion import convert_elements
 
 Read = Callable[[Any], Any]
 

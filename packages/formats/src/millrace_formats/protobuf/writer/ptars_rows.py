@@ -145,12 +145,12 @@ def _enum(value: Enum, column: pa.Array, path: ValuePath) -> pa.Array:
     if column.type == pa.string():
         index = pc.index_in(column, value_set=pa.array(numbers.keys(), pa.string()))
         unknown = pc.and_(index.is_null(), column.is_valid())
-        path.refuse(unknown, column, f"is no value of enum {enum.full_name}, which has {', '.join(numbers)}")
+        path.refuse(unknown, column, f"is not a value of enum {enum.full_name}, which has {', '.join(numbers)}")
         return pa.array(numbers.values(), pa.int32()).take(index)
     if enum.is_closed:
         in_enum = pc.is_in(column, value_set=pa.array(numbers.values(), column.type))
         unknown = pc.and_(pc.invert(in_enum), column.is_valid())
-        path.refuse(unknown, column, f"is no number of the closed enum {enum.full_name}")
+        path.refuse(unknown, column, f"is not a number of the closed enum {enum.full_name}")
     if column.type != pa.int32():
         _check_bounds(column, pa.int32(), value.proto.full_name, path)
     return column.cast(pa.int32())

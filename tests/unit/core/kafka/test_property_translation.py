@@ -5,7 +5,7 @@ from confluent_kafka import Consumer, Producer
 
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.consumer import _FIXED
-from millrace.kafka.properties import translate
+from millrace.kafka.property_translation import translate
 
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 

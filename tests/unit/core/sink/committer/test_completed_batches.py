@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from millrace.sink.committer.completed_runs import CompletedRun, completed_run, note_completed_run
+from millrace.sink.committer.completed_batches import CompletedRun, completed_run, note_completed_run
 from support.records import sink_config
 
 

@@ -11,8 +11,8 @@ from millrace.contracts import SampledMessage
 from millrace.errors import MessageError, SchemaError
 from millrace.testing import SchemaInferenceSuite
 from millrace_catalog.inference import JsonSchemaOptions
+from millrace_catalog.inference.json_inference import JsonSchemaInference
 from millrace_catalog.inference.options import parse_fixed_types
-from millrace_catalog.inference.schema_inference import JsonSchemaInference
 
 
 class TestJsonSchemaInference(SchemaInferenceSuite):
