@@ -22,7 +22,7 @@ BYTES = 1_000
 
 # One small batch after the other takes seconds, whatever the machine
 SMALL = {"batch.size": 4096, "linger.ms": 1000, "queue.buffering.max.messages": 1_000_000}
-SLOW = {"fetch.message.max.bytes": "4096", "fetch.max.bytes": "4096", "message.max.bytes": "4096"}
+SLOW = {"fetch.message.max.bytes": "4096", "fetch.max.bytes": "4096"}
 
 
 class CountingPositions(FetchPositions):

@@ -48,13 +48,20 @@ _FILE_PROPERTIES = (
 _NO_FILE = {"probe"}
 """Values that librdkafka takes instead of a path: use the system's certificate authorities."""
 
+_MESSAGE_MAX_BYTES = 1_000_000
+"""librdkafka's default of ``message.max.bytes``."""
+
 _OF_PRODUCERS = frozenset({"message.max.bytes", "request.timeout.ms"})
 """Properties of producers that a consumer would refuse beside its own, or warn of without need."""
 
 
 def consumer_settings(client: Properties) -> dict[str, str]:
     """Return the settings of a consumer of this process, see `client_settings`."""
-    return {name: value for name, value in client_settings(client).items() if name not in _OF_PRODUCERS}
+    settings = {name: value for name, value in client_settings(client).items() if name not in _OF_PRODUCERS}
+    if "fetch.max.bytes" in settings:
+        # librdkafka refuses a fetch that is smaller than the largest message; Java's client does not
+        settings["message.max.bytes"] = str(min(int(settings["fetch.max.bytes"]), _MESSAGE_MAX_BYTES))
+    return settings
 
 
 def client_settings(client: Properties, find: FindFile = find_file) -> Properties:

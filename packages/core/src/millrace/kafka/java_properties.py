@@ -252,7 +252,7 @@ _CONSUMER: dict[str, Handling] = {
     "exclude.internal.topics": _ignored(
         "internal topics never match a pattern, and are read when the option 'topic' names them", "true"
     ),
-    "fetch.max.bytes": _number(1_000_000, 2_147_483_135),
+    "fetch.max.bytes": _number(1_000, 2_147_483_135),
     "fetch.max.wait.ms": _number(0, 300_000, "fetch.wait.max.ms"),
     "fetch.min.bytes": _number(1, 100_000_000),
     "group.id": Passed(convert=group_name, note="also where a query starts, see [reading](reading.md)"),
