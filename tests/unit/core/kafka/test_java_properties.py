@@ -179,7 +179,7 @@ def test_ciphers_of_javas_names_are_openssls() -> None:
         ({"compression.zstd.level": "3"}, "has no effect in millrace: 'properties.compression.type' is 'lz4'"),
         ({"compression.lz4.level": "17"}, "= '17' is beyond what the Kafka client knows: 12 is used"),
         ({"linger.ms": "900001"}, "= '900001' is beyond what the Kafka client knows: 900000 is used"),
-        ({"fetch.max.bytes": "500"}, "= '500000' is beyond what the Kafka client knows: 1000 is used"),
+        ({"fetch.max.bytes": "500"}, "= '500' is beyond what the Kafka client knows: 1000 is used"),
         (
             {"ssl.cipher.suites": "TLS_AES_128_GCM_SHA256"},
             "has no effect in millrace: all cipher suites of TLS 1.3 are enabled",
