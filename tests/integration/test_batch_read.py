@@ -190,7 +190,7 @@ def test_reading_from_specific_offsets_to_others(spark, connection, timed):
         "scan.startup.mode": "specific-offsets",
         "scan.startup.specific-offsets": "partition:0,offset:2;partition:1,offset:8",
         "scan.bounded.mode": "specific-offsets",
-        "scan.bounded.specific-offsets": f"topic:{timed},partition:0,offset:4;partition:1,offset:1000",
+        "scan.bounded.specific-offsets": f"topic:{timed},partition:0,offset:4;partition:1,offset:10",
     }
 
     rows = spark.read.format("millrace").options(**connection, topic=timed, **options).load()

@@ -365,7 +365,7 @@ def test_a_group_of_ledgers_that_holds_something_else_is_left_alone(config, brok
     name, partition = f"{config.options.transactional_id_prefix}.{group}", TopicPartition(topic, 0, 900)
     with consumer_of(broker, name) as application:
         application.commit(offsets=[partition], asynchronous=False)
-        with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is no ledger"):
+        with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is not a ledger"):
             complete_micro_batch(worker, config, topic)
         assert [found.offset for found in application.committed([partition])] == [900]
 
