@@ -162,6 +162,8 @@ def readers() -> list[dict[str, Any]]:
 
 
 spark = session()
+# Exactly-once asks for it
+spark.conf.set("spark.sql.adaptive.streaming.stateless.enabled", "false")
 parts = [
     kafka_columns,
     filtered_json_with_metadata,
