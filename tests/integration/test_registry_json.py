@@ -14,12 +14,13 @@ from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSe
 from confluent_kafka.serialization import MessageField
 from confluent_kafka.serialization import SerializationContext as ClientContext
 
-from millrace.contracts import Format, Payloads, SerializationContext
+from millrace.contracts import Format, Payloads
 from millrace.errors import OptionsError, RegistryError
 from millrace.testing import FormatSuite
 from millrace_formats.json.confluent_format import JsonConfluentFormat
 from millrace_formats.json.registry.options import JsonRegistryOptions
 from millrace_formats.registry.frame import frame_of
+from support.registry_messages import read, write
 from unit.formats.test_conformance import NULLS, SCALAR_ROWS, SCALARS
 
 
@@ -30,17 +31,6 @@ def topic(request: pytest.FixtureRequest) -> str:
 
 def format_of(registry: Any, **options: Any) -> JsonConfluentFormat:
     return JsonConfluentFormat(JsonRegistryOptions(url=registry.url, **options))
-
-
-def write(format_: Format, topic: str, rows: pa.RecordBatch) -> list[bytes | None]:
-    return list(format_.encoder_for(rows.schema, SerializationContext(topic)).encode(rows).to_list())
-
-
-def read(format_: Format, columns: pa.Schema, messages: list[bytes | None]) -> list[dict[str, Any]]:
-    decoded = format_.decoder(columns).decode(Payloads(messages))
-    assert not decoded.errors
-    rows: list[dict[str, Any]] = decoded.rows.to_pylist()
-    return rows
 
 
 def schema_of(**properties: Any) -> str:

@@ -12,7 +12,7 @@ from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, Proto
 from confluent_kafka.serialization import MessageField
 from confluent_kafka.serialization import SerializationContext as ClientContext
 
-from millrace.contracts import Format, Payloads, SerializationContext
+from millrace.contracts import Format, Payloads
 from millrace.errors import OptionsError, RegistryError, SchemaError
 from millrace.testing import FormatSuite
 from millrace_formats.protobuf.confluent_format import ProtobufConfluentFormat
@@ -20,6 +20,7 @@ from millrace_formats.protobuf.registry.frame import message_frame
 from millrace_formats.protobuf.registry.options import ProtobufRegistryOptions
 from millrace_formats.protobuf.registry.schemas import parse_schema
 from millrace_formats.registry.schema_registry import SchemaText
+from support.registry_messages import read, write
 
 VERSIONS = [
     'syntax = "proto3"; package shop; message Order { int32 id = 1; string customer = 2; bytes old = 3; }',
@@ -36,17 +37,6 @@ def topic(request: pytest.FixtureRequest) -> str:
 
 def format_of(registry: Any, **options: Any) -> ProtobufConfluentFormat:
     return ProtobufConfluentFormat(ProtobufRegistryOptions(url=registry.url, **options))
-
-
-def write(format_: Format, topic: str, rows: pa.RecordBatch) -> list[bytes | None]:
-    return list(format_.encoder_for(rows.schema, SerializationContext(topic)).encode(rows).to_list())
-
-
-def read(format_: Format, columns: pa.Schema, messages: list[bytes | None]) -> list[dict[str, Any]]:
-    decoded = format_.decoder(columns).decode(Payloads(messages))
-    assert not decoded.errors
-    rows: list[dict[str, Any]] = decoded.rows.to_pylist()
-    return rows
 
 
 def client(registry: Any) -> SchemaRegistryClient:

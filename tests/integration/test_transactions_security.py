@@ -126,7 +126,7 @@ def left_secured(secured) -> Iterator[OpenTransactions]:
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch) -> Path:
-    """Where temporary files come and go."""
+    """The folder of temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -1,4 +1,4 @@
-"""What is inferred of changes, as Canal and Debezium write them, reads them exactly."""
+"""Inferred columns read the changes of Canal and Debezium exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What millrace expects of PySpark beyond its documentation; these tests fail first when Spark changes it."""
+"""Guards for uses of PySpark beyond its documentation: these tests fail first when Spark changes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Killed(BaseException):
 
 
 class LocalFolder:
-    """What `HadoopFolder` does, on this machine, up to a number of operations.
+    """A `HadoopFolder` on this machine that stops after a number of operations.
 
     Args:
         root: The folder.

@@ -1,4 +1,4 @@
-"""What the demo relies on in PySpark to end its Java process; these tests fail first when PySpark changes."""
+"""Guards for the demo's use of PySpark's Java process: these tests fail first when PySpark changes."""
 
 import inspect
 import subprocess

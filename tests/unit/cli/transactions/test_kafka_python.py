@@ -1,4 +1,4 @@
-"""What millrace relies on in kafka-python; these tests fail first when the library changes."""
+"""Guards for uses of kafka-python's internals: these tests fail first when the library changes."""
 
 import inspect
 

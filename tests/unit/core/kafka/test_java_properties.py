@@ -59,7 +59,7 @@ COMPANIONS: dict[str, dict[str, str]] = {
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What stands for the parts in braces of values."""
+    """Values for the parts in braces."""
     folder = tmp_path_factory.mktemp("files")
     root = authority("root")
     me = issue("me", root)
@@ -84,7 +84,7 @@ def given(name: str, places: dict[str, str]) -> dict[str, str]:
 
 @pytest.fixture
 def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    """What the log of options has been told."""
+    """The messages in the log of options."""
     with caplog.at_level(logging.WARNING, "millrace.options"):
         yield caplog
 

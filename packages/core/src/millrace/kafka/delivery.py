@@ -15,7 +15,7 @@ from millrace.kafka.producer import KafkaProducer
 
 QUEUE_WAIT_S = 0.02
 FLUSH_INTERVAL_S = 1.0
-"""How often a flush looks for failed deliveries."""
+"""Seconds between a flush's checks for failed deliveries."""
 
 
 class Delivery:

@@ -19,7 +19,7 @@ STATISTICS_INTERVAL_MS = "5000"
 STATISTICS_OFF = {STATISTICS_INTERVAL: "0"}
 
 POSITIONS_INTERVAL_MS = "20"
-"""How often a consumer reports how far it has fetched, where that is followed: for so long it may fetch too much."""
+"""Milliseconds between reports of how far a consumer has fetched; for so long it may fetch too much."""
 
 _TOTALS = {
     "consumer": ("rx", "rx_bytes", "rxmsgs", "rxmsg_bytes", "tx", "tx_bytes", "replyq"),

@@ -28,7 +28,7 @@ _USED_ROWS = {
     Operation.DELETE: bytes([True, False]),
     Operation.NOTHING: bytes([False, False]),
 }
-"""Whether an operation uses the row before, and the row after."""
+"""Two flags: an operation uses the row before, and the row after."""
 
 
 class BeforeAfterLayout(Layout):

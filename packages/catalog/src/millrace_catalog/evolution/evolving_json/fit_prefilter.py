@@ -18,7 +18,7 @@ from millrace_catalog.types import Array, DataType, Map, Row, Scalar
 from millrace_catalog.types.model import Kind
 
 Check = Callable[[list[Any]], bool]
-"""Whether all values of a column surely fit."""
+"""A test that all values of a column surely fit."""
 
 
 class ExpectedShape(NamedTuple):

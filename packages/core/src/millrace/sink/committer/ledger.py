@@ -95,7 +95,7 @@ class WriteDecision(Enum):
     SKIP = auto()
     """They have been written already."""
     SKIP_IN_DOUBT = auto()
-    """Whether they have been written is unknown; the user's option leaves them out."""
+    """Leave the rows out: the ledger does not say if they are written, and the user's option says to skip them."""
     WRITE_AS_NEW_QUERY = auto()
     """The query begins with a transactional id that other queries have used."""
 

@@ -20,7 +20,7 @@ from millrace.sink.committer.ledger_store import ledger_topic, read_ledger, regi
 from millrace.worker import RESOURCES, ResourceKind
 
 REGISTRATION_INTERVAL_S = 3600.0
-"""How often a query registers again, since brokers forget groups that nobody commits to."""
+"""Seconds between registrations of a running query; brokers expire groups that nobody commits to."""
 
 # The time of the next registration of each run, by the monotonic clock
 NEXT_REGISTRATIONS = ResourceKind[float]("registration", capacity=256)

@@ -18,7 +18,7 @@ DEFAULT_RECORD_BYTES = 1_000.0
 """The assumed size of a record as long as none was seen."""
 
 RESAMPLE_SAFETY_FACTOR = 10
-"""How many times larger records may have become before a batch that seems to fit is sampled again."""
+"""Growth of the size of records up to which a batch that seems to fit is not sampled again."""
 
 
 class RecordSizes(Protocol):

@@ -19,7 +19,7 @@ from millrace.options.secrets import Properties
 SAMPLE_RECORDS = 200
 
 MAX_SCANNED_RECORDS = 10_000
-"""How many records a search for a timestamp goes through."""
+"""Largest number of records that a search for a timestamp reads."""
 
 _LOOKING_AT_SIZES = "looking at the size of records"
 _LOOKING_AT_TIMESTAMPS = "looking at the timestamps of records"

@@ -16,8 +16,8 @@ from millrace.options.connector import SourceOptions
 from millrace.options.values import topic_matcher
 
 MISSING_PATIENCE_S = 3.0
-"""How long partitions that were read must be missing before they count as gone: a broker that has just started may not
-know all topics yet."""
+"""Seconds that partitions must be missing before they count as gone: a broker that has just started may not know all
+topics yet."""
 
 MISSING_PAUSE_S = 0.5
 

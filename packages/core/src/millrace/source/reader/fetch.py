@@ -38,7 +38,7 @@ BATCH_BYTES = 8 << 20
 """About the most bytes in a batch, by the size of the messages before."""
 
 POLL_TIMEOUT_S = 0.02
-"""How long one call waits for messages: it returns early when it has all that it asked for."""
+"""Seconds that one call waits for messages; it returns early when it has all that it asked for."""
 
 _GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.OFFSET_OUT_OF_RANGE}
 
