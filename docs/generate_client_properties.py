@@ -8,6 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from millrace.kafka.java_properties import JAVA_PROPERTIES, Handling, Ignored, JavaClass, OtherMeans, Passed
+from millrace.kafka.property_translation import CONNECTOR_PROPERTIES
 
 PAGE = Path(__file__).with_name("client-properties.md")
 
@@ -52,6 +53,16 @@ relies on the other replicas.
 """
 
 
+_OF_CONNECTORS = """
+## Properties of Flink's connectors
+
+Flink's source overrides one property, and Huawei's connectors have some of Kerberos:
+
+| property | what happens here |
+|---|---|
+"""
+
+
 def render() -> str:
     """The page's text."""
     names = json.loads(_NAMES.read_text())
@@ -62,6 +73,8 @@ def render() -> str:
             for name, handling in sorted(JAVA_PROPERTIES.items(), key=itemgetter(0))
         )
         + "\n"
+        + _OF_CONNECTORS
+        + "".join(f"| `{name}` | {_outcome(name, handling)} |\n" for name, handling in CONNECTOR_PROPERTIES.items())
     )
 
 

@@ -30,8 +30,9 @@ HEAD = """# Options
 
 Generated from the options' declarations by `tox -e docs`.
 
-Names, defaults and values are those of the reference connectors. Names are compared without case. Source and sink take
-one set of options: each uses its own, all are checked. An unknown option is an error.
+Names, defaults and values are those of the [reference](reference-parity.md), Flink's Kafka connectors. Names are
+compared without case. Source and sink take one set of options: each uses its own, all are checked. An unknown option is
+an error.
 """
 
 CLIENT = """## Kafka client

@@ -33,6 +33,9 @@ def test_an_option_that_belongs_nowhere_is_only_unknown() -> None:
     [
         ("sink.parallelism", "a data source cannot divide rows; use df.repartition(n, 'key')"),
         ("sink.buffer-flush.max-rows", "requires an upsert table, which is not supported yet"),
+        ("schema.inference.strategy", "the columns of a Spark query are fixed; the catalog has this option"),
+        ("debezium-json.distributed-tables", "requires a pipeline that reads or writes several tables"),
+        ("sink.tableId-to-topic.mapping", "requires a pipeline that reads or writes several tables"),
     ],
 )
 def test_an_option_that_no_data_source_can_have_is_told_with_what_to_do(name: str, hint: str) -> None:

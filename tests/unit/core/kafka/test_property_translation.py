@@ -177,6 +177,15 @@ def test_stores_stay_as_they_are_to_be_read_where_a_client_is_made() -> None:
     assert translate({**SERVERS, **stores}) == ({**SERVERS, **stores}, [], [])
 
 
+def test_a_property_that_flinks_source_overrides_has_no_effect() -> None:
+    translation = translate({**SERVERS, "auto.offset.reset.strategy": "earliest"})
+    assert (translation.client, translation.problems) == (SERVERS, [])
+    assert translation.warnings == [
+        "option 'properties.auto.offset.reset.strategy' has no effect in millrace: 'scan.startup.mode' and "
+        "'properties.auto.offset.reset' decide where reading starts"
+    ]
+
+
 def test_huaweis_properties_of_kerberos_are_translated() -> None:
     translation = translate(
         {

@@ -17,6 +17,7 @@ from millrace.configuration.plugin_references import Direction, PluginReferences
 from millrace.configuration.spark_compat import SPARK_OPTIONS, translate_spark_options
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS, hint_for
 from millrace.configuration.validation import option_problems
+from millrace.configuration.validation.error_tolerance import error_tolerance_warnings
 from millrace.errors import OptionsError
 from millrace.kafka.idempotence import exclusion_warnings
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -157,6 +158,8 @@ def _parse_directions(
     value_format, key_format = plugins.value_format(source_options), plugins.key_format(source_options)
     for problem in option_problems(source_options, source_client, sink_options, value_format, given):
         parser.report(problem)
+    for sentence in error_tolerance_warnings(source_options, given):
+        warn(sentence)
     if sink_options.waits_for_brokers and not sink_options.is_exactly_once:
         for sentence in exclusion_warnings(client):
             warn(sentence)

@@ -8,11 +8,30 @@ _PLUGIN_OPTIONS = {
     "sink.partitioner.": "'sink.partitioner'",
 }
 
+_PIPELINE = (
+    "requires a pipeline that reads or writes several tables, which is not supported yet; a topic is one table here"
+)
+
 UNSUPPORTED_OPTIONS = {
     "sink.parallelism": "a data source cannot divide rows; use df.repartition(n, 'key') before the write, where the "
     "key keeps records with the same key in order, or KafkaSink's set_parallelism(n)",
     "sink.buffer-flush.": "requires an upsert table, which is not supported yet; micro-batches and "
     "'properties.linger.ms' decide when records are sent",
+    "schema.inference.strategy": "the columns of a Spark query are fixed; the catalog has this option, and its "
+    "restart_on_schema_change restarts a query with the columns that its messages need",
+    **dict.fromkeys(
+        (
+            "canal-json.distributed-tables",
+            "debezium-json.distributed-tables",
+            "debezium-json.emit.full-table-id.enabled",
+            "debezium-json.include-schema.enabled",
+            "json.decode.parser-table-id.fields",
+            "partition.strategy",
+            "scan.value.initial-schemas.ddls",
+            "sink.tableId-to-topic.mapping",
+        ),
+        _PIPELINE,
+    ),
 }
 """Options of the reference, by name or prefix, that a data source cannot have, and what to do instead."""
 

@@ -27,7 +27,10 @@ _CONTROLLED_BY_MILLRACE = {
 _ALIASES = {"sasl.mechanisms": "sasl.mechanism"}
 """librdkafka's names with the handling of one of Java's."""
 
-_HUAWEIS: dict[str, Handling] = {
+CONNECTOR_PROPERTIES: dict[str, Handling] = {
+    "auto.offset.reset.strategy": Ignored(
+        "'scan.startup.mode' and 'properties.auto.offset.reset' decide where reading starts"
+    ),
     "connector.auth.open": Ignored(
         "'properties.security.protocol' and 'properties.sasl.mechanism' decide on a login", frozenset({"true"})
     ),
@@ -38,7 +41,7 @@ _HUAWEIS: dict[str, Handling] = {
         "names, for the driver and all executors"
     ),
 }
-"""Properties that Huawei's connectors add to Kafka's."""
+"""Properties that Flink's connectors know beside Kafka's: one that they override, and Huawei's of Kerberos."""
 
 _CODECS_WITH_LEVELS = ("gzip", "lz4", "zstd")
 _COMPRESSION_LEVEL = within(-1, 12)
@@ -93,7 +96,7 @@ def translate(java: Mapping[str, str]) -> Translation:
 def _translated(java: Mapping[str, str], problems: list[str], warnings: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield names as given, librdkafka's names, and values; append to the problems and warnings."""
     for name, value in java.items():
-        handling = JAVA_PROPERTIES.get(_ALIASES.get(name, name)) or _HUAWEIS.get(name, Passed())
+        handling = JAVA_PROPERTIES.get(_ALIASES.get(name, name)) or CONNECTOR_PROPERTIES.get(name, Passed())
         if name in _CONTROLLED_BY_MILLRACE:
             problems.append(f"option 'properties.{name}' cannot be set: {_CONTROLLED_BY_MILLRACE[name]}")
         elif isinstance(handling, Passed):

@@ -34,8 +34,6 @@ def test_options_that_fit_are_taken(options: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("ingestion.error-tolerance.max-count", "-1"),
-        ("ingestion.error-tolerance.max-count", "5"),
         ("dirty-data.collector", "logger"),
         ("dirty-data.collector.topic", "dead"),
     ],
@@ -45,6 +43,18 @@ def test_what_is_for_tolerated_messages_needs_them(name: str, value: str, strict
     assert problems({**BASE, **strict, name: value}) == (
         f"option {name!r} requires 'ingestion.ignore-errors' = 'true'; otherwise a malformed message ends the query",
     )
+
+
+@pytest.mark.parametrize("strict", [{}, {"ingestion.ignore-errors": "false"}])
+def test_a_limit_without_tolerance_has_no_effect_and_a_warning(
+    strict: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    options = {**BASE, **strict, "ingestion.error-tolerance.max-count": "7"}
+    assert not configure_source(options).options.ignore_errors
+    assert [record.message for record in caplog.records if "has no effect" in record.message] == [
+        "option 'ingestion.error-tolerance.max-count' has no effect without 'ingestion.ignore-errors' = 'true': the "
+        "first malformed message ends the query"
+    ]
 
 
 def test_without_a_format_nothing_is_malformed() -> None:

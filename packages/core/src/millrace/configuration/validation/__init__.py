@@ -36,4 +36,4 @@ def option_problems(
     yield from exclusion_problems(source_client, is_exactly_once=sink.is_exactly_once)
     yield from changelog_problems(source, value_format, given)
     yield from key_value_problems(source, given)
-    yield from error_tolerance_problems(source, given)
+    yield from error_tolerance_problems(source)

@@ -13,16 +13,28 @@ _COLLECTOR = "dirty-data.collector"
 _TOPIC = "dirty-data.collector.topic"
 
 
-def error_tolerance_problems(options: SourceOptions, given: Collection[str]) -> Iterator[str]:
-    """Yield one sentence for each option that lacks another one or contradicts it.
+def error_tolerance_warnings(options: SourceOptions, given: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for a limit that has no effect, since no malformed message is tolerated, as in the reference.
 
     Args:
         options: The options of the source.
         given: The names of all options that the user has given, in lower case.
     """
+    if not options.ignore_errors and _MAX_COUNT in given:
+        yield (
+            f"option {_MAX_COUNT!r} has no effect without {_IGNORE_ERRORS!r} = 'true': the first malformed message "
+            f"ends the query"
+        )
+
+
+def error_tolerance_problems(options: SourceOptions) -> Iterator[str]:
+    """Yield one sentence for each option that lacks another one or contradicts it.
+
+    Args:
+        options: The options of the source.
+    """
     if not options.ignore_errors:
         is_set = {
-            _MAX_COUNT: _MAX_COUNT in given,
             _COLLECTOR: options.dirty_collector is not None,
             _TOPIC: options.dead_letter_topic is not None,
         }
