@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 import millrace
+from millrace.api.metrics_model import PartitionMetrics, SinkMetrics, SourceMetrics
 from millrace.api.sink import KafkaSinkBuilder
 from millrace.api.source import KafkaSourceBuilder
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS
@@ -23,6 +24,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 OVERVIEW = DOCS / "reference-parity.md"
 PAGES = sorted((DOCS / "reference-parity").glob("*.md"))
 STATUSES = ("works", "differs on purpose", "not applicable", "planned")
+
+METRICS = (PartitionMetrics, SourceMetrics, SinkMetrics)
 
 NOT_OURS = {
     "advertised.listeners",
@@ -149,6 +152,13 @@ def test_public_names_exist() -> None:
     for name in used:
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name
+
+
+def test_metrics_exist() -> None:
+    used = {name for row in ROWS for name in re.findall(r"`([a-z]+[A-Z]\w+)`", row.item)}
+    known = {name for each in METRICS for name in each.__dataclass_fields__}
+    assert "pendingRecords" in used
+    assert [name for name in used if re.sub(r"(?=[A-Z])", "_", name).lower() not in known] == []
 
 
 def test_methods_of_builders_exist() -> None:
