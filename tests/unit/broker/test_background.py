@@ -19,7 +19,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def note(state: Path, **fields: object) -> BackgroundBroker:
     values = {"pid": os.getpid(), "identity": "?", "bootstrap_servers": "", "version": "4.1.0", "started": 0.0}
-    noted = BackgroundBroker(**{**values, "data_dir": str(state), "temporary": False, **fields})  # type: ignore[arg-type]
+    noted = BackgroundBroker(**{**values, "data_dir": str(state), "temporary": False, **fields})
     (state / "broker.json").write_text(json.dumps(dataclasses.asdict(noted)))
     return noted
 

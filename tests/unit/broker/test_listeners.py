@@ -17,7 +17,7 @@ from millrace_broker.listeners import free_ports, is_free
 )
 def test_a_wrong_listener_is_refused(listener: dict[str, object], message: str) -> None:
     with pytest.raises(OptionsError, match=message):
-        Listener(**listener)  # type: ignore[arg-type]
+        Listener(**listener)
 
 
 def test_free_ports_differ_and_are_free() -> None:

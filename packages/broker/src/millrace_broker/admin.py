@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import socket
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from millrace.errors import ClientError, MachineError, UnreachableError
+from millrace.kafka.retry import poll
+from millrace_broker.listeners import is_free
 from millrace_broker.node import NodeConfig
 
 if TYPE_CHECKING:
@@ -29,18 +30,14 @@ class PortTakenError(MachineError):
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     """Wait for a condition, checking every 20 ms; returns whether it came true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
+    return poll(condition, timeout_s=seconds, interval_s=_POLL_SECONDS)
 
 
 def await_ready(
     config: NodeConfig,
     exit_code: Callable[[], int | None],
     nodes: frozenset[int],
+    ports: Collection[int],
     *,
     timeout: float = _READY_TIMEOUT_SECONDS,
     metadata_timeout: float = _METADATA_TIMEOUT_SECONDS,
@@ -51,11 +48,12 @@ def await_ready(
         config: The broker.
         exit_code: Returns the exit code of its process; None while it runs.
         nodes: Ids of the nodes that it must know to be up.
+        ports: The ports that it listens on.
         timeout: Seconds to wait.
         metadata_timeout: Seconds to wait for each answer of the broker.
 
     Raises:
-        PortTakenError: Another program has one of its ports.
+        PortTakenError: It exited, and another program has one of its ports.
         MachineError: It exited, or it is not ready in time; the message holds the last lines of its log.
     """
 
@@ -68,8 +66,9 @@ def await_ready(
     if code is None:
         return
     tail = log_tail(config)
-    if "Address already in use" in tail:
-        raise PortTakenError(f"the Kafka broker exited while starting, since one of its ports is taken.\n{tail}")
+    taken = next((port for port in ports if not is_free(port)), None)
+    if taken is not None:
+        raise PortTakenError(f"the Kafka broker exited while starting; another program has its port {taken}.\n{tail}")
     raise MachineError(f"the Kafka broker exited while starting, with code {code}.\n{tail}")
 
 

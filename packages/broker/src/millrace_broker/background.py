@@ -130,7 +130,7 @@ def _launch(runtime: KafkaRuntime, folder: Path, port: int, *, temporary: bool) 
             temporary=temporary,
         )
         _write_record(broker)
-        await_ready(config, java.poll, frozenset([config.member.node_id]))
+        await_ready(config, java.poll, frozenset([config.member.node_id]), config.ports(broker.version))
     except BaseException:
         java.kill()
         java.wait()

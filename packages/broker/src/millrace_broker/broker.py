@@ -6,13 +6,12 @@ import dataclasses
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from millrace.errors import MachineError, OptionsError
-from millrace_broker.admin import PortTakenError, await_ready, create_topic, log_tail
+from millrace_broker.admin import await_ready, log_tail
 from millrace_broker.installation import DEFAULT_VERSION
 from millrace_broker.listeners import Listener
+from millrace_broker.local_kafka import LocalKafka, start_on_free_ports
 from millrace_broker.node import ClusterMember, NodeConfig, configure_node, needs_zookeeper
 from millrace_broker.process import GuardedProcess
 from millrace_broker.progress import Progress, StderrProgress
@@ -21,10 +20,9 @@ from millrace_broker.zookeeper import ZooKeeper
 
 # A clean shutdown takes Kafka less than a second, unless the rest of its cluster is down
 _SHUTDOWN_SECONDS = 15.0
-_PORT_ATTEMPTS = 4
 
 
-class KafkaBroker:
+class KafkaBroker(LocalKafka):
     """A real Apache Kafka broker on 127.0.0.1, which ends with this process at the latest.
 
     Use it as a context manager, or call `start` and `stop`. Its ports stay the same as long as the object exists.
@@ -65,15 +63,6 @@ class KafkaBroker:
         self._process: GuardedProcess | None = None
         self._zookeeper = ZooKeeper()
         self._folder = Path()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def version(self) -> str:
@@ -138,20 +127,8 @@ class KafkaBroker:
                 not start; the message then holds the last lines of its log.
         """
         # Ports that clients know already, or that the cluster's other nodes use, must not change
-        attempts = _PORT_ATTEMPTS if self._config is None and self._member is None else 1
-        for attempt in range(attempts):
-            try:
-                self.launch()
-                return self.await_ready()
-            except PortTakenError:
-                self.close()
-                if attempt == attempts - 1:
-                    raise
-                self._config = None
-            except BaseException:
-                self.close()
-                raise
-        return None
+        may_change_ports = self._config is None and self._member is None
+        start_on_free_ports(self._start_once, self._forget_ports if may_change_ports else None)
 
     def stop(self) -> None:
         """Stop the broker cleanly; a temporary data folder is deleted, unless the broker belongs to a cluster."""
@@ -170,27 +147,6 @@ class KafkaBroker:
         """Kill the broker, as in a crash (SIGKILL); `start` starts it again with the same data."""
         if self._process:
             self._process.stop(0)
-
-    def create_topic(
-        self,
-        name: str,
-        partitions: int = 1,
-        config: Mapping[str, str] | None = None,
-        replication: int | None = None,
-    ) -> None:
-        """Create a topic and wait until its partitions have leaders.
-
-        Args:
-            name: The topic.
-            partitions: Number of partitions.
-            config: Topic properties, such as ``{"cleanup.policy": "compact"}``.
-            replication: Replicas of each partition; by default as many as there are brokers, 3 at most.
-
-        Raises:
-            ClientError: The broker refuses it, because the topic exists or a property is wrong.
-            UnreachableError: Its leaders are not elected within 30 seconds.
-        """
-        create_topic([self.internal_address], name, partitions, replication, config)
 
     def launch(self) -> None:
         """Start the broker's process without waiting for it to serve clients.
@@ -224,7 +180,8 @@ class KafkaBroker:
         config = self._started_config()
         if self._process is None:
             raise MachineError("the Kafka broker is not started; call start() first")
-        await_ready(config, self._process.exit_code, nodes or frozenset([config.member.node_id]))
+        ports = config.ports(self.version)
+        await_ready(config, self._process.exit_code, nodes or frozenset([config.member.node_id]), ports)
 
     def close(self) -> None:
         """Stop the broker and delete a temporary data folder."""
@@ -236,6 +193,20 @@ class KafkaBroker:
         self._zookeeper.close()
         self._process.close()
         self._process = None
+
+    def _internal_addresses(self) -> list[str]:
+        return [self.internal_address]
+
+    def _start_once(self) -> None:
+        try:
+            self.launch()
+            self.await_ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def _forget_ports(self) -> None:
+        self._config = None
 
     def _started_config(self) -> NodeConfig:
         if self._config is None:

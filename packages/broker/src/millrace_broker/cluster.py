@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from millrace.errors import OptionsError
-from millrace_broker.admin import PortTakenError, create_topic
 from millrace_broker.broker import KafkaBroker
 from millrace_broker.installation import DEFAULT_VERSION
 from millrace_broker.listeners import Listener, free_ports
+from millrace_broker.local_kafka import LocalKafka, start_on_free_ports
 from millrace_broker.node import ClusterMember, new_id
 from millrace_broker.progress import Progress
 
-_PORT_ATTEMPTS = 4
 
-
-class KafkaCluster:
+class KafkaCluster(LocalKafka):
     """Real Apache Kafka brokers on 127.0.0.1, each also a controller, which end with this process at the latest.
 
     Each of `brokers` can be stopped, killed and started on its own; its data are kept until the cluster is stopped.
@@ -59,15 +55,6 @@ class KafkaCluster:
         self._heap, self._version, self._java_options, self._progress = heap, version, tuple(java_options), progress
         self.brokers: tuple[KafkaBroker, ...] = ()
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
     @property
     def bootstrap_servers(self) -> str:
         """The addresses of each broker's first listener, separated by commas."""
@@ -79,20 +66,7 @@ class KafkaCluster:
         Raises:
             MachineError: As for `KafkaBroker.start`.
         """
-        attempts = 1 if self.brokers else _PORT_ATTEMPTS
-        for attempt in range(attempts):
-            self.brokers = self.brokers or self._make_brokers()
-            try:
-                return self._start_all()
-            except PortTakenError:
-                self.stop()
-                if attempt == attempts - 1:
-                    raise
-                self.brokers = ()
-            except BaseException:
-                self.stop()
-                raise
-        return None
+        start_on_free_ports(self._start_all, None if self.brokers else self._forget_brokers)
 
     def stop(self) -> None:
         """Stop all brokers; temporary data folders are deleted."""
@@ -108,34 +82,23 @@ class KafkaCluster:
             broker.kill()
         self.start()
 
-    def create_topic(
-        self,
-        name: str,
-        partitions: int = 1,
-        config: Mapping[str, str] | None = None,
-        replication: int | None = None,
-    ) -> None:
-        """Create a topic and wait until every broker that runs knows the leaders of its partitions.
-
-        Args:
-            name: The topic.
-            partitions: Number of partitions.
-            config: Topic properties, such as ``{"min.insync.replicas": "2"}``.
-            replication: Replicas of each partition; by default as many as there are brokers, 3 at most.
-
-        Raises:
-            ClientError: The brokers refuse it, because the topic exists or a property is wrong.
-            UnreachableError: Its leaders are not elected within 30 seconds.
-        """
-        addresses = [broker.internal_address for broker in self.brokers if broker.pid]
-        create_topic(addresses, name, partitions, replication, config)
+    def _internal_addresses(self) -> list[str]:
+        return [broker.internal_address for broker in self.brokers if broker.pid]
 
     def _start_all(self) -> None:
-        for broker in self.brokers:
-            broker.launch()
+        self.brokers = self.brokers or self._make_brokers()
         nodes = frozenset(range(1, self._broker_count + 1))
-        for broker in self.brokers:
-            broker.await_ready(nodes)
+        try:
+            for broker in self.brokers:
+                broker.launch()
+            for broker in self.brokers:
+                broker.await_ready(nodes)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _forget_brokers(self) -> None:
+        self.brokers = ()
 
     def _make_brokers(self) -> tuple[KafkaBroker, ...]:
         cluster_id = new_id()

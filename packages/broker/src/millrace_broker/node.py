@@ -108,6 +108,11 @@ class NodeConfig:
         """The listeners for clients, and the internal one unless it is among them."""
         return self.listeners if self.internal in self.listeners else (*self.listeners, self.internal)
 
+    def ports(self, version: str) -> tuple[int, ...]:
+        """Return the ports that a broker of this version listens on; a ZooKeeper has its own."""
+        controller = () if needs_zookeeper(version) else (self.member.voters[self.member.node_id],)
+        return (*(listener.port for listener in self.all_listeners), *controller)
+
 
 def configure_node(
     folder: Path, listeners: Sequence[Listener], properties: Mapping[str, str], member: ClusterMember | None = None

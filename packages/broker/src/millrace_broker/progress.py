@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 Progress = Callable[[str], None]
-"""Receives a message about the progress of a download."""
+"""Receive a message about the progress of a download."""
 
 _LINE_INTERVAL_SECONDS = 5.0
 

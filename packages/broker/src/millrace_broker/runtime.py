@@ -126,7 +126,7 @@ def create_class_archive(archive: Path, java: Java, installation: KafkaInstallat
         process = GuardedProcess(config.folder)
         try:
             process.start(command, config.console_file)
-            await_ready(config, process.exit_code, frozenset([config.member.node_id]))
+            await_ready(config, process.exit_code, frozenset([config.member.node_id]), config.ports(settings.version))
             process.stop(_ARCHIVE_SHUTDOWN_SECONDS)
             if not partial.exists():
                 raise MachineError(f"Java {java.version} wrote no class archive")
