@@ -16,7 +16,7 @@ from millrace_formats.registry.options import (
     RegistryOptions,
     client_properties,
 )
-from millrace_formats.registry.tls import find_option_file, write_pem_files
+from millrace_formats.registry.tls import find_option_file, tls_hint, write_pem_files
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class RegistryClient:
         except OAuthTokenError as error:
             raise self._error(what, f"needs a token, which could not be fetched: {error}") from None
         except _transport_errors() as error:
-            raise self._error(what, f"cannot be reached: {error or type(error).__name__}{_tls_hint(error)}") from None
+            raise self._error(what, f"cannot be reached: {error or type(error).__name__}{tls_hint(error)}") from None
         except ValueError as error:
             raise self._error(what, f"answers with something that is not JSON ({error}); is it a registry?") from None
 
@@ -170,12 +170,3 @@ def _transport_errors() -> tuple[type[Exception], ...]:
     # Versions of the library differ in the HTTP library that they use
     modules = (sys.modules.get(name) for name in ("httpx2", "httpx"))
     return tuple(error for module in modules if module for error in (module.TransportError, module.InvalidURL))
-
-
-def _tls_hint(error: Exception) -> str:
-    text = str(error)
-    if "CERTIFICATE_VERIFY_FAILED" in text:
-        return "; give the certificate of its authority by 'ssl.truststore.location'"
-    if "CERTIFICATE_REQUIRED" in text or "certificate required" in text:
-        return "; give a client's certificate by 'ssl.keystore.location'"
-    return ""

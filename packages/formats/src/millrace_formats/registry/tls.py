@@ -1,7 +1,8 @@
-"""Convert truststores and keystores to the PEM files that the registry's client reads."""
+"""TLS of a registry's client: truststores and keystores as the PEM files that it reads, advice on its errors."""
 
 from __future__ import annotations
 
+import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ from pathlib import Path
 from millrace.errors import OptionsError
 from millrace.kafka.security.stores import Store, StoreError, read_store
 from millrace.options.files import find_file
+
+_CERTIFICATE_REQUIRED = "TLSV13_ALERT_CERTIFICATE_REQUIRED"
+"""OpenSSL's reason where a server wants a client's certificate, see `ssl.SSLError.reason`."""
 
 
 @contextmanager
@@ -39,6 +43,18 @@ def write_pem_files(
             files["ssl.certificate.location"] = _write_private(Path(folder, "certificate.pem"), keystore.chain)
             files["ssl.key.location"] = _write_private(Path(folder, "key.pem"), keystore.key)
         yield files
+
+
+def tls_hint(error: BaseException) -> str:
+    """Return advice on the TLS error that has caused an error; nothing where none has."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return "; give the certificate of its authority by 'ssl.truststore.location'"
+    if getattr(cause, "reason", None) == _CERTIFICATE_REQUIRED:
+        return "; give a client's certificate by 'ssl.keystore.location'"
+    return ""
 
 
 def find_option_file(format_name: str, option: str, name: str) -> Path:

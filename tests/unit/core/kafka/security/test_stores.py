@@ -64,12 +64,7 @@ def test_a_wrong_password_of_a_store_is_told(folder: Path, name: str, password: 
 
 
 def test_a_certificate_that_the_library_rejects_is_no_wrong_password() -> None:
-    whole = pkcs12.serialize_key_and_certificates(None, None, None, [ROOT.certificate], NoEncryption())
-    start, _ = der_contents(whole, 0)
-    _, end_of_version = der_contents(whole, start)
-    _, end = der_contents(whole, end_of_version)
-    # Without its last element, a digest, a store can be changed
-    store = b"\x30\x82" + (end - start).to_bytes(2, "big") + whole[start:end]
+    store = without_digest(pkcs12.serialize_key_and_certificates(None, None, None, [ROOT.certificate], NoEncryption()))
     assert read_store(store).trusted == ROOT.certificate_pem
     with pytest.raises(StoreError) as error:
         read_store(store.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x09"))
@@ -92,12 +87,29 @@ def test_a_damaged_certificate_in_a_store_is_no_wrong_password() -> None:
         read_store(damaged.replace(written, computed))
 
 
+def test_without_a_digest_a_damaged_certificate_cannot_be_told_from_a_wrong_password() -> None:
+    certificate = ROOT.certificate.public_bytes(Encoding.DER)
+    store = without_digest(pkcs12.serialize_key_and_certificates(None, None, None, [ROOT.certificate], NoEncryption()))
+    damaged = store.replace(certificate[:8], certificate[:4] + b"\x31" + certificate[5:8])
+    assert damaged != store
+    with pytest.raises(StorePasswordError, match="wrong, or the file is damaged, or it holds a certificate"):
+        read_store(damaged)
+
+
 def test_the_password_of_a_store_is_known_by_its_digest(folder: Path) -> None:
     for name, password in (("trust-pkcs12.jks", STORE), ("key-pkcs12.jks", STORE), ("client.p12", OLD)):
         store = (folder / name).read_bytes()
         assert has_password(store, password)
         assert not has_password(store, "wrong-hush")
         assert not has_password(store[:-40], password)
+
+
+def without_digest(store: bytes) -> bytes:
+    """Return a store without its last element, a digest, so that it can be changed."""
+    start, _ = der_contents(store, 0)
+    _, end_of_version = der_contents(store, start)
+    _, end = der_contents(store, end_of_version)
+    return b"\x30\x82" + (end - start).to_bytes(2, "big") + store[start:end]
 
 
 def der_contents(der: bytes, position: int) -> tuple[int, int]:

@@ -47,7 +47,7 @@ def read_jks(data: bytes, password: str | None, key_password: str | None) -> Sto
 
 
 class _Reader:
-    """Reads a store from the beginning, field by field; numbers are big-endian."""
+    """Read a store from the beginning, field by field; numbers are big-endian."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -27,12 +27,12 @@ class Digest(NamedTuple):
     computed: bytes
 
 
-def has_password(store: bytes, password: str) -> bool:
-    """Return whether a store is intact and has a password; False where that cannot be told."""
+def has_password(store: bytes, password: str) -> bool | None:
+    """Return whether a store is intact and has a password; None where that cannot be told."""
     try:
         digest = digest_of(store, password)
     except (ValueError, IndexError):
-        return False
+        return None
     return hmac.compare_digest(digest.written, digest.computed)
 
 

@@ -21,9 +21,6 @@ _PFX_VERSION = b"\x02\x01\x03"
 
 _MAX_DER_HEADER = 6
 
-_NOT_OPENED = "PKCS12 data"
-"""In the library's error where a store cannot be decrypted or is cut off, and where some certificates are rejected."""
-
 
 def read_store(data: bytes, password: str | None = None, key_password: str | None = None) -> Store:
     """Read a truststore or keystore; its format is detected, since names and declared types of stores are often wrong.
@@ -59,20 +56,27 @@ def _read_pkcs12(data: bytes, password: str | None) -> Store:
 
     try:
         store = load_pkcs12(data, None if password is None else password.encode())
-    except (ValueError, InvalidVersion, UnsupportedAlgorithm) as error:
-        is_not_opened = isinstance(error, ValueError) and _NOT_OPENED in str(error)
-        if is_not_opened and not has_password(data, password or ""):
-            raise StorePasswordError("the password is wrong, or the file is damaged") from None
-        reason = "" if is_not_opened else f" ({error})"
-        raise StoreError(
-            f"it holds a certificate or key that the library 'cryptography' rejects{reason}. Issue it anew, or give "
-            f"the store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
-        ) from None
+    except (InvalidVersion, UnsupportedAlgorithm) as error:
+        raise StoreError(_rejected(f" ({error})")) from None
+    except ValueError:
+        # The library's error of all other faults; the store's digest tells whether the password is one of them
+        is_right = has_password(data, password or "")
+        if is_right:
+            raise StoreError(_rejected("")) from None
+        rejected = f", or {_rejected('')}" if is_right is None else ""
+        raise StorePasswordError(f"the password is wrong, or the file is damaged{rejected}") from None
     certificates = "".join(map(_certificate_pem, store.additional_certs))
     if store.key is None:
         return Store(trusted=certificates)
     key = store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     return Store(certificates, key, (_certificate_pem(store.cert) if store.cert else "") + certificates)
+
+
+def _rejected(reason: str) -> str:
+    return (
+        f"it holds a certificate or key that the library 'cryptography' rejects{reason}. Issue it anew, or give the "
+        f"store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
+    )
 
 
 def _certificate_pem(certificate: PKCS12Certificate) -> str:

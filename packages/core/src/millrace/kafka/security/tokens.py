@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from millrace.contracts import Token, TokenProvider
 from millrace.errors import ClientError, MillraceError
@@ -104,9 +105,9 @@ class ProviderTokens:
         return f"extension {wrong[0]!r}; names of extensions consist of letters" if wrong else None
 
 
-def _without_secrets(text: str, options: object) -> str:
+def _without_secrets(text: str, options: Any) -> str:
     """Return an error's text without the values of secret options."""
-    hidden = [field.name for field in dataclasses.fields(options) if not field.repr]  # type: ignore[arg-type]
+    hidden = [field.name for field in dataclasses.fields(options) if not field.repr]
     for value in (getattr(options, name) for name in hidden):
         if isinstance(value, str) and value:
             text = text.replace(value, "***")
