@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer
 
 from millrace.errors import OptionsError
-from millrace.kafka.client_settings import client_settings
+from millrace.kafka.client_settings import PRODUCER_PROPERTIES, client_settings, without_producer_properties
 from millrace.options.files import FindFile, find_file
 from millrace.options.secrets import Properties
 from support.certificates import authority, issue
@@ -50,6 +52,36 @@ def test_stores_become_pem_that_the_client_accepts(tmp_path: Path) -> None:
     }
     assert "PRIVATE" not in repr(made)
     Consumer({**made, "group.id": "g", "log_level": 0})
+
+
+_VALUES = {
+    "acks": "all",
+    "compression.codec": "lz4",
+    "compression.type": "lz4",
+    "enable.gapless.guarantee": "false",
+    "enable.idempotence": "true",
+    "queuing.strategy": "fifo",
+    "request.required.acks": "all",
+}
+
+
+def warn(client: Mapping[str, str]) -> None:
+    """Let a consumer warn of the properties that it ignores."""
+    log = logging.getLogger("millrace.kafka")
+    consumer = Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **client, "logger": log})
+    consumer.poll(0)
+    consumer.close()
+
+
+@pytest.mark.parametrize("name", sorted(PRODUCER_PROPERTIES))
+def test_a_consumer_with_a_sinks_properties_warns_of_none(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    given = Properties({name: _VALUES.get(name, "1000" if name == "transaction.timeout.ms" else "5")})
+    warn(given)
+    # Of a property with two names the warning has the other one
+    assert "is a producer property and will be ignored" in caplog.text
+    caplog.clear()
+    warn(without_producer_properties(given))
+    assert "CONFWARN" not in caplog.text
 
 
 def test_without_files_the_properties_stay_as_they_are() -> None:

@@ -55,6 +55,40 @@ _OF_PRODUCERS = frozenset({"message.max.bytes", "request.timeout.ms"})
 """Properties of producers that a consumer would refuse beside its own, or warn of without need."""
 
 
+PRODUCER_PROPERTIES = frozenset(
+    {
+        "acks",
+        "batch.num.messages",
+        "batch.size",
+        "compression.codec",
+        "compression.level",
+        "compression.type",
+        "delivery.timeout.ms",
+        "enable.gapless.guarantee",
+        "enable.idempotence",
+        "linger.ms",
+        "message.send.max.retries",
+        "message.timeout.ms",
+        "queue.buffering.backpressure.threshold",
+        "queue.buffering.max.kbytes",
+        "queue.buffering.max.messages",
+        "queue.buffering.max.ms",
+        "queuing.strategy",
+        "request.required.acks",
+        "request.timeout.ms",
+        "retries",
+        "sticky.partitioning.linger.ms",
+        "transaction.timeout.ms",
+    }
+)
+"""librdkafka's properties of producers alone, marked P in its CONFIGURATION.md."""
+
+
+def without_producer_properties(client: Properties) -> Properties:
+    """Return a sink's properties for a consumer, which would warn of each that only producers have."""
+    return Properties({name: value for name, value in client.items() if name not in PRODUCER_PROPERTIES})
+
+
 def consumer_settings(client: Properties) -> dict[str, str]:
     """Return the settings of a consumer of this process, see `client_settings`."""
     settings = {name: value for name, value in client_settings(client).items() if name not in _OF_PRODUCERS}

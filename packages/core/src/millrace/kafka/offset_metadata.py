@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.kafka.client_log import ClientLog
-from millrace.kafka.client_settings import consumer_settings
+from millrace.kafka.client_settings import consumer_settings, without_producer_properties
 from millrace.kafka.consumer import committed_offsets
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
 from millrace.kafka.retry import SYSTEM_CLOCK, Clock, call_with_retries
@@ -83,7 +83,7 @@ def retry_transaction_request(request: Callable[[float], T], clock: Clock = SYST
 
 
 def _consumer(client: Properties, group: str, isolation_level: str) -> Consumer:
-    settings = consumer_settings(client)
+    settings = consumer_settings(without_producer_properties(client))
     required: dict[str, Any] = {
         "group.id": group,
         "enable.auto.commit": "false",

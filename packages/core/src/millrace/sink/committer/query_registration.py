@@ -12,6 +12,7 @@ import time
 from millrace.configuration import SinkConfig
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.client_settings import without_producer_properties
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
 from millrace.sink.committer.completed_batches import CompletedRun, note_completed_run
@@ -58,7 +59,8 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
         return
     interval_s = min(REGISTRATION_INTERVAL_S, config.ledger_retention_s / 4)
     # A fresh broker takes a while for its first group
-    admin = KafkaAdmin(Properties({**config.client, "group.id": registration_group(config)}), RETRY_TIMEOUT_S)
+    client = {**without_producer_properties(config.client), "group.id": registration_group(config)}
+    admin = KafkaAdmin(Properties(client), RETRY_TIMEOUT_S)
     found, _ = read_ledger(config, registration_group(config), is_final=False)
     now = time.time()
     ledger = (found or Ledger()).with_entry(LedgerEntry(query, batch, 0, int(now)))
