@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench.connector_jars import AVRO, PROTOBUF, format_jars
@@ -14,18 +15,21 @@ from bench.formats.protobuf import protobuf
 from bench.schema_registry import SchemaRegistry
 
 FORMATS = ("json", "csv", "avro-confluent", "protobuf", "debezium-json")
-"""Their names, in the order in which they are measured."""
+"""Names of the formats, in the order in which they are measured."""
 
 
-def format_case(name: str, registry: SchemaRegistry, folder: Path) -> FormatCase:
-    """What is measured of a format.
+def format_case(
+    name: str, registry: SchemaRegistry, folder: Path, jars: Mapping[str, Path] | None = None
+) -> FormatCase:
+    """Make the case of a format.
 
     Args:
         name: Its name.
         registry: For schemas.
         folder: For files, such as descriptors.
+        jars: Spark's own formats by the names of their artifacts; by default they are fetched.
     """
-    jars = format_jars()
+    jars = format_jars() if jars is None else jars
     if name == "avro-confluent":
         return avro_confluent(registry, has_jar=AVRO in jars)
     if name == "protobuf":

@@ -33,7 +33,7 @@ def existing(servers: str, names: list[str]) -> list[str]:
 
 
 def copies(servers: str, topic: str) -> list[int]:
-    """How many copies each partition of a topic has."""
+    """Count the replicas of each partition of a topic."""
     found = AdminClient({"bootstrap.servers": servers}).list_topics(topic, 10).topics[topic]
     return [len(partition.replicas) for partition in found.partitions.values()]
 
@@ -156,18 +156,17 @@ def test_copies_that_the_brokers_cannot_make_are_told_before_a_task_starts(spark
     assert existing(broker.bootstrap_servers, [topic]) == []
 
 
-def test_a_topic_that_somebody_else_creates_at_the_same_moment_is_used(broker, new_topics, monkeypatch):
+def test_a_topic_that_somebody_else_creates_at_the_same_moment_is_used(broker, new_topics):
     topic = new_topics[0]
-    target = WriteAdmin(Properties({"bootstrap.servers": broker.bootstrap_servers}))
-    look_up = target.topics
 
-    def look_up_too_early(*args, **kwargs):
-        found = look_up(*args, **kwargs)
-        broker.create_topic(topic, 2)
-        return found
+    class LateClient(AdminClient):
+        """A client before which another one creates the topic."""
 
-    monkeypatch.setattr(target, "topics", look_up_too_early)
+        def create_topics(self, *args, **kwargs):
+            broker.create_topic(topic, 2)
+            return super().create_topics(*args, **kwargs)
 
-    target.create_missing([topic], 5)
+    servers = Properties({"bootstrap.servers": broker.bootstrap_servers})
+    WriteAdmin(servers, create_client=LateClient).create_missing([topic], 5)
 
     assert copies(broker.bootstrap_servers, topic) == [1, 1]

@@ -1,4 +1,4 @@
-"""A folder of parquet files as a sink of replicate: how it changes, and that it can be left half done at any point."""
+"""A folder of parquet files as a sink of replicate: its changes, and recovery at any point of one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TYPES = (
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """The end of the process."""
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def files(path):
 
 
 def read(spark, path):
-    """What anyone reads, each row as a dictionary, sorted by key."""
+    """Read the rows as any reader of the folder does: dictionaries, sorted by key."""
     return [row.asDict(recursive=True) for row in spark.read.parquet(path).orderBy("partition", "offset").collect()]
 
 
@@ -116,7 +116,7 @@ def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, pa
     assert files(path) == known
 
 
-def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatch):
+def test_what_is_left_half_done_at_any_point_is_finished(spark, path):
     columns = "n BIGINT"
     sink = ParquetSink(path)
     sink.prepare(spark, parse_schema(f"{KEY}, {columns}"))
@@ -135,13 +135,16 @@ def test_what_is_left_half_done_at_any_point_is_finished(spark, path, monkeypatc
 
         return count
 
-    for name in ("move", "delete", "write", "make"):
-        monkeypatch.setattr(HadoopFolder, name, counted(getattr(HadoopFolder, name)))
+    class DeadlyFolder(HadoopFolder):
+        """A folder whose process is killed after some operations."""
+
+        move, delete = counted(HadoopFolder.move), counted(HadoopFolder.delete)
+        write, make = counted(HadoopFolder.write), counted(HadoopFolder.make)
 
     def is_killed(point):
         nonlocal left
         left = point
-        sink = ParquetSink(path)
+        sink = ParquetSink(path, open_folder=DeadlyFolder)
         try:
             sink.prepare(spark, parse_schema(f"{KEY}, n STRING, new STRING"))
             sink.append(batch)

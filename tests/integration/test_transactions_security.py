@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
-import tempfile
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -124,16 +125,7 @@ def left_secured(secured) -> Iterator[OpenTransactions]:
     here.end()
 
 
-@pytest.fixture
-def temporary(tmp_path, monkeypatch) -> Path:
-    """The folder of temporary files."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
-def test_with_tls_of_both_sides_and_a_password(secured, left_secured, temporary):
+def test_with_tls_of_both_sides_and_a_password(secured, left_secured):
     prefix, login = left_secured.prefix, secured.login()
 
     assert shows(run_command("list", "--prefix", prefix, *login).stdout, f"{prefix}-0")
@@ -141,27 +133,17 @@ def test_with_tls_of_both_sides_and_a_password(secured, left_secured, temporary)
 
     assert (aborted.exit_code, aborted.stderr) == (0, "")
     assert aborted.stdout.splitlines()[-1] == f"aborted {prefix}-0"
-    assert list(temporary.iterdir()) == []
 
 
-def test_a_private_key_is_in_no_file_that_others_can_read(secured, left_secured, temporary, monkeypatch):
-    import ssl
+def test_no_file_with_a_key_is_left(secured, left_secured, tmp_path):
+    prefix, login = left_secured.prefix, secured.login()
+    command = [sys.executable, "-m", "millrace_cli", "transactions", "list", "--prefix", prefix, *login]
 
-    seen = []
+    listed = subprocess.run(command, env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True)
 
-    class Watched(ssl.SSLContext):
-        def load_cert_chain(self, certfile, keyfile=None, password=None):
-            seen.append((Path(keyfile).read_text().splitlines()[0], oct(Path(keyfile).stat().st_mode & 0o777)))
-            super().load_cert_chain(certfile, keyfile, password)
-
-    monkeypatch.setattr(ssl, "SSLContext", Watched)
-    old = os.umask(0)
-    try:
-        assert run_command("list", "--prefix", left_secured.prefix, *secured.login()).exit_code == 0
-    finally:
-        os.umask(old)
-    assert seen == [("-----BEGIN PRIVATE KEY-----", "0o600")]
-    assert list(temporary.iterdir()) == []
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert shows(listed.stdout, f"{prefix}-0")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_pem_files_and_names_of_librdkafka(secured, left_secured):
@@ -223,7 +205,7 @@ def token() -> str:
 
 @pytest.fixture
 def endpoint() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Gives tokens for a client's id and secret; the address, and what was asked of it."""
+    """Serve tokens for a client's id and secret; yield the address and the requests."""
     asked_for: list[tuple[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A driver of its own that keeps a folder in step with a topic, and is killed at a chosen operation on files.
+"""Keep a folder in step with a topic in a driver that is killed at a chosen operation on files.
 
 Its arguments come as JSON: options, topic, folder, checkpoint, and how often which operation is done before it is
 killed, as ``{"move": ["_millrace/appended/", 1]}``: at the second file that is moved from there.
@@ -21,7 +21,7 @@ given = json.loads(sys.argv[1])
 
 
 def deadly(operation: Callable[..., None], start: str, left: int) -> Callable[..., None]:
-    """The operation, which ends this process when its first path begins so, after some times."""
+    """Wrap an operation so that this process ends when it begins with its first path, after some times."""
 
     def operate(self: HadoopFolder, name: str, *more: Any) -> None:
         nonlocal left
@@ -34,14 +34,14 @@ def deadly(operation: Callable[..., None], start: str, left: int) -> Callable[..
     return operate
 
 
-for name, (start, left) in given["kill"].items():
-    setattr(HadoopFolder, name, deadly(getattr(HadoopFolder, name), start, left))
+operations = {name: deadly(getattr(HadoopFolder, name), *when) for name, when in given["kill"].items()}
+DeadlyFolder = type("DeadlyFolder", (HadoopFolder,), operations)
 
 quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 session = millrace.local_session("replicate", cores=2, config=quick)
 query = replicate(
     KafkaJsonCatalog.from_options(given["options"]).table(given["topic"]),
-    ParquetSink(given["folder"]),
+    ParquetSink(given["folder"], open_folder=DeadlyFolder),
     spark=session,
     checkpoint_location=given["checkpoint"],
     # More files than one

@@ -15,12 +15,6 @@ from bench.schema_registry import SchemaRegistry
 from millrace.contracts import Payloads
 
 
-@pytest.fixture
-def no_jars(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark's own formats are not fetched for these tests."""
-    monkeypatch.setattr("bench.formats.format_jars", dict)
-
-
 @pytest.mark.parametrize(("name", "record"), [("json", json_record), ("csv", csv_record)])
 def test_records_are_the_same_in_each_format(name: str, record: Any) -> None:
     messages = [record(index) for index in (*range(3), *range(86_399, 86_402))]
@@ -29,11 +23,10 @@ def test_records_are_the_same_in_each_format(name: str, record: Any) -> None:
     assert decoded.rows.to_pylist() == [*record_rows(0, 3).to_pylist(), *record_rows(86_399, 86_402).to_pylist()]
 
 
-@pytest.mark.usefixtures("no_jars")
 @pytest.mark.parametrize("name", FORMATS)
 def test_messages_hold_the_records_and_bad_ones_cannot_be_read(name: str, tmp_path: Path) -> None:
     with SchemaRegistry() as registry:
-        case = format_case(name, registry, tmp_path)
+        case = format_case(name, registry, tmp_path, jars={})
         good = case.messages(20, 30)
         decoder = case.plugin.create().decoder(ARROW_SCHEMA)
         decoded = decoder.decode(Payloads([good[0], case.bad(good[1]), *good[2:]]))
@@ -50,10 +43,9 @@ def test_messages_hold_the_records_and_bad_ones_cannot_be_read(name: str, tmp_pa
         assert new == [*record_rows(20, 21).to_pylist(), *record_rows(22, 29).to_pylist()]
 
 
-@pytest.mark.usefixtures("no_jars")
 def test_what_is_written_by_hand_is_what_millrace_writes(tmp_path: Path) -> None:
     with SchemaRegistry() as registry:
-        case = format_case("protobuf", registry, tmp_path)
+        case = format_case("protobuf", registry, tmp_path, jars={})
     assert case.by_hand is not None
     messages = case.messages(0, 50)
 
@@ -61,10 +53,9 @@ def test_what_is_written_by_hand_is_what_millrace_writes(tmp_path: Path) -> None
     assert case.by_hand.rows(messages).equals(record_rows(0, 50))
 
 
-@pytest.mark.usefixtures("no_jars")
 def test_one_message_of_10_000_of_a_pool_is_bad(tmp_path: Path) -> None:
     with SchemaRegistry() as registry:
-        case = format_case("csv", registry, tmp_path)
+        case = format_case("csv", registry, tmp_path, jars={})
     bench: Any = SimpleNamespace(records=30_000, spark=None)
     pool = Pool(bench, case, tmp_path / "messages.parquet", has_bad=True)
 

@@ -1,9 +1,11 @@
 import base64
 import datetime
 import json
+import os
 import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -85,6 +87,27 @@ def test_an_encrypted_key_needs_its_password(signer):
         assert "5ecret" not in str(error.value)
 
 
+def test_a_private_key_is_in_no_file_that_others_can_read(signer, tmp_path):
+    seen = []
+
+    class Context(ssl.SSLContext):
+        """A context that notes the file of the key."""
+
+        def load_cert_chain(self, certfile, keyfile=None, password=None):
+            seen.append((Path(keyfile).read_text().splitlines()[0], oct(Path(keyfile).stat().st_mode & 0o777)))
+            super().load_cert_chain(certfile, keyfile, password)
+
+    client = issue("client", signer)
+    settings = {"ssl.certificate.pem": client.chain_pem, "ssl.key.pem": client.key_pem()}
+    old = os.umask(0)
+    try:
+        tls_context(settings, Context(ssl.PROTOCOL_TLS_CLIENT), tmp_path)
+    finally:
+        os.umask(old)
+    assert seen == [("-----BEGIN PRIVATE KEY-----", "0o600")]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_kerberos_needs_a_library():
     with pytest.raises(MachineError, match="pip install gssapi"):
         login({"security.protocol": "SASL_PLAINTEXT"})
@@ -131,7 +154,7 @@ def test_other_ways_to_get_a_token_are_refused(missing):
 
 @pytest.fixture
 def endpoint():
-    """Answers what a test puts into the list."""
+    """Serve the answers that a test puts into a list."""
     answers = []
 
     class Handler(BaseHTTPRequestHandler):

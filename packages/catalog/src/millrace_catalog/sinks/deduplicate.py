@@ -76,7 +76,7 @@ class Deduplicator:
         if all(each.first > ends.get(each.partition, -1) for each in ranges):
             write(rows)
         else:
-            existing = self._keys.rows(rows.sparkSession).where(_within(ranges))
+            existing = self._keys.rows(rows.sparkSession).where(_in_ranges(ranges))
             missing = rows.join(existing, [rows[name] == existing[name] for name in KEY], "left_anti")
             if not missing.isEmpty():
                 write(missing)
@@ -89,7 +89,7 @@ def _ranges(rows: DataFrame) -> list[_Range]:
     return [_Range(row[partition], row["first"], row["last"]) for row in ranges]
 
 
-def _within(ranges: list[_Range]) -> Column:
+def _in_ranges(ranges: list[_Range]) -> Column:
     """Return a condition that includes all keys of the ranges, and few others."""
     partition, offset = map(fn.col, KEY)
     if len(ranges) > _MAX_RANGES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as fn
@@ -36,16 +37,18 @@ class ParquetSink(TableSink):
     Args:
         path: Path of the folder, in any of Hadoop's file systems. It is created if it does not exist; existing parquet
             files belong to the table.
+        open_folder: Opens the folder, from a session and the path.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, open_folder: Callable[[SparkSession, str], HadoopFolder] = HadoopFolder) -> None:
         self._path = path
+        self._open_folder = open_folder
         self._schema: Schema | None = None
         self._deduplicator = Deduplicator(SinkKeys(self._keys, self._ends))
 
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
         """Create the folder or change its columns: see `TableSink.prepare`."""
-        folder = HadoopFolder(spark, self._path)
+        folder = self._open_folder(spark, self._path)
         finish_replacement(folder)
         self._deduplicator.forget()
         current = self._current_schema(spark, folder)
@@ -66,7 +69,7 @@ class ParquetSink(TableSink):
         return f"ParquetSink({self._path!r})"
 
     def _write(self, rows: DataFrame) -> None:
-        folder = HadoopFolder(rows.sparkSession, self._path)
+        folder = self._open_folder(rows.sparkSession, self._path)
         rows.write.mode("overwrite").parquet(folder.path(_APPENDED))
         # Moved by the driver, so that no leftover task adds rows later
         for name in folder.names(_APPENDED):

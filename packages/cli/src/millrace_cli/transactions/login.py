@@ -35,16 +35,20 @@ def login(settings: Mapping[str, str]) -> dict[str, Any]:
     return arguments
 
 
-def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
-    """Create the TLS context: trusted authorities, revocation lists, ciphers and the client's certificate.
+def tls_context(
+    settings: Mapping[str, str], context: ssl.SSLContext | None = None, folder: Path | None = None
+) -> ssl.SSLContext:
+    """Set up a TLS context: trusted authorities, revocation lists, ciphers and the client's certificate.
 
     Args:
         settings: Settings of a librdkafka client.
+        context: The context; by default a new one.
+        folder: For temporary files; by default the system's folder for them.
 
     Raises:
         OptionsError: A file is unreadable.
     """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context = context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.get("ssl.endpoint.identification.algorithm", "https") == "https"
     if settings.get("enable.ssl.certificate.verification", "true") == "false":
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -58,7 +62,10 @@ def tls_context(settings: Mapping[str, str]) -> ssl.SSLContext:
         if _has(settings, "ssl.certificate"):
             # Without a password Python would prompt for it on the terminal
             password = settings.get("ssl.key.password", "")
-            with _pem_file(settings, "ssl.certificate") as chain, _pem_file(settings, "ssl.key") as key:
+            with (
+                _pem_file(settings, "ssl.certificate", folder) as chain,
+                _pem_file(settings, "ssl.key", folder) as key,
+            ):
                 context.load_cert_chain(chain, key, password)
     except OSError as error:
         raise OptionsError("connection", (f"TLS cannot be set up by options 'properties.ssl.*': {error}",)) from error
@@ -94,13 +101,13 @@ def _has(settings: Mapping[str, str], name: str) -> bool:
 
 
 @contextmanager
-def _pem_file(settings: Mapping[str, str], name: str) -> Iterator[Path]:
+def _pem_file(settings: Mapping[str, str], name: str, folder: Path | None) -> Iterator[Path]:
     """Provide a certificate or key as a file, since Python reads them from files alone."""
     if f"{name}.location" in settings:
         yield Path(settings[f"{name}.location"])
         return
     # Readable by no other user
-    with tempfile.NamedTemporaryFile("w", prefix="millrace-", suffix=".pem") as file:
+    with tempfile.NamedTemporaryFile("w", prefix="millrace-", suffix=".pem", dir=folder) as file:
         file.write(settings[f"{name}.pem"])
         file.flush()
         yield Path(file.name)
