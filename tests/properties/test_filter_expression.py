@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from millrace.contracts import HEADERS
 from millrace_filters.evaluate import mask
-from millrace_filters.expression import Condition, Expression, Link, Term
+from millrace_filters.expression import Condition, Expression, Link, Term, to_text
 from millrace_filters.parse import parse
-from millrace_filters.print import to_text
 
 Headers = list[tuple[str, bytes | None]]
 
@@ -35,7 +34,7 @@ def header_array(records: list[Headers]) -> pa.ListArray:
 
 
 def keeps(expression: Expression, headers: Headers) -> bool:
-    """What an expression means, for one record, as plainly as it can be said."""
+    """Evaluate an expression for one record, as plainly as it can be said."""
 
     def holds(term: Term) -> bool:
         wanted = (term.condition.key, term.condition.value.encode())

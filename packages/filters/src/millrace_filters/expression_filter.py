@@ -9,8 +9,7 @@ import pyarrow as pa
 from millrace.contracts import HeaderFilter, HeaderFilterOptions
 from millrace.options import option
 from millrace_filters.evaluate import mask
-from millrace_filters.expression import Expression
-from millrace_filters.print import to_text
+from millrace_filters.expression import Expression, to_text
 
 
 def parse_expression(text: str) -> Expression:
@@ -32,7 +31,7 @@ class ExpressionFilterOptions(HeaderFilterOptions):
 
 
 class ExpressionFilter(HeaderFilter):
-    """Keeps records whose headers fulfil an expression such as ``depart:toy|depart:book&!env:test``.
+    """Keep records whose headers fulfil an expression such as ``depart:toy|depart:book&!env:test``.
 
     ``key:value`` is true for a record that has such a header, among others or several times; ``!`` negates the term
     that it precedes; ``&`` and ``|`` are applied strictly from left to right, neither before the other.

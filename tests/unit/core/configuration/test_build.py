@@ -50,13 +50,13 @@ def test_names_are_compared_without_case() -> None:
 
 def test_values_that_are_no_text_are_taken_as_their_text() -> None:
     raw = {**SERVERS, "includeHeaders": True, "scan.max-records-per-batch": 5}
-    options = configure(raw).source.options  # type: ignore[arg-type]
+    options = configure(raw).source.options
     assert (options.include_headers, options.max_records_per_batch) == (True, 5)
 
 
 def test_a_configuration_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
-        configured().source.options = SourceOptions()  # type: ignore[misc]
+        configured().source.options = SourceOptions()
 
 
 def test_the_same_options_in_any_order_are_parsed_once() -> None:

@@ -1,4 +1,4 @@
-"""What executors import: a configuration arrives there finished, so nothing that parses it comes along."""
+"""Modules that an executor imports for a configuration: not those that parse it."""
 
 from __future__ import annotations
 

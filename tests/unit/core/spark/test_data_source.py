@@ -109,7 +109,7 @@ def test_readers_travel_to_executors() -> None:
 def test_a_stream_plans_a_micro_batch_without_asking_the_cluster() -> None:
     reader = DefaultSource({**SERVERS, "topic": "a"}).streamReader(VALUE)
     (partition,) = reader.partitions({"v": 1, "topics": {"a": {"0": 3}}}, {"v": 1, "topics": {"a": {"0": 5}}})
-    assert partition.value == Split((OffsetRange(("a", 0), 3, 5),))  # type: ignore[arg-type]
+    assert partition.value == Split((OffsetRange(("a", 0), 3, 5),))
 
 
 def test_a_stream_has_seen_nothing_before_it_looked() -> None:
@@ -122,7 +122,7 @@ def test_an_empty_partition_of_sparks_own_is_read_as_nothing() -> None:
 
 
 def test_a_split_travels_in_its_partition() -> None:
-    split = Split((OffsetRange(("a", 0), 3, 5),))  # type: ignore[arg-type]
+    split = Split((OffsetRange(("a", 0), 3, 5),))
     assert pickle.loads(pickle.dumps(SplitPartition(split))).value == split
 
 

@@ -1,4 +1,4 @@
-"""Each test ends a process of its own."""
+"""`Shutdown` runs once, by a call or a signal; each test ends a process of its own."""
 
 from __future__ import annotations
 

@@ -7,15 +7,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
-from millrace.contracts import Catalog, SampledMessage
+from millrace.contracts import Catalog, Format, SampledMessage, SerializationContext
 from millrace.errors import MessageError, SchemaError
 from millrace.sampling import Topics
 from millrace_catalog.inference import InferredKey, KeyInference, Position
-from millrace_catalog.inference.topic_inference import infer_table, table_of_fixed_types, to_inference_options
+from millrace_catalog.inference.result import InferredColumn, InferredTable
+from millrace_catalog.inference.topic_inference import (
+    SampledTable,
+    infer_table,
+    table_of_fixed_types,
+    to_inference_options,
+)
 from millrace_catalog.tables.options import CatalogConfig, parse_catalog_options
-from millrace_catalog.tables.registered_table import registered_table
 from millrace_catalog.tables.table import KafkaJsonTable
 from millrace_catalog.tables.table_schema import build_table_schema
+from millrace_catalog.types.arrow import from_arrow_schema
 from millrace_catalog.types.identifiers import backquote, quote_name
 
 if TYPE_CHECKING:
@@ -144,7 +150,7 @@ class KafkaJsonCatalog(Catalog):
     def _infer(self, topic: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
         options, json = self.options, self.options.json
         if options.registered is not None:
-            value = registered_table(topic, options.registered)
+            value = _registered_table(topic, options.registered)
         elif samples:
             value = infer_table(topic, samples, json, options)
         elif options.sample:
@@ -172,3 +178,22 @@ class KafkaJsonCatalog(Catalog):
         for each in samples:
             inference.add(Position(each.partition, each.offset), each.key)
         return inference.result()
+
+
+def _registered_table(topic: str, value_format: Format) -> SampledTable:
+    """Return the table of a topic whose format knows its columns.
+
+    Raises:
+        SchemaError: The registry has no schema for the topic, or one without columns.
+        RegistryError: The registry could not be asked.
+    """
+    schema = value_format.default_schema_for(SerializationContext(topic))
+    if schema is None:
+        raise SchemaError(
+            f"topic {topic!r}: the schema registry has no schema with columns for its values; write some messages, "
+            f"give option 'subject' of the format, or read it with a schema: .schema('id BIGINT, name STRING, ...')"
+        )
+    columns = tuple(
+        InferredColumn(column.name, column.type, (), ((column.name,),)) for column in from_arrow_schema(schema)
+    )
+    return SampledTable(InferredTable(topic, columns), 0, ())

@@ -5,15 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from millrace.configuration.token_provider import refer_to_provider
+from millrace.errors import PluginError
 from millrace.kafka.client_settings import CLIENT_ID_PREFIX
 from millrace.kafka.property_translation import translate
-from millrace.kafka.security.provider_login import PROVIDER, provider_login
+from millrace.kafka.security.provider_login import PROVIDER, ProviderLogin, provider_login
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, STATISTICS_OFF
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.field import options_of
 from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties
+from millrace.plugins.kinds import TOKEN_PROVIDER
+from millrace.plugins.manager import PluginRef, plugin_manager
 
 _CONNECTOR_PROPERTIES = {
     name.removeprefix("properties.")
@@ -23,7 +25,6 @@ _CONNECTOR_PROPERTIES = {
     if name.startswith("properties.")
 }
 """Options of source and sink that are named like properties of the client, but are not passed to it."""
-
 
 logger = logging.getLogger("millrace.options")
 
@@ -64,7 +65,7 @@ def client_properties(java: Mapping[str, str]) -> tuple[Properties, list[str], l
         client, problems, warnings = translate(java)
         return Properties(client), problems, warnings
     client, problems, warnings = translate(login.properties)
-    provider, provider_problems = refer_to_provider(login)
+    provider, provider_problems = _refer_to_provider(login)
     added = {} if provider is None else {PROVIDER: provider}
     return Properties({**client, **added}), [*login.problems, *problems, *provider_problems], warnings
 
@@ -87,3 +88,16 @@ def sink_properties(client: Properties, options: SinkOptions) -> Properties:
         return client
     statistics = {} if options.register_producer_metrics else STATISTICS_OFF
     return Properties({STATISTICS_INTERVAL: STATISTICS_INTERVAL_MS, **client, **statistics})
+
+
+def _refer_to_provider(login: ProviderLogin) -> tuple[PluginRef | None, list[str]]:
+    """Return a reference to a login's token provider, None if it cannot be used, and the problems found."""
+    prefix = f"properties.{PROVIDER}."
+    try:
+        options_class = plugin_manager().load(TOKEN_PROVIDER, login.name).Options
+    except PluginError as error:
+        return None, [f"option 'properties.{PROVIDER}': {error}"]
+    parser = OptionParser("millrace", {prefix + name: value for name, value in login.options.items()})
+    options = parser.take(options_class, prefix)
+    problems = list(parser.problems())
+    return (None if problems else plugin_manager().refer(TOKEN_PROVIDER, login.name, options)), problems

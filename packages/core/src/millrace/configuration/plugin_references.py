@@ -37,7 +37,7 @@ class UnusablePlugin(NamedTuple):
 
 
 class PluginReferences:
-    """Resolves plugins for one set of options.
+    """Resolve plugins for one set of options.
 
     A plugin that both directions use must be usable. One that only reads or only writes use may be missing where the
     options serve the other direction; it is listed in `unusable`, and its own options are accepted unchecked. A name

@@ -136,7 +136,7 @@ class _NumericEnd:
 
 
 class _Translation:
-    """Replaces one group of Spark's options after the other by millrace's."""
+    """Replace one group of Spark's options after the other by millrace's."""
 
     def __init__(self, raw: Mapping[str, str]) -> None:
         self._given: dict[str, tuple[str, str]] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class BatchWriter(WriterBase, DataSourceArrowWriter):
-    """Appends the rows of a DataFrame to topics.
+    """Append the rows of a DataFrame to topics.
 
     Args:
         config: The sink's configuration.

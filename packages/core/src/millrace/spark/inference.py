@@ -1,4 +1,4 @@
-"""Infer the columns of a read from its messages, where the user gave none."""
+"""Find the columns of a read where the user gave none: those that the format knows for its topics, or inferred ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pyarrow as pa
 
 from millrace.configuration import SourceConfig
-from millrace.contracts import SampledMessage, SchemaInference
+from millrace.contracts import Format, SampledMessage, SchemaInference, SerializationContext
 from millrace.errors import SchemaError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.manager import PluginRef
@@ -40,6 +40,34 @@ def inferred_columns(config: SourceConfig, inference: PluginRef) -> pa.Schema:
             f"{_describe_topics(samples)}: write some, or give the columns with .schema('id BIGINT, name STRING, ...')"
         )
     return columns
+
+
+def columns_of_topics(config: SourceConfig, value_format: Format) -> pa.Schema | None:
+    """Return the columns of the values of all topics of a read; None when one topic's are not known.
+
+    Raises:
+        SchemaError: A column has another type in another topic.
+        UnknownTopicError, ClientError: There is no such topic, or the brokers did not answer.
+    """
+    partitions = subscriber_for(config.options).partitions(KafkaAdmin(config.client), ()).partitions
+    return merged_columns({partition.topic for partition in partitions}, value_format)
+
+
+def merged_columns(topics: Collection[str], value_format: Format) -> pa.Schema | None:
+    """Return the columns of the values of some topics; otherwise as `columns_of_topics`."""
+    found: dict[str, tuple[pa.Field, str]] = {}
+    for topic in sorted(topics):
+        schema = value_format.default_schema_for(SerializationContext(topic))
+        if schema is None:
+            return None
+        for field in schema:
+            known, other = found.setdefault(field.name, (field, topic))
+            if known.type != field.type:
+                raise SchemaError(
+                    f"column {field.name} is {field.type} in topic {topic!r}, but {known.type} in topic {other!r}: "
+                    f"give the columns with .schema('...')"
+                )
+    return pa.schema([field for field, _ in found.values()]) if topics else None
 
 
 def _sample(config: SourceConfig) -> dict[str, list[SampledMessage]]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyspark import TaskContext
 from pyspark.sql.datasource import InputPartition
 
 from millrace.configuration import SourceConfig
 from millrace.gc_control import freeze_loaded_objects
 from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.split_report import SplitReport
+from millrace.pyspark_internals import session_setting
 from millrace.source.splits import Split
 from millrace.spark.errors import user_errors
 from millrace.spark.schema import arrow_schema, check_declared_columns
@@ -22,9 +25,11 @@ if TYPE_CHECKING:
     from millrace.source.reader.error_policy import ErrorPolicy
     from millrace.source.reader.split_metrics import SplitMetrics
 
+_ZONE_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?(?::?\d\d)?")
+
 
 class ReaderBase:
-    """Reads splits on executors; made on the driver, where the schema is checked.
+    """Read splits on executors; made on the driver, where the schema is checked.
 
     Args:
         config: How to read.
@@ -48,7 +53,6 @@ class ReaderBase:
         from millrace.source.reader.pipeline import read_split
         from millrace.source.reader.split_metrics import SplitMetrics
         from millrace.spark.time_precision import batch_truncation
-        from millrace.spark.time_zone import session_time_zone
 
         # Spark makes an empty partition of its own for a read that has none
         split = partition.split if isinstance(partition, SplitPartition) else Split(())
@@ -94,3 +98,26 @@ class SplitPartition(InputPartition):
         super().__init__(split)
         self.split = split
         self.report_to = report_to
+
+
+def session_time_zone() -> str:
+    """Return the session's time zone, in which text without a zone is read; on an executor, while a task runs.
+
+    It is a name, or an offset such as ``+05:30``. Where the session does not set ``spark.sql.session.timeZone``, Spark
+    takes the machine's.
+    """
+    context = TaskContext.get()
+    zone = None if context is None else session_setting(context, "spark.sql.session.timeZone")
+    if zone is None:
+        import tzlocal
+
+        zone = tzlocal.get_localzone_name()
+    return to_arrow_time_zone(zone)
+
+
+def to_arrow_time_zone(zone: str) -> str:
+    """Return a zone as Arrow names it, which does not know Java's further names for offsets, such as ``GMT+1``."""
+    match = _ZONE_OFFSET.fullmatch(zone)
+    if match is None:
+        return "UTC" if zone == "Z" else zone
+    return f"{match[1]}{int(match[2]):02d}:{match[3] or '00'}"

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Format
@@ -17,7 +17,6 @@ from millrace.options.column_list import OTHERS
 from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
 from millrace.records.spark_kafka_columns import spark_kafka_schema
-from millrace.spark.ddl import column_ddl
 
 
 def default_schema(config: SourceConfig) -> StructType:
@@ -26,7 +25,7 @@ def default_schema(config: SourceConfig) -> StructType:
     Raises:
         SchemaError: Only the user can say which columns there are.
     """
-    row_kinds, values, metadata = _parts(config)
+    row_kinds, values, metadata = _undeclared_columns(config)
     return from_arrow_schema(pa.schema([*row_kinds, *values, *metadata]))
 
 
@@ -39,8 +38,8 @@ def declared_schema(config: SourceConfig) -> str:
     declared = config.options.columns
     names = {column.name for column in declared}
     first, others, last = (
-        [column_ddl(field) for field in from_arrow_schema(pa.schema(fields)) if field.name not in names]
-        for fields in _parts(config)
+        [_column_ddl(field) for field in from_arrow_schema(pa.schema(fields)) if field.name not in names]
+        for fields in _undeclared_columns(config)
     )
     middle = [text for column in declared for text in (others if column.name == OTHERS else [column.ddl])]
     return ", ".join([*first, *middle, *last])
@@ -69,8 +68,8 @@ def arrow_schema(schema: StructType) -> pa.Schema:
     return _arrow_schema(schema.json())
 
 
-def _parts(config: SourceConfig) -> tuple[list[pa.Field], list[pa.Field], list[pa.Field]]:
-    """Return the columns of row kinds, of values and of metadata that nobody has to declare."""
+def _undeclared_columns(config: SourceConfig) -> tuple[list[pa.Field], list[pa.Field], list[pa.Field]]:
+    """Return the columns of a read without declared ones: row kinds, values and metadata."""
     options, value_format = config.options, None if config.value_format is None else config.value_format.create()
     changelog = value_format if isinstance(value_format, ChangelogFormat) else None
     row_kinds = [] if changelog is None else [pa.field(options.row_kind_column, pa.string())]
@@ -115,7 +114,7 @@ def _known_columns(config: SourceConfig, value_format: Format) -> pa.Schema | No
     """Return the columns that a format knows without any message."""
     if not value_format.depends_on_topic:
         return value_format.default_schema()
-    from millrace.spark.topic_columns import columns_of_topics
+    from millrace.spark.inference import columns_of_topics
 
     return columns_of_topics(config, value_format)
 
@@ -135,3 +134,26 @@ def _arrow_field(field: StructField) -> pa.Field:
         f"column {field.name} has the type {field.dataType.simpleString().upper()}, which is not supported: read or "
         f"write it as another type, such as STRING"
     )
+
+
+def _column_ddl(field: StructField) -> str:
+    """Write a column as Spark's DDL, which Spark itself parses where a data source has no session."""
+    return f"{_quote(field.name)} {_type_ddl(field.dataType)}{'' if field.nullable else ' NOT NULL'}"
+
+
+def _type_ddl(type_: DataType) -> str:
+    if isinstance(type_, StructType):
+        return f"STRUCT<{', '.join(map(_nested_ddl, type_.fields))}>"
+    if isinstance(type_, ArrayType):
+        return f"ARRAY<{_type_ddl(type_.elementType)}>"
+    if isinstance(type_, MapType):
+        return f"MAP<{_type_ddl(type_.keyType)}, {_type_ddl(type_.valueType)}>"
+    return type_.simpleString().upper()
+
+
+def _nested_ddl(field: StructField) -> str:
+    return f"{_quote(field.name)}: {_type_ddl(field.dataType)}{'' if field.nullable else ' NOT NULL'}"
+
+
+def _quote(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class Shutdown:
-    """Releases once, when it is called or when the process is told to terminate, whichever comes first.
+    """Release once, when it is called or when the process is told to terminate, whichever comes first.
 
     A release that is under way is never begun a second time: a signal in the middle of it would wait for locks that the
     interrupted call holds. It goes on, and the process ends after it.

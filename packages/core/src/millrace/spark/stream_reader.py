@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads micro-batch by micro-batch. One lives on the driver as long as the query; executors get copies.
+    """Read micro-batch by micro-batch. One lives on the driver as long as the query; executors get copies.
 
     Args:
         config: How to read.

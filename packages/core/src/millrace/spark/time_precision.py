@@ -12,7 +12,7 @@ _ARROW_DIGITS = {"us": 6, "ns": 9}
 _MAX_PRECISION = 6
 
 Truncate = Callable[[pa.Array], pa.Array]
-"""Cuts the times in a column."""
+"""Cut the times in a column."""
 
 
 def batch_truncation(schema: StructType) -> Callable[[pa.RecordBatch], pa.RecordBatch] | None:

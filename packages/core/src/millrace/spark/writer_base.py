@@ -55,7 +55,7 @@ def failed_attempts(messages: Sequence[WriterCommitMessage | None]) -> int:
 
 
 class WriterBase:
-    """Writes rows on executors; created on the driver, where columns, topics and client properties are checked.
+    """Write rows on executors; created on the driver, where columns, topics and client properties are checked.
 
     Args:
         config: The sink's configuration.

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from millrace_filters.expression import to_text
 from millrace_filters.parse import parse
-from millrace_filters.print import to_text
 
 
 @pytest.mark.parametrize(
