@@ -1,4 +1,4 @@
-"""Renders docs/client-properties.md from the table that translates Java's properties."""
+"""Write docs/client-properties.md from the table that translates Java's properties."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Give properties of the Kafka client as `properties.<name>`, under the name of Ka
 Spark's own connector, means the same, but for the few names in [coming from Spark's connector](from-spark-kafka.md).
 
 The client is librdkafka, which runs in Python's process without a JVM. The table has every property of Java's consumer
-and producer from Kafka 2.8 to 4.2 and says what becomes of it:
+and producer from Kafka 2.8 to 4.2 and says how each is handled:
 
 - *passed on*: librdkafka has it under the same name. A number beyond what librdkafka knows becomes the nearest one that
   it knows, with a warning.
@@ -64,7 +64,7 @@ Flink's source overrides one property, and Huawei's connectors have some of Kerb
 
 
 def render() -> str:
-    """The page's text."""
+    """Return the page's text."""
     names = json.loads(_NAMES.read_text())
     return (
         _HEAD
@@ -98,5 +98,5 @@ def _outcome(name: str, handling: Handling) -> str:
 
 
 def _quoted(reason: str) -> str:
-    """Code where an option or property is named, as the page has them."""
+    """Format the names of options and properties as code."""
     return re.sub(r"'([\w.-]+)'", r"`\1`", reason)
