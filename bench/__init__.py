@@ -1,1 +1,1 @@
-"""Millrace beside Spark's own Kafka connector: same machine, same session, same broker, same run."""
+"""A benchmark of millrace beside Spark's own Kafka connector: same machine, session, broker and run."""

@@ -1,4 +1,4 @@
-"""Waits for the micro-batches of a query."""
+"""Wait for the micro-batches of a query."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ STUCK_S = 60.0
 
 
 def await_batches(query: Any, count: int) -> list[Any]:
-    """The progress of the first batches with records in them."""
+    """Return the progress of the first micro-batches that have records."""
     heard_at, last = time.monotonic(), None
     while True:
         progress = query.lastProgress

@@ -1,4 +1,4 @@
-"""Fetches the jars of Spark's own Kafka connector and formats, once, with the Ivy that PySpark carries."""
+"""Fetch the jars of Spark's own Kafka connector and formats, once, with the Ivy that PySpark includes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from millrace_broker.folders import cache_folder
 from millrace_broker.java import find_java
 
 KAFKA_CLIENTS = "3.9.2"
-"""The Kafka client that Spark's own connector of PySpark 4.2 is published with."""
+"""Version of the Kafka client that Spark's own connector for PySpark 4.2 is published with."""
 
 AVRO, PROTOBUF = "spark-avro_2.13", "spark-protobuf_2.13"
 
@@ -34,7 +34,7 @@ _FORMATS = {AVRO: (version("pyspark"), "4.1.1"), PROTOBUF: (version("pyspark"),)
 
 
 def connector_jars() -> list[Path]:
-    """The connector's jars, from the cache folder or from Maven Central (or where ``MILLRACE_IVY_SETTINGS`` says).
+    """Return the connector's jars, from the cache folder or Maven Central, or where ``MILLRACE_IVY_SETTINGS`` says.
 
     Raises:
         RuntimeError: They could not be fetched.
@@ -44,7 +44,7 @@ def connector_jars() -> list[Path]:
 
 @functools.cache
 def format_jars() -> dict[str, Path]:
-    """The jars of those of Spark's own formats that can be had, by the names of their artifacts."""
+    """Return the jars of Spark's own formats that can be fetched, by the names of their artifacts."""
     found = {}
     for name, revisions in _FORMATS.items():
         for revision in sorted(revisions, key=lambda revision: not _place(name, revision).is_file()):

@@ -1,4 +1,4 @@
-"""How much of the processor's time Spark takes: its JVM, and its Python workers."""
+"""Processor time of Spark: of its JVM and its Python workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TRIES = 3
 
 
 def cpu_seconds_of(work: Callable[[], Any]) -> float:
-    """Do work in Spark and say how much time of all cores together it took.
+    """Run work in Spark, and return the processor time of all cores that it took.
 
     Raises:
         RuntimeError: Spark ended a daemon of its Python workers each time, with which what they took is forgotten.
@@ -29,7 +29,7 @@ def cpu_seconds_of(work: Callable[[], Any]) -> float:
 
 
 def _cpu_seconds() -> dict[int, float]:
-    """By the JVM and each of its children, with all that are below them and have been."""
+    """Measure the JVM and each of its children, with all processes below them, also those that have ended."""
     java = spark_process()
     times = java.cpu_times()
     found = {java.pid: times.user + times.system}
@@ -40,7 +40,7 @@ def _cpu_seconds() -> dict[int, float]:
 
 
 def _with_children(process: psutil.Process) -> float:
-    """What a process has taken, and those below it that have ended."""
+    """Measure a process and those below it that have ended."""
     with suppress(psutil.Error):
         times = process.cpu_times()
         return float(times.user + times.system + times.children_user + times.children_system)

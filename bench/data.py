@@ -26,7 +26,7 @@ ARROW_SCHEMA = pa.schema(
         "flag": pa.bool_(),
     }
 )
-"""The same columns."""
+"""The columns of a record in Arrow's types."""
 
 TOTALS = (
     "count(1) records",
@@ -38,21 +38,21 @@ TOTALS = (
     "sum(qty) qty",
     "count_if(flag) flag",
 )
-"""An aggregation over all columns, so that none of them can be left out of a read."""
+"""Aggregates over all columns, so that none can be left out of a read."""
 
 TOTALS_SCHEMA = (
     "records BIGINT, id BIGINT, user BIGINT, amount DOUBLE, ts TIMESTAMP, country BIGINT, qty BIGINT, flag BIGINT"
 )
-"""The columns of those."""
+"""Columns of `TOTALS`."""
 
 SUMS_OF_TOTALS = tuple(
     f"{'max' if total.startswith('max') else 'sum'}({name}) {name}"
     for total, name in ((total, total.split()[-1]) for total in TOTALS)
 )
-"""The same of several parts, from the totals of each."""
+"""Aggregates over the totals of several parts."""
 
 ONE_TOTAL = "sum(id + length(user) + bigint(amount) + unix_seconds(ts) + length(country) + qty + int(flag)) total"
-"""The cheapest look at all columns."""
+"""The cheapest aggregates that touch all columns."""
 
 _COUNTRIES = ("AT", "CH", "DE", "DK", "ES", "FR", "IT", "PL")
 _FIRST_SECOND = 1_772_323_200  # 2026-03-01 00:00:00 UTC
@@ -61,7 +61,7 @@ _TIMES = [f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}" for 
 
 
 def json_record(index: int) -> bytes:
-    """The record of that index. Amounts are multiples of 1/4, so that their sum does not depend on its order."""
+    """Return the record of an index. Amounts are multiples of 1/4, so that their sum does not depend on its order."""
     return (
         f'{{"id": {index}, "user": "user-{index * 7919 % 100_000:06d}", "amount": {index % 4000 / 4}, '
         f'"ts": "2026-03-{index // _DAY % 31 + 1:02d} {_TIMES[index % _DAY]}", '
@@ -70,7 +70,7 @@ def json_record(index: int) -> bytes:
 
 
 def csv_record(index: int) -> bytes:
-    """The same record as a line of CSV."""
+    """Return the record of an index as a line of CSV."""
     return (
         f"{index},user-{index * 7919 % 100_000:06d},{index % 4000 / 4},"
         f"2026-03-{index // _DAY % 31 + 1:02d} {_TIMES[index % _DAY]},"
@@ -79,7 +79,7 @@ def csv_record(index: int) -> bytes:
 
 
 def record_rows(start: int, stop: int) -> pa.RecordBatch:
-    """The same records as rows of `SCHEMA`."""
+    """Return records as rows of `SCHEMA`."""
     ids = np.arange(start, stop)
     seconds = _FIRST_SECOND + ids // _DAY % 31 * _DAY + ids % _DAY
     columns = {
@@ -97,7 +97,7 @@ def record_rows(start: int, stop: int) -> pa.RecordBatch:
 
 
 def totals_of(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """`TOTALS` of some rows, as one row of `TOTALS_SCHEMA`."""
+    """Compute `TOTALS` of some rows, as one row of `TOTALS_SCHEMA`."""
     columns = {name: rows.column(name) for name in ARROW_SCHEMA.names}
     lengths = {name: pc.utf8_length(columns[name]) for name in ("user", "country")}
     sums = {name: pc.sum(column) for name, column in {**columns, **lengths}.items() if name != "ts"}
@@ -112,12 +112,12 @@ def totals_of(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def records_frame(spark: SparkSession, records: int, tasks: int) -> DataFrame:
-    """The same records as rows of `SCHEMA`, computed while they are read at next to no cost."""
+    """Return records as rows of `SCHEMA`, computed while they are read at next to no cost."""
     return with_columns(spark.range(0, records, 1, tasks))
 
 
 def with_columns(ids: DataFrame) -> DataFrame:
-    """The records of the numbers in the column ``id``, as rows of `SCHEMA`."""
+    """Return the records of the numbers in the column ``id``, as rows of `SCHEMA`."""
     countries = ", ".join(f"'{country}'" for country in _COUNTRIES)
     return ids.selectExpr(
         "id",

@@ -1,4 +1,4 @@
-"""What was measured on: versions and the machine's size."""
+"""The environment of a measurement: versions and the machine's size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def environment(broker: KafkaBroker) -> dict[str, str]:
-    """Names and values, in the order in which they are shown."""
+    """Return names and values, in the order in which they are shown."""
     return {
         "millrace": version("millrace-core"),
         "PySpark and its own Kafka connector": version("pyspark"),

@@ -1,4 +1,4 @@
-"""What Spark's Python workers run while formats are measured: the work itself, timed by the processor's clock."""
+"""Work of Spark's Python workers while formats are measured, timed by the processor's clock."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MESSAGES = 5_000
 _ROWS = 10_000
 
 Work = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What ``mapInArrow`` takes."""
+"""A function for ``mapInArrow``."""
 
 
 def decoding(plugin: PluginRef, schema: pa.Schema, file: str, spent: Any) -> Work:
-    """Decodes the messages of a file by a format, and gives totals of the rows.
+    """Make a function that decodes the messages of a file by a format, and returns totals of the rows.
 
     Args:
         plugin: The format.
@@ -44,7 +44,7 @@ def decoding(plugin: PluginRef, schema: pa.Schema, file: str, spent: Any) -> Wor
 
 
 def reading_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
-    """Decodes the messages of a file by hand; arguments are as of `decoding`."""
+    """Make a function that decodes the messages of a file by hand; arguments as for `decoding`."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return map(totals_of, _timed(map(_objects, _each(_messages, file, batches)), by_hand.rows, spent))
@@ -53,7 +53,7 @@ def reading_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
 
 
 def reading_columns_by_hand(by_hand: ByHand) -> Work:
-    """Decodes the messages of a column by hand."""
+    """Make a function that decodes the messages of a column by hand."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -63,7 +63,7 @@ def reading_columns_by_hand(by_hand: ByHand) -> Work:
 
 
 def encoding(plugin: PluginRef, schema: pa.Schema, file: str, spent: Any) -> Work:
-    """Encodes the rows of a file by a format, and gives the sizes of messages in a column ``size``.
+    """Make a function that encodes the rows of a file by a format, and returns the sizes of messages as ``size``.
 
     Args:
         plugin: The format.
@@ -80,7 +80,7 @@ def encoding(plugin: PluginRef, schema: pa.Schema, file: str, spent: Any) -> Wor
 
 
 def writing_by_hand(by_hand: ByHand, file: str, spent: Any) -> Work:
-    """Encodes the rows of a file by hand; otherwise as `encoding`."""
+    """Make a function that encodes the rows of a file by hand; arguments as for `encoding`."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _sizes(_timed(_each(_rows, file, batches), lambda rows: by_hand.messages(rows[0]), spent))
@@ -116,14 +116,14 @@ def _messages(file: str, part: int) -> list[pa.BinaryArray]:
 
 
 def _objects(messages: pa.BinaryArray) -> list[bytes]:
-    """Messages as a consumer gives them: objects of Python that have just been made."""
+    """Return messages as a consumer returns them: as new Python objects."""
     objects: list[bytes] = messages.to_numpy(zero_copy_only=False).tolist()
     return objects
 
 
 @functools.lru_cache(maxsize=TASKS)
 def _rows(file: str, part: int) -> list[tuple[pa.RecordBatch, pa.StringArray | None]]:
-    """Batches of rows as Spark gives them to a sink, and their kinds."""
+    """Return batches of rows as Spark passes them to a sink, and their row kinds."""
     (rows,) = pq.read_table(file).combine_chunks().to_batches()
     share = _share(rows.num_rows, part)
     batches = [rows.slice(at, min(_ROWS, share.stop - at)) for at in range(share.start, share.stop, _ROWS)]

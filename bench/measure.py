@@ -1,4 +1,4 @@
-"""Runs both connectors in turn and keeps what was measured."""
+"""Run both connectors in turn, and compare their figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MILLRACE = "millrace"
 
 @dataclass(frozen=True)
 class Bench:
-    """What a case measures with.
+    """The tools of a case: session, broker, topics, and numbers of records and runs.
 
     Attributes:
         spark: The session of both connectors.
@@ -46,19 +46,19 @@ class Bench:
 
 @dataclass(frozen=True)
 class Series:
-    """What the runs of one connector gave."""
+    """The figures of one connector's runs."""
 
     values: tuple[float, ...]
 
     @property
     def median(self) -> float:
-        """The middle one."""
+        """The median of the figures."""
         return statistics.median(self.values)
 
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table.
+    """A line of the report.
 
     Attributes:
         work: What was measured.
@@ -80,12 +80,12 @@ class Result:
 
     @property
     def ratio(self) -> float | None:
-        """The median of millrace over that of what it is compared with."""
+        """The median of millrace divided by that of the other connector."""
         return self.millrace.median / self.spark.median if self.spark else None
 
     @property
     def is_met(self) -> bool:
-        """Whether the target is reached; a limit without a ratio holds for every run."""
+        """True when the target is reached; a limit without a ratio holds for every run."""
         reached = max(self.millrace.values) if self.ratio is None else self.ratio
         return reached <= self.target if self.at_most else reached >= self.target
 
@@ -111,14 +111,14 @@ def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], fl
 
 
 def records_per_second(records: int, work: Callable[[], Any]) -> float:
-    """Do work and say how fast it went."""
+    """Run work, and return its rate."""
     started = time.perf_counter()
     work()
     return records / (time.perf_counter() - started)
 
 
 class SameAnswer:
-    """Makes sure that all runs of both connectors read the same."""
+    """A check that all runs of both connectors read the same."""
 
     def __init__(self) -> None:
         self._first: Any = None

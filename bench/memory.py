@@ -1,4 +1,4 @@
-"""Watches how much memory Spark's Python workers take."""
+"""Memory of Spark's Python workers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MEGABYTE = 1_000_000
 
 
 class WorkerMemory:
-    """The largest resident memory of each Python worker so far, in megabytes."""
+    """Peak resident memory of each Python worker so far, in megabytes."""
 
     def __init__(self) -> None:
         self._peaks: dict[int, int] = {}
 
     @property
     def largest(self) -> float:
-        """That of the largest one.
+        """Peak memory of the largest worker, in MB.
 
         Raises:
             RuntimeError: No worker was seen.
@@ -31,7 +31,7 @@ class WorkerMemory:
         return max(self._peaks.values()) / _MEGABYTE
 
     def look(self, java: psutil.Process) -> None:
-        """Note what the workers below a Java process take now."""
+        """Record the current memory of the workers below a Java process."""
         for process in java.children(recursive=True):
             with suppress(psutil.Error):
                 if _is_python(process):
@@ -41,7 +41,7 @@ class WorkerMemory:
 
 @contextmanager
 def watch_workers() -> Iterator[WorkerMemory]:
-    """Look every 50 ms, until the block ends, at the workers of the Spark that this process started."""
+    """Sample the workers of the Spark that this process started, every 50 ms until the block ends."""
     memory, java, done = WorkerMemory(), spark_process(), threading.Event()
 
     def run() -> None:
@@ -58,7 +58,7 @@ def watch_workers() -> Iterator[WorkerMemory]:
 
 
 def spark_process() -> psutil.Process:
-    """The Java process of the Spark that this process started.
+    """Return the Java process of the Spark that this process started.
 
     Raises:
         RuntimeError: There is none.

@@ -1,4 +1,4 @@
-"""Messages and rows in memory, used again and again: in Spark as a cached DataFrame, in its Python workers as lists."""
+"""Messages and rows in memory that measurements share: in Spark as a cached DataFrame, in Python workers as lists."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ class Pool:
 
     @contextmanager
     def values(self) -> Iterator[DataFrame]:
-        """All messages as the column ``value``, in the JVM's memory."""
+        """Return the messages as the column ``value``, in the JVM's memory."""
         with self.cached(self._bench.spark.read.parquet(str(self.file)).repartition(TASKS)) as values:
             yield values
 
     @contextmanager
     def rows(self) -> Iterator[DataFrame]:
-        """The rows of all messages, in the JVM's memory."""
+        """Return the rows of all messages, in the JVM's memory."""
         with self.cached(self._bench.spark.read.parquet(str(self.rows_file)).repartition(TASKS)) as rows:
             yield rows
 
     @contextmanager
     def cached(self, rows: DataFrame) -> Iterator[DataFrame]:
-        """Rows of one pass in the JVM's memory, as many times as there are passes."""
+        """Return the rows of one pass, in the JVM's memory, once for each pass."""
         kept = rows.cache()
         try:
             kept.count()
@@ -72,7 +72,7 @@ class Pool:
             kept.unpersist(blocking=True)
 
     def tasks(self) -> DataFrame:
-        """For each task of each pass a row, with the column ``id``."""
+        """Return rows with the column ``id``, one for each task of each pass."""
         count = TASKS * self._passes
         return self._bench.spark.range(0, count, 1, count)
 
@@ -86,7 +86,7 @@ def _rows(case: FormatCase, count: int) -> pa.RecordBatch:
 
 
 def with_bad(case: FormatCase, messages: list[bytes], start: int) -> list[bytes]:
-    """Messages, the first of which has the number ``start``, with one of 10,000 that cannot be read."""
+    """Return messages from number ``start`` on, with one malformed message in 10,000."""
     first = (_BAD_EVERY // 2 - start) % _BAD_EVERY
     bad = {index: case.bad(messages[index]) for index in range(first, len(messages), _BAD_EVERY)}
     return [bad.get(index, message) for index, message in enumerate(messages)]

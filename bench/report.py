@@ -1,4 +1,4 @@
-"""Shows the results: a table in the terminal, and a page."""
+"""Show results: as a table in the terminal, and as a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "
 
 
 def show(results: Sequence[Result]) -> None:
-    """Print the table; with rich where that is installed and there is a terminal to draw in."""
+    """Print the table; with rich where that is installed and there is a terminal."""
     rows = [_cells(result) for result in results]
     if not (sys.stdout.isatty() and find_spec("rich")):
         print("\n".join(_markdown(rows)))
@@ -28,7 +28,7 @@ def show(results: Sequence[Result]) -> None:
 
 
 def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench) -> str:
-    """The page ``RESULTS.md``."""
+    """Return the page ``RESULTS.md``."""
     lines = [
         "# Bench results",
         "",

@@ -1,4 +1,4 @@
-"""A schema registry for one schema: what the formats ask for once, and nothing else."""
+"""A schema registry that holds one schema, and answers only the requests that the formats make."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 
 class SchemaRegistry:
-    """Listens on the loopback address; whatever schema is registered has the id 1."""
+    """A registry on the loopback address; every schema that is registered has the id 1."""
 
     def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.schema = ""  # type: ignore[attr-defined]
+        self._server.schema = ""
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
     def url(self) -> str:
-        """Its URL, as clients take it."""
+        """The registry's URL."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     @property
     def schema(self) -> str:
         """The schema that was registered."""
-        found: str = self._server.schema  # type: ignore[attr-defined]
+        found: str = self._server.schema
         return found
 
     def __enter__(self) -> SchemaRegistry:
@@ -43,11 +43,11 @@ class SchemaRegistry:
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.schema = given["schema"]  # type: ignore[attr-defined]
+        self.server.schema = given["schema"]
         self._answer({"id": 1})
 
     def do_GET(self) -> None:
-        self._answer({"schema": self.server.schema})  # type: ignore[attr-defined]
+        self._answer({"schema": self.server.schema})
 
     def _answer(self, content: dict[str, Any]) -> None:
         body = json.dumps(content).encode()
@@ -58,4 +58,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""

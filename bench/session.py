@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 CORES = 2
 KEPT_PROGRESS = 1000
-"""Micro-batches of which a query remembers how long they took."""
+"""Number of micro-batches whose progress a query keeps."""
 
 
 def start_session() -> SparkSession:
-    """A session with millrace's settings and the jars of Spark's own Kafka connector and formats."""
+    """Start a session with millrace's settings and the jars of Spark's own Kafka connector and formats."""
     return millrace.local_session(
         "millrace bench",
         cores=CORES,

@@ -1,4 +1,4 @@
-"""A program that writes records at a steady rate until its standard input ends.
+"""Write records at a steady rate until standard input ends.
 
 It is a process of its own, so that it does not take turns with the code that measures.
 """
@@ -15,7 +15,7 @@ _STEP_S = 0.01
 
 
 def main(servers: str, topic: str, partitions: int, rate: int) -> None:
-    """Write ``rate`` records a second, to all partitions in turn."""
+    """Write ``rate`` records a second, to the partitions in turn."""
     stop = threading.Event()
     threading.Thread(target=_set_at_end_of_input, args=(stop,), daemon=True).start()
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 1})

@@ -1,4 +1,4 @@
-"""A key of the broker for TLS, and what clients need to trust it, made by Java's keytool."""
+"""A TLS key for the broker, and the properties by which clients trust it, made by Java's keytool."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PASSWORD = "not-a-secret"
 
 @dataclass(frozen=True)
 class Tls:
-    """A listener with TLS, and the properties of a client of it, as both connectors take them."""
+    """A listener with TLS, and the client properties for it that both connectors take."""
 
     listener: Listener
     client: dict[str, str]
 
 
 def make_tls(folder: Path) -> Tls:
-    """Make a key for 127.0.0.1 in a folder."""
+    """Make a key for 127.0.0.1."""
     key, trust, certificate = folder / "key.p12", folder / "trust.p12", folder / "certificate.pem"
     subject = ("-dname", "CN=127.0.0.1", "-ext", "SAN=ip:127.0.0.1")
     _keytool(key, "-genkeypair", "-alias", "broker", "-keyalg", "RSA", *subject)

@@ -1,4 +1,4 @@
-"""Makes, fills, counts and deletes the topics of a run."""
+"""The topics of a run: made, filled, counted and deleted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Topics:
         self._admin = AdminClient(self._client)
 
     def filled(self, partitions: int, codec: str = "none") -> str:
-        """A topic of JSON records, evenly spread over its partitions; made when it is first asked for."""
+        """Return a topic of JSON records, evenly spread over its partitions; it is made at the first call."""
         if (partitions, codec) not in self._filled:
             name = f"records-{partitions}-{codec}"
             self._broker.create_topic(name, partitions)
@@ -56,7 +56,7 @@ class Topics:
 
     @contextmanager
     def of(self, name: str, partitions: int, messages: Callable[[int, int], list[bytes]]) -> Iterator[str]:
-        """A topic of messages, evenly spread over its partitions; deleted afterwards.
+        """Make a topic of messages, evenly spread over its partitions; it is deleted afterwards.
 
         Args:
             name: What they are, for the topic's name.
@@ -76,7 +76,7 @@ class Topics:
 
     @contextmanager
     def large(self, size: int) -> Iterator[str]:
-        """A topic of one partition with so many bytes, in few records; deleted afterwards."""
+        """Make a topic of one partition with some number of bytes, in few records; it is deleted afterwards."""
         record = os.urandom(_LARGE_RECORD)
         with self.empty(1) as name:
             self._fill(name, 1, itertools.repeat(record, size // _LARGE_RECORD), "none")
@@ -84,7 +84,7 @@ class Topics:
 
     @contextmanager
     def empty(self, partitions: int) -> Iterator[str]:
-        """A new topic, deleted afterwards."""
+        """Make an empty topic; it is deleted afterwards."""
         self._made += 1
         name = f"written-{self._made}"
         self._broker.create_topic(name, partitions)
@@ -94,7 +94,7 @@ class Topics:
             self._delete(name)
 
     def count(self, topic: str) -> int:
-        """How many records a topic holds, by its offsets."""
+        """Count the records of a topic by its offsets."""
         consumer = Consumer({**self._client, "group.id": "bench"})
         try:
             partitions = consumer.list_topics(topic, _TIMEOUT_S).topics[topic].partitions

@@ -1,4 +1,4 @@
-"""Writes docs/options.md and docs/client-properties.md from declarations, so that they cannot drift from the code."""
+"""Write docs/options.md and docs/client-properties.md from declarations, so that they cannot drift from the code."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def render() -> str:
-    """The page's text."""
+    """Return the page's text."""
     shared = options_of(TableOptions)
     sections = [
         HEAD,
@@ -82,7 +82,7 @@ def render() -> str:
 
 
 def plugin_sections() -> list[str]:
-    """A section for every installed plugin of ours that has options."""
+    """Return a section for each standard plugin that has options."""
     manager = plugin_manager()
     sections = []
     for kind in KINDS:
@@ -96,7 +96,7 @@ def plugin_sections() -> list[str]:
 
 
 def section(title: str, cls: type, *, prefixes: tuple[str, ...] = ("",), leave_out: typing.Collection[str] = ()) -> str:
-    """A table of a dataclass's options."""
+    """Return a table of a dataclass's options."""
     hints = typing.get_type_hints(cls)
     defaults = {field.name: field.default for field in dataclasses.fields(cls)}
     rows = [
@@ -108,25 +108,25 @@ def section(title: str, cls: type, *, prefixes: tuple[str, ...] = ("",), leave_o
 
 
 def row(prefixes: tuple[str, ...], info: OptionInfo, hint: object, default: object) -> str:
-    """One option."""
+    """Return the row of one option."""
     names = ", ".join(f"`{prefix}{name}`" for prefix in prefixes for name in (info.name, *info.aliases))
     doc = info.doc.replace("|", "\\|")
     return f"| {names} | {type_text(hint, info)} | {default_text(default)} | {doc} |"
 
 
 def type_text(hint: object, info: OptionInfo) -> str:
-    """What a person calls the type."""
+    """Name a type for people."""
     if info.parse is not None:
         return info.parse.__name__.removeprefix("parse_").removesuffix("_ms").replace("_", " ")
     choices = [arg for arg in typing.get_args(hint) if arg is not type(None)]
     if typing.get_origin(hint) is typing.Literal:
         return ", ".join(f"`{choice}`" for choice in choices)
     simple = choices[0] if choices else hint
-    return {bool: "boolean", int: "integer", str: "string"}.get(simple, "string")  # type: ignore[call-overload]
+    return {bool: "boolean", int: "integer", str: "string"}.get(simple, "string")
 
 
 def default_text(default: object) -> str:
-    """A default as one would write it."""
+    """Format a default as a user would write it."""
     if default is dataclasses.MISSING:
         return "(required)"
     if default is None or default in ((), ""):

@@ -42,12 +42,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def broker() -> Iterator[KafkaBroker]:
-    """A real Apache Kafka, for the whole session."""
-    from millrace_broker import KafkaBroker
-
-    with KafkaBroker() as running:
-        yield running
+def broker(millrace_kafka_broker: KafkaBroker) -> KafkaBroker:
+    """A real Apache Kafka, for the whole session; from the pytest plugin of millrace-broker."""
+    return millrace_kafka_broker
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +68,7 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture
 def nothing_left(broker: KafkaBroker, spark: SparkSession) -> Iterator[None]:
-    """Makes sure that no process, no thread and no client of the test goes on after it."""
+    """Check that no process, no thread and no client of the test goes on after it."""
     from support.leftovers import running, wait_until_gone
 
     before = running()
@@ -81,7 +78,7 @@ def nothing_left(broker: KafkaBroker, spark: SparkSession) -> Iterator[None]:
 
 @pytest.fixture
 def make_topic(broker: KafkaBroker, request: pytest.FixtureRequest) -> Iterator[Callable[..., str]]:
-    """Makes topics with names of their own; they are deleted after the test."""
+    """Make topics with names of their own; they are deleted after the test."""
     from confluent_kafka.admin import AdminClient
 
     made: list[str] = []

@@ -1,4 +1,4 @@
-"""Fuzzes decoders and encoders for as long as asked: ``python tests/fuzz.py json csv --minutes 10``."""
+"""Fuzz decoders and encoders: ``python tests/fuzz.py json csv --minutes 10``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMATS = sorted(path.stem.removeprefix(PREFIX) for path in PROPERTIES.glob(f"{P
 
 
 def main() -> int:
-    """Fuzz one format after the other; a failure ends it, with what reproduces it."""
+    """Fuzz one format after the other; a failure ends it, with the example that reproduces it."""
     parser = argparse.ArgumentParser(prog="tox -e fuzz --", description=__doc__)
     parser.add_argument("formats", nargs="*", metavar="FORMAT", help=f"of {', '.join(FORMATS)}; by default all")
     parser.add_argument("--minutes", type=float, default=10, help="for each format (10)")

@@ -1,4 +1,4 @@
-"""What is measured, one file for each kind of work."""
+"""The benchmark's cases, one file for each kind of work."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "worker-memory": worker_memory.run,
     "large-partition": worker_memory.run_large,
 }
-"""By the names that the command line takes, in the order in which they run."""
+"""The cases by their names on the command line, in the order in which they run."""

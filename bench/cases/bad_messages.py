@@ -1,4 +1,4 @@
-"""What one message of 10,000 that cannot be read costs the others: in decoding alone, and in a whole read."""
+"""Cost of one malformed message in 10,000 for the others: in decoding alone, and in a whole read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TARGET = 0.9
 
 
 def run(bench: Bench, name: str) -> list[Result]:
-    """Measure it for a format."""
+    """Measure a format with malformed messages."""
     with SchemaRegistry() as registry, tempfile.TemporaryDirectory() as folder:
         case = format_case(name, registry, Path(folder))
         return [_decode(bench, case, Path(folder)), _read(bench, case)]

@@ -1,4 +1,4 @@
-"""What decoding costs alone, with messages in memory: no broker, and no way of rows between Python and the JVM."""
+"""Cost of decoding alone, with messages in memory: no broker, and no rows between Python and the JVM."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNIT = "records/s of a core"
 
 
 def run(bench: Bench, name: str) -> list[Result]:
-    """Measure it for a format."""
+    """Measure the decoding of a format."""
     with SchemaRegistry() as registry, tempfile.TemporaryDirectory() as folder:
         case = format_case(name, registry, Path(folder))
         pool = Pool(bench, case, Path(folder, "messages.parquet"))
@@ -56,14 +56,14 @@ def _beside_hand(bench: Bench, case: FormatCase, pool: Pool) -> list[Result]:
 
 
 def _added(offer: InSpark, values: DataFrame, rows: DataFrame, answer: SameAnswer) -> float:
-    """The seconds that an aggregation of messages takes beyond those that one of their rows takes."""
+    """Measure the seconds that an aggregation of messages takes beyond an aggregation of their rows."""
     with_decoding = cpu_seconds_of(lambda: answer.check(_totals(offer.rows(values))))
     without = cpu_seconds_of(lambda: answer.check(_totals(rows)))
     return with_decoding - without
 
 
 def in_python(bench: Bench, case: FormatCase, pool: Pool, answer: SameAnswer | None = None) -> float:
-    """The seconds that millrace's decoder takes for a pool's messages."""
+    """Measure the seconds that millrace's decoder takes for the messages of a pool."""
     schema = case.arrow_schema
     return _worked(bench, pool, answer, lambda spent: in_worker.decoding(case.plugin, schema, str(pool.file), spent))
 

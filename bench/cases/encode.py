@@ -1,4 +1,4 @@
-"""What encoding costs alone: rows in memory become messages, for which there is no broker."""
+"""Cost of encoding alone: rows in memory become messages, without a broker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TARGET = 2
 
 
 def run(bench: Bench, name: str) -> list[Result]:
-    """Measure it for a format."""
+    """Measure the encoding of a format."""
     with SchemaRegistry() as registry, tempfile.TemporaryDirectory() as folder:
         case = format_case(name, registry, Path(folder))
         pool = Pool(bench, case, Path(folder, "messages.parquet"))
@@ -57,7 +57,7 @@ def _beside_hand(bench: Bench, case: FormatCase, pool: Pool) -> list[Result]:
 
 
 def _added(offer: InSpark, rows: DataFrame) -> float:
-    """The seconds that the messages of rows take beyond those that a look at each of their columns takes."""
+    """Measure the seconds that encoding rows takes beyond reading each of their columns."""
     messages = rows.select(offer.value().alias("value")).selectExpr("sum(octet_length(value))")
     with_encoding = cpu_seconds_of(messages.collect)
     without = cpu_seconds_of(rows.selectExpr(ONE_TOTAL).collect)

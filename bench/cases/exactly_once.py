@@ -16,7 +16,7 @@ PARTITIONS = 4
 TASKS = 4
 RECORDS = 4_000_000
 BATCHES = 2
-"""Micro-batches that count, after the first one."""
+"""Number of micro-batches that count, after the first one."""
 
 _GUARANTEES = {
     AT_LEAST_ONCE: {},
@@ -25,7 +25,7 @@ _GUARANTEES = {
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure it."""
+    """Measure exactly-once and at-least-once writes."""
     runs = {name: functools.partial(_records_per_second, bench, name) for name in _GUARANTEES}
     series = alternate(bench, WORK, runs)
     return [

@@ -23,7 +23,7 @@ Rows = Callable[["DataFrame"], "DataFrame"]
 
 
 def run(bench: Bench, name: str) -> list[Result]:
-    """Measure it for a format."""
+    """Measure reads in a format."""
     work, results = f"read {name}", []
     with SchemaRegistry() as registry, tempfile.TemporaryDirectory() as folder:
         case, answer = format_case(name, registry, Path(folder)), SameAnswer()
@@ -44,20 +44,20 @@ def run(bench: Bench, name: str) -> list[Result]:
 
 
 def spark_values(bench: Bench, topic: str) -> DataFrame:
-    """The messages of a topic by Spark's own connector."""
+    """Return the messages of a topic by Spark's own connector."""
     source = bench.spark.read.format("kafka").option("kafka.bootstrap.servers", bench.servers)
     return source.option("subscribe", topic).load().select("value")
 
 
 def millrace_rows(bench: Bench, case: FormatCase, topic: str, more: Mapping[str, str] | None = None) -> DataFrame:
-    """The rows of a topic by millrace."""
+    """Return the rows of a topic by millrace."""
     source = bench.spark.read.format("millrace").schema(case.schema).options(**case.options, **(more or {}))
     source = source.option("properties.bootstrap.servers", bench.servers)
     return source.option("topic", topic).option("format", case.name).load()
 
 
 def _without_millrace(case: FormatCase) -> dict[str, Rows]:
-    """How messages become rows otherwise, by what that is called."""
+    """Other ways from messages to rows, by name."""
     found: dict[str, Rows] = {}
     if case.in_spark is not None:
         found[case.in_spark.reads] = case.in_spark.rows

@@ -17,7 +17,7 @@ PARTITIONS = 4
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure it."""
+    """Measure copies."""
     source = bench.topics.filled(PARTITIONS)
 
     def timed(

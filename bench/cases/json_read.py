@@ -15,7 +15,7 @@ PARTITIONS = 4
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure it."""
+    """Measure reads."""
     topic = bench.topics.filled(PARTITIONS)
     answer = SameAnswer()
 
@@ -34,13 +34,13 @@ def run(bench: Bench) -> list[Result]:
 
 
 def spark_rows(bench: Bench, topic: str) -> DataFrame:
-    """The rows of a topic by Spark's own connector."""
+    """Return the rows of a topic by Spark's own connector."""
     source = bench.spark.read.format("kafka").option("kafka.bootstrap.servers", bench.servers)
     values = source.option("subscribe", topic).load()
     return values.selectExpr(f"from_json(string(value), '{SCHEMA}') record").select("record.*")
 
 
 def millrace_rows(bench: Bench, topic: str) -> DataFrame:
-    """The rows of a topic by millrace."""
+    """Return the rows of a topic by millrace."""
     source = bench.spark.read.format("millrace").schema(SCHEMA).option("properties.bootstrap.servers", bench.servers)
     return source.option("topic", topic).option("format", "json").load()

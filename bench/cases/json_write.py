@@ -17,7 +17,7 @@ TASKS = 4
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure it."""
+    """Measure writes."""
     rows = records_frame(bench.spark, bench.records, TASKS)
 
     def timed(write: Callable[[Bench, DataFrame, str], None]) -> float:
@@ -43,7 +43,7 @@ def millrace_write(bench: Bench, rows: DataFrame, topic: str) -> None:
 
 
 def check_count(bench: Bench, topic: str) -> None:
-    """Make sure that all records have arrived."""
+    """Check that all records have arrived."""
     found = bench.topics.count(topic)
     if found != bench.records:
         raise RuntimeError(f"{found} records arrived instead of {bench.records}")

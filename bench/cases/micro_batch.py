@@ -1,4 +1,4 @@
-"""How long a small micro-batch takes from one topic to another, at 400 records a second."""
+"""Latency of a small micro-batch from one topic to another, at 400 records a second."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORK = "micro-batch at 400 records/s"
 PARTITIONS = 4
 RATE = 400
 SETTLING = 20
-"""Micro-batches before those that count."""
+"""Number of micro-batches before those that count."""
 
 _PRODUCER = Path(__file__).parents[1] / "steady_producer.py"
 _OPTIONS = {
@@ -29,7 +29,7 @@ _OPTIONS = {
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure it."""
+    """Measure micro-batches."""
     with bench.topics.empty(PARTITIONS) as source, bench.topics.empty(PARTITIONS) as target, _steady(bench, source):
         runs = {name: functools.partial(_median_ms, bench, name, source, target) for name in _OPTIONS}
         series = alternate(bench, WORK, runs)

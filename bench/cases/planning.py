@@ -1,4 +1,4 @@
-"""How long the driver takes to plan a batch of a topic with many partitions."""
+"""Time that the driver takes to plan a batch of a topic with many partitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIMIT_MS = 1_000
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure it: from nothing to the splits, a new client and its connections included."""
+    """Measure planning from nothing to the splits, with a new client and its connections."""
     work = f"planning {PARTITIONS:,} partitions"
     with bench.topics.empty(PARTITIONS) as topic:
         config = configure_source({"properties.bootstrap.servers": bench.servers, "topic": topic})
@@ -23,7 +23,7 @@ def run(bench: Bench) -> list[Result]:
 
 def _plan_ms(config: object, work: str) -> float:
     started = time.perf_counter()
-    planner = Planner.connect(config)  # type: ignore[arg-type]
+    planner = Planner.connect(config)
     planner.batch_splits()
     took = (time.perf_counter() - started) * 1000
     print(f"  {work}: {took:.0f} ms", flush=True)

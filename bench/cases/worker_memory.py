@@ -1,4 +1,4 @@
-"""The most memory that one Python worker of Spark takes with millrace."""
+"""Peak memory of one Python worker of Spark with millrace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGE_BYTES = 5_000_000_000
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure it."""
+    """Measure a read of many partitions."""
     return [
         _peak(bench, "worker memory, JSON read of 4 partitions", lambda: _read(bench, 4)),
         _peak(bench, "worker memory, JSON read of 1 partition", lambda: _read(bench, 1)),
@@ -24,7 +24,7 @@ def run(bench: Bench) -> list[Result]:
 
 
 def run_large(bench: Bench) -> list[Result]:
-    """Measure a partition that is far larger than the memory that a worker may take."""
+    """Measure a partition that is far larger than a worker's memory may be."""
     with bench.topics.large(LARGE_BYTES) as topic:
         rows = bench.spark.read.format("millrace").option("properties.bootstrap.servers", bench.servers)
         values = rows.option("topic", topic).schema("value BINARY").load()

@@ -16,7 +16,7 @@ _FRAME = "0000000001"
 
 
 def avro_confluent(registry: SchemaRegistry, *, has_jar: bool) -> FormatCase:
-    """The format.
+    """Make the case.
 
     Args:
         registry: It is running, and knows no schema.

@@ -1,4 +1,4 @@
-"""What is measured of a format: its messages, and how they are read and written without millrace."""
+"""A format under measurement: its messages, and ways to read and write them without millrace."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
 
 
 class InSpark(Protocol):
-    """How Spark itself reads and writes the messages, in its JVM."""
+    """Reading and writing of the messages by Spark itself, in its JVM."""
 
     @property
     def reads(self) -> str:
-        """What reads them is called."""
+        """The name of the way to read, for the report."""
 
     @property
     def writes(self) -> str:
-        """What writes them is called."""
+        """The name of the way to write, for the report."""
 
     def rows(self, values: DataFrame) -> DataFrame:
-        """The rows of the messages in the column ``value``."""
+        """Decode the messages in the column ``value``."""
 
     def value(self) -> Column:
-        """The messages of rows."""
+        """Encode rows."""
 
 
 class ByHand(Protocol):
-    """How one reads and writes the messages in Python where Spark offers nothing, as with ``mapInArrow``."""
+    """Reading and writing of the messages in Python by hand, with ``mapInArrow``, where Spark offers nothing."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of this way, for the report."""
 
     def rows(self, messages: Sequence[bytes]) -> pa.RecordBatch:
-        """The rows of messages."""
+        """Decode messages."""
 
     def messages(self, rows: pa.RecordBatch) -> list[bytes]:
-        """The messages of rows."""
+        """Encode rows."""
 
 
 ROW_KIND = "row_kind"
@@ -81,23 +81,23 @@ class FormatCase:
 
     @property
     def schema(self) -> str:
-        """The columns."""
+        """The columns, in Spark's types."""
         return f"{ROW_KIND} STRING, {SCHEMA}" if self.has_row_kinds else SCHEMA
 
     @property
     def arrow_schema(self) -> pa.Schema:
-        """The same as Arrow has them."""
+        """The columns, in Arrow's types."""
         kinds = [pa.field(ROW_KIND, pa.string())] if self.has_row_kinds else []
         return pa.schema([*kinds, *ARROW_SCHEMA])
 
     @property
     def plugin(self) -> PluginRef:
-        """millrace's format, with its options."""
+        """millrace's format with its options."""
         return plugin(self.name, self.options)
 
 
 def plugin(name: str, options: Mapping[str, str]) -> PluginRef:
-    """A format of millrace's with some options.
+    """Return a format of millrace with some options.
 
     Args:
         name: The format's name.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def csv() -> FormatCase:
-    """The format."""
+    """Make the case."""
     return FormatCase(
         "csv",
         messages=lambda start, stop: list(map(csv_record, range(start, stop))),

@@ -27,7 +27,7 @@ _MESSAGE = f"""
 
 
 def debezium_json() -> FormatCase:
-    """The format: of ten changes five are updates, four insertions and one a deletion; 490 bytes on average."""
+    """Make the case: of ten changes five are updates, four insertions and one a deletion; 490 bytes on average."""
     return FormatCase(
         "debezium-json",
         messages=lambda start, stop: list(map(_message, range(start, stop))),

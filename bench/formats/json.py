@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def json() -> FormatCase:
-    """The format."""
+    """Make the case."""
     return FormatCase(
         "json",
         messages=lambda start, stop: list(map(json_record, range(start, stop))),

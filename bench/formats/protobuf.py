@@ -25,7 +25,7 @@ _KINDS = {"id": "INT64", "user": "STRING", "amount": "DOUBLE", "country": "STRIN
 
 
 def protobuf(folder: Path, *, has_jar: bool) -> FormatCase:
-    """The format.
+    """Make the case.
 
     Args:
         folder: Where to write the descriptors.

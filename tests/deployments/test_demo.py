@@ -58,7 +58,7 @@ class RunningDemo:
         return "".join(self.lines) + rest, errors, self.process.returncode
 
     def left_over(self):
-        """What is still there a while after its end: processes that have its mark, files in its folder."""
+        """List what is left some time after its end: processes with its mark, files in its folder."""
         deadline = time.monotonic() + SECONDS_TO_END
         while (left := [*self._processes(), *self.temporary.iterdir()]) and time.monotonic() < deadline:
             time.sleep(0.1)

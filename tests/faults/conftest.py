@@ -16,7 +16,7 @@ from support.writing import SteadyProducer
 
 @pytest.fixture
 def writing() -> Iterator[Callable[[str, str], SteadyProducer]]:
-    """Starts steady producers."""
+    """Start steady producers."""
     producers: list[SteadyProducer] = []
 
     def start(servers: str, topic: str) -> SteadyProducer:
@@ -31,7 +31,7 @@ def writing() -> Iterator[Callable[[str, str], SteadyProducer]]:
 
 @pytest.fixture
 def copying(tmp_path: Path) -> Iterator[Callable[..., Copy]]:
-    """Makes queries that copy a topic exactly once."""
+    """Make queries that copy a topic exactly once."""
     copies: list[Copy] = []
 
     def make(servers: str, source: str, target: str, **more: Any) -> Copy:
@@ -76,7 +76,7 @@ class Saved:
         return query
 
     def numbers(self) -> Counter[int]:
-        """How often each number is in the result."""
+        """Count the numbers in the result."""
         # Spark knows which of the files count
         rows = self._spark.read.schema("number BIGINT").parquet(self._files).toArrow()
         return Counter(rows["number"].to_pylist())

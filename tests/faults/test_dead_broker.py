@@ -1,4 +1,4 @@
-"""What a write does when its broker goes and does not come back."""
+"""Writes whose broker goes and does not come back."""
 
 from __future__ import annotations
 

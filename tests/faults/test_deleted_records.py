@@ -1,4 +1,4 @@
-"""What happens to a stream when records are deleted that it has not read yet."""
+"""Streams whose records are deleted before they are read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def delete_before(servers: str, partition: TopicPartition) -> None:
 
 @pytest.fixture
 def behind(broker, make_topic, saved):
-    """Starts a slow stream; records that it has not read yet are deleted, up to the last 100 of them."""
+    """Start a slow stream; records that it has not read yet are deleted, up to the last 100 of them."""
 
     def start(**options: str):
         topic = make_topic(2)

@@ -1,4 +1,4 @@
-"""What happens to a stream when its driver is killed."""
+"""Streams whose driver is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to a stream when the leaders of its partitions move."""
+"""Streams while the leaders of their partitions move."""
 
 from __future__ import annotations
 

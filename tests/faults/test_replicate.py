@@ -1,4 +1,4 @@
-"""What becomes of a folder that is kept in step with a topic when its driver is killed."""
+"""A folder that is kept in step with a topic, whose driver is killed."""
 
 from __future__ import annotations
 

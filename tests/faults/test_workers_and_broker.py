@@ -1,4 +1,4 @@
-"""What happens when processes are killed in mid-query."""
+"""Queries whose workers and brokers are killed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 @pytest.fixture
 def copy(spark, tmp_path):
-    """Starts a query that copies one topic to another; it is stopped after the test."""
+    """Start a query that copies one topic to another; it is stopped after the test."""
     queries = []
 
     def start(servers: str, source: str, target: str, **options: str):

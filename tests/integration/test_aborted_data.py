@@ -18,7 +18,7 @@ from millrace.source.splits import OffsetRange, Split
 ABORTED = 40_000
 
 BYTES = 1_000
-"""Of each record."""
+"""Size of each record."""
 
 # One small batch after the other takes seconds, whatever the machine
 SMALL = {"batch.size": 4096, "linger.ms": 1000, "queue.buffering.max.messages": 1_000_000}

@@ -33,7 +33,7 @@ def skewed(broker, make_topic):
 
 @pytest.fixture
 def count(spark, connection, skewed, tmp_path):
-    """Counts the records in windows of a minute: how many in windows that are over, how many dropped as late."""
+    """Count the records in windows of a minute: how many in windows that are over, how many dropped as late."""
 
     def run(**options):
         read = {"scan.startup.mode": "earliest-offset", "scan.max-records-per-batch": "40", **options}

@@ -1,4 +1,4 @@
-"""Topics as tables, on a real broker: what is inferred, and that Spark reads it."""
+"""Topics as tables, on a real broker: inferred columns, and reads of them by Spark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXAMPLE = b'{"id":101,"name":"VVP","properties":{"owner":"Alibaba Cloud","engine
 
 @pytest.fixture
 def write(broker, make_topic):
-    """Writes messages to a new topic, and says its name."""
+    """Write messages to a new topic, and return its name."""
 
     def write(*messages, partitions=1, config=None):
         topic = make_topic(partitions, config)
@@ -39,7 +39,7 @@ def write(broker, make_topic):
 
 @pytest.fixture
 def catalog(connection):
-    """Makes catalogs."""
+    """Make catalogs."""
     return lambda options=(), **settings: KafkaJsonCatalog.from_options({**connection, **dict(options)}, **settings)
 
 

@@ -1,4 +1,4 @@
-"""What a stream does when what it was to read is gone, on the real broker."""
+"""Streams whose data are gone before they are read, on the real broker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def admin(broker):
 
 @pytest.fixture
 def collect(spark, connection, tmp_path):
-    """Reads all that a stream with this checkpoint has not read yet; answers its progress and the values so far."""
+    """Read all that a stream with this checkpoint has not read yet; return its progress and the values so far."""
 
     def run(**options):
         read = {"scan.startup.mode": "earliest-offset", "scan.topic-partition-discovery.interval": "100 ms", **options}

@@ -48,7 +48,7 @@ def read(spark, connection):
 
 @pytest.fixture
 def stream(spark, connection, tmp_path):
-    """Starts a query that puts its rows, as tuples, into a list; it is stopped after the test."""
+    """Start a query that puts its rows, as tuples, into a list; it is stopped after the test."""
     queries = []
 
     def start(schema: str, rows: list[tuple], then=lambda loaded: loaded, **options: str):

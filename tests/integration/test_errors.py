@@ -1,4 +1,4 @@
-"""What a person reads when something is wrong: each text, through Spark and the real broker."""
+"""Error messages as a user reads them: each through Spark and the real broker."""
 
 from __future__ import annotations
 

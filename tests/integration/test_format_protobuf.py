@@ -41,7 +41,7 @@ ORDER = (
 
 @pytest.fixture
 def shop(tmp_path):
-    """Makes a folder with <name>_pb2.py and <name>.desc."""
+    """Make a folder with <name>_pb2.py and <name>.desc."""
 
     def make(name):
         (tmp_path / f"{name}.proto").write_text(PROTO.format(package=name))

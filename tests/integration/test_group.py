@@ -29,7 +29,7 @@ def topic(broker, make_topic):
 
 @pytest.fixture
 def run(spark, connection, topic, group, tmp_path):
-    """Starts queries that read the topic with the group; all are stopped after the test."""
+    """Start queries that read the topic with the group; all are stopped after the test."""
     queries = []
 
     def start(checkpoint="one", **options):

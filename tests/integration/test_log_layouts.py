@@ -1,4 +1,4 @@
-"""Whatever a log looks like, and whatever the limits are: each visible record is read exactly once, in order."""
+"""Logs of any layout under any limits: each visible record is read exactly once, in order."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Stream:
             yield records
 
     def drain(self) -> None:
-        """From now on nothing more is waited for."""
+        """Skip all further waits."""
         self._reader.prepareForTriggerAvailableNow()
 
     def again(self) -> list[list[Record]]:

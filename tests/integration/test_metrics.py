@@ -24,7 +24,7 @@ def topic(broker, make_topic):
 
 @pytest.fixture
 def run(spark, connection, topic, tmp_path):
-    """Starts a query on the topic; it is stopped after the test."""
+    """Start a query on the topic; it is stopped after the test."""
     queries = []
 
     def start(**options):

@@ -1,4 +1,4 @@
-"""Where records go on the real broker, compared with the real Java client."""
+"""Partitions of records on the real broker, compared with those of the real Java client."""
 
 from __future__ import annotations
 

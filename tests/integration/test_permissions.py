@@ -1,4 +1,4 @@
-"""What a user may do by the brokers' access control lists, asked before a write, on a real broker that has some."""
+"""Permissions that a write needs, checked before it on a real broker with access control lists."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_columns_are_added_to_the_latest_schema_in_any_order(registry: Any, topi
     # a write of fewer columns, a repeated one, and one that must not register use the schema that there is
     for options in ({}, {"auto_register": False}):
         third = write(format_of(registry, **options), topic, ROWS)
-        assert third[0][1:5] == second[0][1:5]  # type: ignore[index]
+        assert third[0][1:5] == second[0][1:5]
     assert registry.versions(subject) == 2
     assert read(format_of(registry), wider, [*first, *second, *third]) == [
         {"city": None, "id": 1, "name": "Ann"},

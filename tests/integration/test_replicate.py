@@ -17,7 +17,7 @@ ORDER_ID = "coalesce(get_json_object(properties, '$.order_id'), 'default')"
 
 @pytest.fixture
 def write(broker, make_topic):
-    """Writes messages, each as JSON, to one topic of two partitions; says its name."""
+    """Write messages, each as JSON, to one topic of two partitions, and return its name."""
     topic = make_topic(2)
 
     def write(*messages, partition=0):

@@ -474,7 +474,7 @@ def run_with_secrets(secured: Secured, folder: Path, config: dict[str, str]) -> 
 
 
 def leaks(folder: Path, secured: Secured) -> list[str]:
-    """Where a secret is found, and in which line."""
+    """Find a secret in the logs: file and line."""
     secrets = [*SECRETS, secured.client.key_pem().splitlines()[1]]
     return [
         f"{path.relative_to(folder)}: {line}"

@@ -35,7 +35,7 @@ def target(make_topic):
 
 @pytest.fixture
 def copy(spark, connection, source, target, collector, tmp_path):
-    """Copies the source's records to the target; it is stopped after the test."""
+    """Copy the source's records to the target; it is stopped after the test."""
     queries = []
 
     def start(**options):
@@ -63,7 +63,7 @@ def copy(spark, connection, source, target, collector, tmp_path):
 
 @pytest.fixture
 def save(connection, target, collector):
-    """Writes a DataFrame to the target."""
+    """Write a DataFrame to the target."""
 
     def write(rows, **options):
         given = {**connection, **collector.options, "topic": target, **options}

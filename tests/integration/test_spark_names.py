@@ -204,7 +204,7 @@ def committed(broker, topics):
 
 @pytest.fixture(scope="module")
 def found(broker, topics, committed):
-    """What every query gave with each connector; all of them ran in one session."""
+    """Results of every query with each connector; all of them ran in one session."""
     if pyspark.__version__ != PUBLISHED_FOR:
         pytest.skip(f"Spark's own connector is published for PySpark {PUBLISHED_FOR}, this is {pyspark.__version__}")
     queries: dict[str, dict[str, Any]] = {

@@ -18,7 +18,7 @@ from support.waiting import wait_until
 
 @pytest.fixture
 def run(spark, connection, tmp_path):
-    """Starts queries from one topic to another; all are stopped after the test."""
+    """Start queries from one topic to another; all are stopped after the test."""
     queries = []
 
     def start(source: str, target: str, trigger=None, startup="earliest-offset", **options):

@@ -1,4 +1,4 @@
-"""A driver of its own that copies a topic exactly once; its arguments are options, as JSON."""
+"""Copy a topic exactly once, in a driver of its own; the arguments are options, as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user does with the data source, in a session of its own; the argument says where, as JSON.
+"""Use the data source in a session of its own; the argument says where, as JSON.
 
 The results go to a file as JSON, each under the name of the function that they come from.
 """
@@ -62,7 +62,7 @@ def written_and_read_back() -> list[list[Any]]:
 
 
 def ids_of_each_stream() -> list[list[int]]:
-    """What the files hold after two runs with one checkpoint, and after one that goes on from the consumer group."""
+    """Return the rows in files after two runs with one checkpoint, and after one from the consumer group."""
     seen = []
     for first, checkpoint in [(0, "one"), (100, "one"), (200, "two")]:
         write(spark.range(first, first + 100), given["streamed"])
@@ -106,7 +106,7 @@ def copied_exactly_once_by_builders() -> list[list[int]]:
 
 
 def metrics_of_a_stream() -> dict[str, Any]:
-    """What metrics say of a stream when its counts have come, by the call and by a listener."""
+    """Return a stream's metrics once its counts have arrived, from the call and from a listener."""
     # Counts are told with the progress after their micro-batch: that of an idle query comes every 10 seconds by default
     spark.conf.set("spark.sql.streaming.noDataProgressEventInterval", "100")
     heard: list[dict[str, Any]] = []
@@ -131,7 +131,7 @@ def metrics_of_a_stream() -> dict[str, Any]:
 
 
 def read_with_a_distributed_file() -> int:
-    """How many rows there are for a client that is given a file by its name alone; every process must find it."""
+    """Count the rows of a read whose client is given a file by its name alone; every process must find it."""
     name = given.get("file")
     return load(given["copies"], **({"properties.ssl.ca.location": name} if name else {})).count()
 
@@ -145,7 +145,7 @@ def malformed_message() -> str:
 
 
 def readers() -> list[dict[str, Any]]:
-    """For each task of a read its rows, and of the JVM that it ran in the process id, command and addresses."""
+    """Return each read task's rows, and its JVM's process id, command and addresses."""
 
     def describe(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = sum(batch.num_rows for batch in batches)

@@ -1,4 +1,4 @@
-"""Keeps tables of databases in step with a topic, in a session of its own that has their drivers.
+"""Keep tables of databases in step with a topic, in a session that has their drivers.
 
 Options, a topic, databases and a folder come as JSON; of each database what its table holds then, the names and types
 of its columns, and the texts of some errors go out as the last line of standard output.
@@ -38,7 +38,7 @@ def main() -> None:
 def database(
     session: SparkSession, given: Any, name: str, url: str, properties: dict[str, str], table: str
 ) -> dict[str, Any]:
-    """Keep a table in step, with two checkpoints, and say what it holds."""
+    """Keep a table in step, with two checkpoints, and return its rows."""
     # The newest message alone says the columns at first
     catalogs = {"first": {**given["options"], "scan.max.pre.fetch.records": "1"}, "second": given["options"]}
     sink = JdbcSink(url, table, properties)
@@ -69,7 +69,7 @@ def database(
 
 
 def refused(session: SparkSession, url: str, properties: dict[str, str], source: Any) -> str:
-    """What a database says that does not let anybody in."""
+    """The error of a database that refuses a login."""
     wrong = url.replace("/postgres", "/nothing").replace(".db", "/no/such/folder.db")
     try:
         JdbcSink(wrong, "t", properties).prepare(session, source.columns_schema)
@@ -79,7 +79,7 @@ def refused(session: SparkSession, url: str, properties: dict[str, str], source:
 
 
 def quoted(table: str) -> str:
-    """A name of a table with that of a schema."""
+    """Return a table's name with that of a schema."""
     return ".".join(f'"{part}"' for part in table.split("."))
 
 

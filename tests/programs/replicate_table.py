@@ -1,4 +1,4 @@
-"""A driver of its own that keeps a folder of parquet files in step with a topic; its arguments are JSON."""
+"""Keep a folder of parquet files in step with a topic, in a driver of its own; the arguments are JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A driver of its own that saves the numbers of a topic in files; its arguments are options and folders, as JSON."""
+"""Save the numbers of a topic in files, in a driver of its own; the arguments are options and folders, as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An attempt of a task that writes "a" and "b" exactly once, and waits before it commits; its argument is JSON."""
+"""Write "a" and "b" exactly once as an attempt of a task that waits before it commits; the argument is JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever messages and columns there are, watching them tells what the schema's own rules tell."""
+"""The schema guard agrees with the schema's own rules, for any messages and columns."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Mix(NamedTuple):
     def decoder(self) -> Decoder:
         """Make a decoder that has read no message yet."""
         plan = functools.partial(resolve, reader=None, schema=self.columns, legacy=True)
-        return FramedDecoder(self.columns, lambda: self.schemas, plan)  # type: ignore[arg-type, return-value]
+        return FramedDecoder(self.columns, lambda: self.schemas, plan)
 
 
 def messages_of(schemas: dict[int, AvroType]) -> st.SearchStrategy[list[bytes | None]]:
@@ -143,5 +143,5 @@ def test_an_envelope_reads_the_same_alone_and_among_others(
     columns, schemas, messages = case
     envelope = pa.schema([*envelope_fields(columns), *metadata_fields(keys)])
     plan = functools.partial(resolve, reader=None, schema=envelope, legacy=True, texts=True)
-    framed = FramedDecoder(envelope, lambda: Schemas(schemas), plan, skips_empty=True)  # type: ignore[arg-type, return-value]
+    framed = FramedDecoder(envelope, lambda: Schemas(schemas), plan, skips_empty=True)
     check_alone(DebeziumDecoder(framed, columns, keys), columns, messages)

@@ -1,4 +1,4 @@
-"""Properties of what the fast paths are made of: whole columns give what single values give, in their places."""
+"""Fast paths for whole columns give the same values, in the same places, as single values do."""
 
 from __future__ import annotations
 

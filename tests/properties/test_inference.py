@@ -1,4 +1,4 @@
-"""Whatever messages hold, what is inferred of them reads them."""
+"""Inferred columns read the messages that they were inferred from."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ READERS: list[MessageReader] = [
     JsonReader("t", JsonInferenceOptions(nested="struct")),
     JsonReader("t", JsonInferenceOptions(nested="flatten", table_fields=("a", "b"))),
     DebeziumReader("t"),
-    *(CanalReader("t", CanalInferenceOptions(strategy=name)) for name in ("AUTO", "SQL_TYPE", "MYSQL_TYPE")),  # type: ignore[arg-type]
+    *(CanalReader("t", CanalInferenceOptions(strategy=name)) for name in ("AUTO", "SQL_TYPE", "MYSQL_TYPE")),
 ]
 
 

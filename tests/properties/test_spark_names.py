@@ -1,4 +1,4 @@
-"""What Spark's own connector's JSON says is what the offset initializers are told."""
+"""Offsets in the JSON of Spark's own connector reach the offset initializers unchanged."""
 
 from __future__ import annotations
 

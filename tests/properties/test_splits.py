@@ -79,7 +79,7 @@ def test_two_splits_that_fit_into_one_do_not_follow_each_other(found: Bounds) ->
 @given(bounds, st.randoms())
 def test_the_same_offsets_give_the_same_splits(found: Bounds, random: st.DataObject) -> None:
     shuffled = list(found.items())
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert plan_splits(*ends(found)) == plan_splits(*ends(dict(shuffled)))
 
 

@@ -1,4 +1,4 @@
-"""Whatever messages come, a table's schema only grows, loses nothing and can be gone on from anywhere."""
+"""A table's schema only grows, loses nothing and can be resumed at any message."""
 
 from __future__ import annotations
 

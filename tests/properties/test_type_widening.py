@@ -78,7 +78,7 @@ def test_every_value_reads_back_under_the_wider_type(data: st.DataObject, narrow
 
 
 def read(type_: DataType, text: str) -> Any:
-    """What json reads into a column."""
+    """Return the value that json reads into a column."""
     schema = pa.schema([pa.field("c", to_arrow(type_), type_.nullable)])
     decoded = JsonFormat().decoder(schema).decode(Payloads([f'{{"c":{text}}}'.encode()]))
     assert not decoded.errors, decoded.errors
@@ -86,7 +86,7 @@ def read(type_: DataType, text: str) -> Any:
 
 
 def holds(wide: DataType, value: Any, narrow: DataType, before: Any) -> bool:
-    """Whether a value of the wide type is the one that was read under the narrow type."""
+    """Return whether a value of the wide type equals the one that was read under the narrow type."""
     if before is None or value is None:
         return before is value
     if isinstance(wide, Array) and isinstance(narrow, Array):

@@ -47,7 +47,7 @@ class Drift:
         self._levels: dict[str, int] = {}
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """All messages, as arguments of `Producer.produce`; the changes begin behind the first thousand."""
+        """Return the messages as arguments of `Producer.produce`; the changes begin after the first thousand."""
         at = set(self._chance.sample(range(FIRST, MESSAGES), CHANGES))
         for number in range(MESSAGES):
             changed = self._change() if number in at else None

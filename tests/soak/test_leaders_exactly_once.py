@@ -1,4 +1,4 @@
-"""What happens to an exactly-once write when leaders and the coordinators of transactions move."""
+"""Exactly-once writes while leaders and the coordinators of transactions move."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from millrace.errors import OptionsError
 
 
 class Configured(NamedTuple):
-    """The configurations that one set of options gives."""
+    """The configurations of a read and a write that one set of options gives."""
 
     source: SourceConfig
     sink: SinkConfig

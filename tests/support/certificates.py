@@ -34,32 +34,32 @@ class Identity:
 
     @property
     def certificate_pem(self) -> str:
-        """Its own certificate alone."""
+        """The certificate alone, as PEM."""
         return _pem(self.certificate)
 
     @property
     def chain_pem(self) -> str:
-        """Its certificate and those between, its own first."""
+        """The certificate and its intermediates as PEM, its own first."""
         return "".join(map(_pem, (self.certificate, *self.between)))
 
     def key_pem(self, password: str | None = None) -> str:
-        """Its key as PKCS#8, encrypted when there is a password."""
+        """Return the key as PKCS#8 in PEM, encrypted when there is a password."""
         return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, _encryption(password)).decode()
 
     def pkcs12(self, password: str) -> bytes:
-        """Key and certificates as a PKCS#12 store with one entry named ``client``."""
+        """Return key and certificates as a PKCS#12 store with one entry named ``client``."""
         return pkcs12.serialize_key_and_certificates(
             b"client", self.key, self.certificate, self.between, _encryption(password)
         )
 
 
 def authority(name: str, signer: Identity | None = None) -> Identity:
-    """Somebody who signs; a root of its own without a ``signer``."""
+    """Create an authority; a root of its own without a ``signer``."""
     return _issue(name, signer, (), is_authority=True)
 
 
 def issue(name: str, signer: Identity, hosts: Sequence[str] = ()) -> Identity:
-    """A certificate for a server or client, good for these names and addresses."""
+    """Issue a certificate for a server or client with these names and addresses."""
     return _issue(name, signer, hosts, is_authority=False)
 
 

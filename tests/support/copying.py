@@ -59,7 +59,7 @@ class Copy:
         }
 
     def write_options(self, point: str | None = None, ends: str = "kill") -> dict[str, str]:
-        """Those of the sink, with a kill point when one is asked for."""
+        """Return the options of the sink, with a kill point when one is asked for."""
         options = {
             "properties.bootstrap.servers": self.servers,
             "topic": self.target,
@@ -89,7 +89,7 @@ class Copy:
             (self.tokens / f"token-{number}").touch()
 
     def used(self) -> int:
-        """How many kills, or stops, there were."""
+        """Count the kills and stops so far."""
         return len(list(self.tokens.glob("used-*")))
 
     def start(self, spark: Any, point: str | None = None, *, ends: bool = True) -> Any:
@@ -126,7 +126,7 @@ class Copy:
         return {each.transactional_id for each in found}
 
     def open_transactions(self) -> list[OpenTransaction]:
-        """Those of the query."""
+        """Return the open transactions of the query."""
         return open_transactions(self._client, self.prefix)
 
     @property
@@ -134,5 +134,5 @@ class Copy:
         return Properties({"bootstrap.servers": self.servers})
 
     def copied(self) -> Counter[int]:
-        """How often each number is in the target."""
+        """Count the numbers in the target."""
         return Counter(int(message.value()) for message in consume(self.servers, self.target))

@@ -1,4 +1,4 @@
-"""What the data source must do wherever Spark runs: subclass the suite with a fixture that runs the program there."""
+"""A suite of the data source for each way to run Spark: subclass it with a fixture that runs the program there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ORDERS: list[dict[str, Any]] = [
 
 
 class CoreSuite:
-    """Compares what the program gave with what it had to give."""
+    """Compare the program's results with the expected ones."""
 
     @pytest.fixture(scope="class")
     @classmethod

@@ -45,11 +45,11 @@ class Family:
         return self._guarded.pid
 
     def is_running(self) -> bool:
-        """Whether the program has not ended yet."""
+        """Return whether the program still runs."""
         return self._guarded.exit_code() is None
 
     def processes(self) -> list[psutil.Process]:
-        """All that runs of the family, whoever its parent is by now."""
+        """Return the processes of the family that run, whoever their parent is by now."""
         return [process for process in psutil.process_iter() if self._is_member(process.pid)]
 
     def names(self) -> set[str]:

@@ -1,4 +1,4 @@
-"""Runs in Python workers, which get this file by itself: a format of text in which a message can kill its reader.
+"""A format of text in which a message can kill its reader; Python workers get this file by itself.
 
 Named as ``fatal_messages:FatalMessages`` in the option ``format``. The value ``kill <file>`` kills the worker that
 decodes it as long as the file is there, and takes the file away; ``bad`` is malformed.
@@ -16,14 +16,14 @@ from millrace.contracts import Decoded, Decoder, Encoder, Format, MalformedMessa
 
 
 class FatalMessages(Format):
-    """One column of text."""
+    """A format of one column of text."""
 
     def decoder(self, schema: pa.Schema) -> Decoder:
-        """Of any one column."""
+        """Make a decoder for any one column."""
         return _FatalDecoder(schema)
 
     def encoder(self, schema: pa.Schema) -> Encoder:
-        """Nobody writes it."""
+        """Refuse to write."""
         raise NotImplementedError
 
 

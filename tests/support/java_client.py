@@ -37,7 +37,7 @@ def java_client(spark: SparkSession, servers: str) -> Iterator[JavaClient]:
 
 
 class JavaClient:
-    """Chooses partitions by the settings that the Java client has by itself.
+    """A partitioner with the default settings of the Java client.
 
     Args:
         jvm: A JVM that finds the client's classes.
@@ -50,7 +50,7 @@ class JavaClient:
         self._settings.put("bootstrap.servers", servers)
 
     def partition_of(self, key: bytes, partitions: int) -> int:
-        """Where a key goes in a topic with so many partitions."""
+        """Return the partition of a key in a topic with some number of partitions."""
         chosen: int = self._kafka.clients.producer.internals.BuiltInPartitioner.partitionForKey(key, partitions)
         return chosen
 

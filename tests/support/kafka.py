@@ -21,7 +21,7 @@ def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **prope
 
 
 def consume(servers: str, topic: str, isolation: str = "read_committed") -> list[Message]:
-    """All messages of a topic, by partition and offset."""
+    """Read the messages of a topic, by partition and offset."""
     consumer = Consumer(
         {
             "bootstrap.servers": servers,

@@ -1,4 +1,4 @@
-"""Runs in Python workers, which get this file by itself: stops a write at a chosen point, by a partitioner.
+"""A partitioner that stops a write at a chosen point; Python workers get this file by itself.
 
 Named as ``kill_points:KillPoints`` in the option ``sink.partitioner``. Each file in a folder is good for one kill, or
 for one stop, so that a test says how often.
@@ -22,11 +22,11 @@ from millrace.options import option
 
 
 class KillPoints(Partitioner):
-    """Leaves partitions to the client, and ends its worker where it is told to."""
+    """A partitioner that leaves partitions to the client, and ends its worker at a chosen point."""
 
     @dataclass(frozen=True)
     class Options:
-        """Where and how."""
+        """The point at which a worker ends, and how."""
 
         point: Literal["before produce", "before commit", "after commit"] = option(
             "point", default="before produce", doc="Where to end."
@@ -37,11 +37,11 @@ class KillPoints(Partitioner):
     def open(self, task_index: int, task_count: int) -> None:
         """Patch the worker, which lives on with the patch."""
         if not hasattr(TransactionalProducer, "unpatched"):
-            TransactionalProducer.unpatched = TransactionalProducer.commit_transaction  # type: ignore[attr-defined]
-        TransactionalProducer.commit_transaction = patched(self.options, TransactionalProducer.unpatched)  # type: ignore
+            TransactionalProducer.unpatched = TransactionalProducer.commit_transaction
+        TransactionalProducer.commit_transaction = patched(self.options, TransactionalProducer.unpatched)
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
-        """Null for every record."""
+        """Return null for every record."""
         if self.options.point == "before produce":
             end(self.options)
         return pa.nulls(len(values), pa.int32())

@@ -1,4 +1,4 @@
-"""Which brokers of a cluster lead the partitions of a topic."""
+"""Leaders of a topic's partitions in a cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def leaders(admin: AdminClient) -> list[int]:
 
 
 def has_all_copies(admin: AdminClient) -> bool:
-    """Whether all copies of the topic's partitions are up to date."""
+    """Return whether all replicas of the topic's partitions are in sync."""
     return all(len(partition.isrs) == 3 for partition in _partitions(admin))
 
 

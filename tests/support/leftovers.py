@@ -1,4 +1,4 @@
-"""What a test has left running: processes, threads and clients."""
+"""Processes, threads and clients that a test has left running."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.waiting import wait_until
 
 
 class Running(NamedTuple):
-    """What runs at a moment.
+    """Processes, threads and clients that run at one moment.
 
     Attributes:
         processes: The ids of all processes below this one.
@@ -29,7 +29,7 @@ class Running(NamedTuple):
 
 
 def running() -> Running:
-    """What runs now, without the workers that Spark keeps for the next task."""
+    """Return the processes, threads and clients that run, without the workers that Spark keeps for the next task."""
     # Clients end with their objects
     gc.collect()
     below = psutil.Process(os.getpid()).children(recursive=True)

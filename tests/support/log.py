@@ -12,7 +12,7 @@ Offsets = dict[TopicPartition, int]
 
 
 class Log:
-    """Where the partitions of some topics begin and end; tests change it.
+    """A log of some topics: begin and end of their partitions, which tests change.
 
     Attributes:
         logs: Begin and end of each partition.
@@ -31,7 +31,7 @@ class Log:
 
     @classmethod
     def of_topics(cls, **partition_counts: int) -> Log:
-        """Empty topics, by name and number of partitions."""
+        """Make a log of empty topics, by name and number of partitions."""
         empty = {TopicPartition(name, n): (0, 0) for name, count in partition_counts.items() for n in range(count)}
         return cls(empty)
 

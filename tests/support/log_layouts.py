@@ -74,7 +74,7 @@ Step = Produce | Transaction | Repeat | Truncate
 
 @dataclass(frozen=True)
 class Layout:
-    """How a topic's log comes about.
+    """The steps by which a topic's log is written.
 
     Attributes:
         steps: What happens before a stream begins.

@@ -24,14 +24,14 @@ from millrace.options import option
 
 
 class AllButLastPartition(OffsetInitializer):
-    """Leaves the last partition out."""
+    """A partitioner that never chooses the last partition."""
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
         return dict.fromkeys(list(partitions)[:-1], 20)
 
 
 class NegativeOffsets(OffsetInitializer):
-    """Answers an offset that no log has."""
+    """An offset initializer that returns an offset that no log has."""
 
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
         return dict.fromkeys(partitions, -2)

@@ -84,7 +84,7 @@ class Postgres:
 
     def _copy_programs(self) -> None:
         """Copy them to where the server may read them, which refuses to be root."""
-        site = Path(str(find_spec(_PACKAGE).origin)).parents[1]  # type: ignore[union-attr]
+        site = Path(str(find_spec(_PACKAGE).origin)).parents[1]
         for folder in (f"{_PACKAGE}/pginstall", f"{_PACKAGE}.libs"):
             if (site / folder).exists():
                 shutil.copytree(site / folder, self._home / folder)

@@ -20,7 +20,7 @@ class FixedTokenOptions:
 
 
 class FixedToken(TokenProvider):
-    """Answers one and the same token."""
+    """Provide the same token each time."""
 
     Options = FixedTokenOptions
 
@@ -37,7 +37,7 @@ class EndpointOptions:
 
 
 class EndpointTokens(TokenProvider):
-    """Asks an authorization server, as a company's own provider would."""
+    """Request tokens from an authorization server, as a company's own provider would."""
 
     Options = EndpointOptions
 

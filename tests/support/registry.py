@@ -41,7 +41,7 @@ class SchemaRegistry:
 
     @property
     def url(self) -> str:
-        """Its URL, as clients take it."""
+        """The registry's URL."""
         return f"http://127.0.0.1:{self._port}/apis/ccompat/v7"
 
     def __enter__(self) -> SchemaRegistry:
@@ -63,7 +63,7 @@ class SchemaRegistry:
             self._process.close()
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
-        """Ask it by HTTP, and return its answer."""
+        """Send a request, and return the answer."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
         request = urllib.request.Request(f"{self.url}/{path}", data, headers, method=method)
@@ -81,7 +81,7 @@ class SchemaRegistry:
         return int(self.ask("POST", f"subjects/{subject}/versions", body)["id"])
 
     def versions(self, subject: str) -> int:
-        """The number of versions of a subject."""
+        """Return the number of versions of a subject."""
         return len(self.ask("GET", f"subjects/{subject}/versions"))
 
     def keep_compatible(self, subject: str, level: str = "BACKWARD") -> None:
@@ -89,7 +89,7 @@ class SchemaRegistry:
         self.ask("PUT", f"config/{subject}", {"compatibility": level})
 
     def schemas(self, subject: str) -> list[Any]:
-        """The schemas of a subject, oldest first."""
+        """Return the schemas of a subject, oldest first."""
         versions = self.ask("GET", f"subjects/{subject}/versions")
         return [json.loads(self.ask("GET", f"subjects/{subject}/versions/{one}")["schema"]) for one in versions]
 

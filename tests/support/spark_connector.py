@@ -1,4 +1,4 @@
-"""Runs the same queries through Spark's own Kafka connector and through millrace, in a session of its own.
+"""Run the same queries through Spark's own Kafka connector and through millrace, in a session of its own.
 
 A program, since the jars of Spark's connector must be there when the session starts: queries come as JSON on standard
 input, and for each connector what they gave goes out as the last line of standard output.
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def attempt(run: Callable[..., dict[str, Any]], session: SparkSession, connector: str, query: Any) -> dict[str, Any]:
-    """What a query gives, or the error that it ends with."""
+    """Return a query's rows, or the error that it ends with."""
     try:
         return run(session, connector, query)
     except (Py4JError, PySparkException) as error:
@@ -48,13 +48,13 @@ def attempt(run: Callable[..., dict[str, Any]], session: SparkSession, connector
 
 
 def batch(session: SparkSession, connector: str, query: Any) -> dict[str, Any]:
-    """A batch read."""
+    """Read a topic as a batch."""
     rows = session.read.format(connector).options(**query["options"]).load()
     return {"schema": rows.schema.jsonValue(), "rows": shown(rows)}
 
 
 def stream(session: SparkSession, connector: str, query: Any) -> dict[str, Any]:
-    """A stream of what is there now, and how many rows each micro-batch had."""
+    """Read what a topic holds as a stream, and count the rows of each micro-batch."""
     rows = session.readStream.format(connector).options(**query["options"]).load()
     table = f"{query['name']}_{connector}"
     with tempfile.TemporaryDirectory() as checkpoint:
@@ -66,7 +66,7 @@ def stream(session: SparkSession, connector: str, query: Any) -> dict[str, Any]:
 
 
 def write(session: SparkSession, connector: str, query: Any) -> dict[str, Any]:
-    """A write of given rows, into topics of the connector's own; as a stream, or as a batch."""
+    """Write rows into topics of the connector's own; as a stream, or as a batch."""
     rows = session.sql(query["rows"].format(connector=connector))
     options = {name: text.format(connector=connector) for name, text in query["options"].items()}
     if not query.get("streaming"):
@@ -82,13 +82,13 @@ def write(session: SparkSession, connector: str, query: Any) -> dict[str, Any]:
 
 
 def shown(rows: DataFrame) -> list[Any]:
-    """Rows in the order of the topics, as JSON can carry them."""
+    """Return rows in the order of the topics, in JSON's types."""
     # Sorted here: Spark would read everything twice to sort it
     return [plain(row) for row in sorted(rows.collect(), key=lambda row: (row.topic, row.partition, row.offset))]
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can carry it."""
+    """Convert a value to JSON's types."""
     if isinstance(value, bytearray | bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, Row):

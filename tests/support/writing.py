@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 
 
 class SteadyProducer(threading.Thread):
-    """Writes ascending numbers to a topic, each once, until it is told to stop.
+    """A producer that writes ascending numbers to a topic, each once, until it is stopped.
 
     Args:
         servers: The brokers.

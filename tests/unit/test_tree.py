@@ -1,9 +1,10 @@
-"""The shape of the source tree: import circles, long files and functions, how docstrings begin."""
+"""The shape of the source tree: import circles, long files and functions, first words of docstrings, type checks."""
 
 from __future__ import annotations
 
 import ast
 import graphlib
+import re
 from pathlib import Path
 
 import grimp
@@ -13,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "packages").glob("*/src/*"))
 PACKAGES = [path.name for path in SOURCES]
 FILES = [file for path in SOURCES for file in sorted(path.rglob("*.py"))]
+OTHER_FILES = [file for name in ("bench", "docs", "examples", "tests") for file in sorted((ROOT / name).rglob("*.py"))]
 
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 60
@@ -48,9 +50,20 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     # A string that stands by itself documents a module, a class, a function or the constant before it
     docstrings = (
         (f"{file.relative_to(ROOT)}:{node.lineno}", node.value.value)
-        for file in FILES
+        for file in (*FILES, *OTHER_FILES)
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     )
     questions = ("What ", "How ", "Whether ", "Where ", "Those ", "Which ", "When ", "Who ")
     assert [place for place, text in docstrings if text.startswith(questions)] == []
+
+
+def test_an_error_that_the_type_check_ignores_has_a_reason() -> None:
+    # mypy does not check the other files, so that they have nothing to ignore
+    ignored = [
+        f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
+        for file in (*FILES, *OTHER_FILES)
+        for number, line in enumerate(file.read_text().splitlines(), start=1)
+        if re.search(r"# type: ignore(?!\[[a-z-]+\] +# \w)", line) or ("# type: ignore" in line and file in OTHER_FILES)
+    ]
+    assert [place for place in ignored if not place.startswith("tests/unit/test_tree.py")] == []

@@ -15,7 +15,7 @@ def partitions(partitioner: RegionPartitioner, *keys: bytes | None) -> list[int 
 
 
 class TestRegionPartitioner(PartitionerSuite):
-    """All that every partitioner must do."""
+    """The suite that every partitioner must pass."""
 
     records = (*PartitionerSuite.records, (b"eu:1", b"a"), (b"us:1", b"b"), (b"eu:2", None), (b":", b"c"))
 

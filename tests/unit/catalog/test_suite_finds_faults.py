@@ -17,7 +17,7 @@ from millrace.testing import CatalogSuite
 class Table(CatalogTable):
     """A table of one column; what a test wants otherwise is given."""
 
-    name = "orders"  # type: ignore[assignment]
+    name = "orders"
     columns = (CatalogColumn(pa.field("id", pa.int64()), "BIGINT", "value"),)
     primary_key = ("id",)
     options: Mapping[str, str] = Properties({"properties.sasl.password": "s3cr3t"})

@@ -1,4 +1,4 @@
-"""What messages hold does not move a terminal's cursor."""
+"""Control characters in messages do not reach a terminal."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from millrace.records.messages import Messages
 
 @pytest.fixture
 def messages() -> Callable[..., Messages]:
-    """Makes messages of partition 3 of topic orders, offsets from 100, each of these properties."""
+    """Make messages of partition 3 of topic orders, offsets from 100, each of these properties."""
 
     def make(*properties: dict[str, Any]) -> Messages:
         items = [

@@ -9,7 +9,7 @@ from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 
 class Client:
-    """Counts what is done to it."""
+    """A resource that counts its calls."""
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.closed = self.polled = 0

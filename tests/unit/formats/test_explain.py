@@ -1,4 +1,4 @@
-"""Each format says which path messages take, and why."""
+"""`explain_decode`: each format names the path that messages take, and the reason."""
 
 from __future__ import annotations
 

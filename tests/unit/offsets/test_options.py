@@ -18,7 +18,7 @@ TESTS = "".join(path.read_text() for path in FILES)
 NAMES = [
     info.name
     for name in plugin_manager().names(OFFSET_INITIALIZER)
-    for info in options_of(plugin_manager().load(OFFSET_INITIALIZER, name).Options).values()  # type: ignore[attr-defined]
+    for info in options_of(plugin_manager().load(OFFSET_INITIALIZER, name).Options).values()
 ]
 
 

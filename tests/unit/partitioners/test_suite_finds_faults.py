@@ -76,7 +76,7 @@ def test_choices_that_depend_on_more_than_the_task() -> None:
 def test_payloads_that_are_changed() -> None:
     class Changing(Partitioner):
         def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
-            keys.to_list().sort(key=str)  # type: ignore[attr-defined]
+            keys.to_list().sort(key=str)
             return pa.nulls(len(values), pa.int32())
 
     with pytest.raises(AssertionError):

@@ -23,7 +23,7 @@ def suite_of(make_token: Callable[[], object], options: type | None = None) -> T
         Options = options or TokenProvider.Options
 
         def token(self, bootstrap_servers: Sequence[str]) -> Token:
-            return make_token()  # type: ignore[return-value]
+            return make_token()
 
     class Suite(TokenProviderSuite):
         def make_provider(self) -> TokenProvider:

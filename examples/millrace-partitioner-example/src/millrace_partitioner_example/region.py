@@ -37,7 +37,7 @@ class RegionOptions:
 
 
 class RegionPartitioner(RecordPartitioner):
-    """Writes all records of a region to one partition; the region is the part of their keys before the separator.
+    """Write all records of a region to one partition; the region is the part of their keys before the separator.
 
     For records without a key, or without a region in it, the Kafka client chooses the partition.
     """

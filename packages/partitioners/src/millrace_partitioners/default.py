@@ -8,7 +8,7 @@ from millrace.contracts import Partitioner, Payloads
 
 
 class DefaultPartitioner(Partitioner):
-    """Leaves every record to the client.
+    """Leave every record to the client.
 
     The client partitions as the Java client does: a record with a key by murmur2 of its key, records without a key
     together to one partition at a time (sticky).

@@ -8,7 +8,7 @@ from millrace.contracts import Partitioner, Payloads
 
 
 class FixedPartitioner(Partitioner):
-    """Writes every record of task n to partition n modulo the number of partitions.
+    """Write every record of task n to partition n modulo the number of partitions.
 
     Keeps the number of connections low. With fewer tasks than partitions, some partitions get no records, however many
     micro-batches a stream writes: task n is the same in all of them.

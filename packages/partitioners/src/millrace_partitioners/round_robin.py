@@ -24,7 +24,7 @@ class RoundRobinOptions:
 
 
 class RoundRobinPartitioner(Partitioner):
-    """Gives the records of a task to the partitions in turn; those with a key go where their key says.
+    """Give the records of a task to the partitions in turn; those with a key go where their key says.
 
     Each topic has its own turn, which goes on from one batch to the next. The tasks' first partitions are spread over
     the topic, so that tasks with few records do not all write to the first partitions.

@@ -57,7 +57,7 @@ class AwsMskIamOptions:
 
 
 class AwsMskIamTokens(TokenProvider):
-    """Signs tokens with IAM credentials; AWS gives each a lifetime of 15 minutes."""
+    """Sign tokens with IAM credentials; AWS gives each a lifetime of 15 minutes."""
 
     Options = AwsMskIamOptions
 

@@ -49,7 +49,7 @@ class AzureOptions:
 
 
 class AzureTokens(TokenProvider):
-    """Gets tokens for an application with a secret, or for the identity of the machine."""
+    """Get tokens for an application with a secret, or for the identity of the machine."""
 
     Options = AzureOptions
 

@@ -49,7 +49,7 @@ class GoogleOptions:
 
 
 class GoogleTokens(TokenProvider):
-    """Gets tokens for a service account."""
+    """Get tokens for a service account."""
 
     Options = GoogleOptions
 

@@ -1,4 +1,4 @@
-"""A table that follows keys and values: which columns are whose, what is refused, and going on from what is kept."""
+"""A table that follows keys and values: owners of columns, refusals, and restarts from the stored schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the managed restart refuses at once."""
+"""Arguments that the managed restart refuses before it starts."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ def test_a_session_of_spark_connect_is_refused() -> None:
     a_session: Any = object()
     table: Any = None
     with pytest.raises(MachineError, match="a session of Spark Connect has none: run it where the driver is"):
-        restart_on_schema_change(table, lambda rows, schema: rows, spark=a_session, checkpoint_location="checkpoint")  # type: ignore[arg-type,return-value]
+        restart_on_schema_change(table, lambda rows, schema: rows, spark=a_session, checkpoint_location="checkpoint")

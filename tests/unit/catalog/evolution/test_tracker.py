@@ -1,4 +1,4 @@
-"""Which changes of a schema follow from what messages say, and which are refused."""
+"""Changes of a schema that follow from messages, and changes that are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def said(text: str) -> Observation:
 
 
 def tracker_of(schema: str, **options: object) -> SchemaTracker:
-    tracker = SchemaTracker("orders", **options)  # type: ignore[arg-type]
+    tracker = SchemaTracker("orders", **options)
     tracker.create(parse_schema(schema))
     return tracker
 

@@ -1,4 +1,4 @@
-"""The micro-batch that is planned and not done, as the files of a checkpoint say."""
+"""The micro-batch that a checkpoint has planned but not committed."""
 
 from __future__ import annotations
 

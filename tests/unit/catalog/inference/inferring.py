@@ -21,7 +21,7 @@ from millrace_catalog.inference.options import parse_fixed_types
 def infer_with(
     reader: MessageReader, payloads: Iterable[bytes | None], options: InferenceOptions | None = None
 ) -> InferenceResult:
-    """What a reader's messages say."""
+    """Return the table that a reader infers from messages."""
     inference = TopicInference("orders", reader, options)
     for offset, payload in enumerate(payloads):
         inference.add(Position(0, offset), payload)

@@ -22,7 +22,7 @@ CODES = {
 
 
 def infer(*messages: object, **options: object) -> InferenceResult:
-    reader = CanalReader("orders", CanalInferenceOptions(**options))  # type: ignore[arg-type]
+    reader = CanalReader("orders", CanalInferenceOptions(**options))
     return infer_with(reader, [json.dumps(message).encode() for message in messages])
 
 
@@ -42,7 +42,7 @@ def test_the_tables_of_a_real_change_log(strategy: str, schema: str) -> None:
     if not CASES.is_dir():
         pytest.skip(f"there are no change logs at {CASES}")
     lines = (CASES / "data.txt").read_bytes().splitlines()
-    inferred = infer_with(CanalReader("t", CanalInferenceOptions(strategy=strategy)), lines)  # type: ignore[arg-type]
+    inferred = infer_with(CanalReader("t", CanalInferenceOptions(strategy=strategy)), lines)
     assert schemas(inferred) == {"inventory.products2": schema}
     assert inferred.tables["inventory.products2"].primary_key == ("id",)
 

@@ -15,7 +15,7 @@ CASES = Path(__file__).parents[5] / "shared" / "cases" / "debezium-json"
 
 
 def infer(*messages: object, **options: object) -> InferenceResult:
-    reader = DebeziumReader("orders", DebeziumInferenceOptions(**options))  # type: ignore[arg-type]
+    reader = DebeziumReader("orders", DebeziumInferenceOptions(**options))
     return infer_with(reader, [json.dumps(message).encode() for message in messages])
 
 

@@ -10,7 +10,7 @@ from millrace_catalog.types import BYTES
 
 
 def infer(*keys: bytes | None, **options: object) -> InferredKey:
-    inference = KeyInference("orders", JsonInferenceOptions(**options))  # type: ignore[arg-type]
+    inference = KeyInference("orders", JsonInferenceOptions(**options))
     for offset, key in enumerate(keys):
         inference.add(Position(2, offset), key)
     return inference.result()

@@ -28,10 +28,7 @@ def test_names_and_defaults() -> None:
         InferenceOptions, FormatOptions, JsonInferenceOptions, DebeziumInferenceOptions, CanalInferenceOptions,
         EvolutionOptions,
     )  # fmt: skip
-    defaults = {
-        cls: {info.name: getattr(cls(), field) for field, info in options_of(cls).items()}  # type: ignore[call-arg]
-        for cls in classes
-    }
+    defaults = {cls: {info.name: getattr(cls(), field) for field, info in options_of(cls).items()} for cls in classes}
     assert defaults == {
         InferenceOptions: {"infer-schema.max-columns": 2_000, "infer-schema.parse-key-error.field-name": "col"},
         FormatOptions: SHARED,
@@ -85,7 +82,7 @@ def test_options_are_read_behind_the_formats_name() -> None:
     [(False, None, "string"), (True, None, "flatten"), (True, "flatten", "flatten"), (False, "struct", "struct")],
 )
 def test_what_nested_objects_become(flatten: bool, nested: str | None, nesting: str) -> None:
-    assert JsonInferenceOptions(flatten=flatten, nested=nested).nesting == nesting  # type: ignore[arg-type]
+    assert JsonInferenceOptions(flatten=flatten, nested=nested).nesting == nesting
 
 
 @pytest.mark.parametrize(

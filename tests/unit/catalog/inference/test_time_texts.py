@@ -1,4 +1,4 @@
-"""Which texts are dates and timestamps."""
+"""Texts that are dates and timestamps."""
 
 from __future__ import annotations
 

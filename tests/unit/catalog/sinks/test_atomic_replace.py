@@ -16,7 +16,7 @@ AFTER = {"0-columns-2": "new", "part-3": "new", "kept": "kept"}
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """The end of the process."""
 
 
 class LocalFolder:

@@ -1,4 +1,4 @@
-"""What a table says of itself, and that the data source takes the options by which it is read."""
+"""A table's description, and the data source's acceptance of the options that a table is read by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types as Spark's and Arrow's: each by name, and those that have none."""
+"""Conversions of types to Spark's and Arrow's, and types without a counterpart."""
 
 from __future__ import annotations
 

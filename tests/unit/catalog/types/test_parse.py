@@ -1,4 +1,4 @@
-"""Texts of types: what they mean, and what is said of those that mean nothing."""
+"""Texts of types: their meaning, and errors for texts without one."""
 
 from __future__ import annotations
 

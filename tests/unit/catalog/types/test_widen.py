@@ -1,4 +1,4 @@
-"""Widening of sizes, nested types and schemas; of names of types see test_matrix."""
+"""Widening of sizes, nested types and schemas; test_matrix.py has the scalar types."""
 
 from __future__ import annotations
 

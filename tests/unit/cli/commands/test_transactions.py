@@ -1,4 +1,4 @@
-"""What the commands about transactions do before and after they talk to a broker."""
+"""The commands of transactions before and after they call a broker."""
 
 import json
 import os

@@ -114,7 +114,7 @@ def test_a_listener_hears_of_sources_and_of_sinks() -> None:
     listener = MetricsListener(lambda name, each: heard.append((name, each)))
     event = progress((offset(REPORTED, a={"0": 12}), offset(a={"0": 10})))
     event.name, event.id = None, "some-id"
-    listener.onQueryProgress(SimpleNamespace(progress=event))  # type: ignore[arg-type]  # as much as it looks at
+    listener.onQueryProgress(SimpleNamespace(progress=event))  # as much as it looks at
     listener.on_metrics("copy", SinkMetrics())
     assert heard == [("some-id", source_metrics(event)[0]), ("copy", SinkMetrics())]
 

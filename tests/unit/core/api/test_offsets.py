@@ -93,7 +93,7 @@ def test_a_reset_strategy_is_refused_where_reading_stops(offsets: KafkaOffsetsIn
 @pytest.mark.parametrize("wrong", ["a", ("a",), ("a", "0"), (0, "a"), ("a", 0, 1)])
 def test_what_is_no_partition_is_refused_at_once(wrong: object) -> None:
     with pytest.raises(OptionsError) as error:
-        KafkaOffsetsInitializer.offsets({wrong: 1})  # type: ignore[dict-item]
+        KafkaOffsetsInitializer.offsets({wrong: 1})
     assert error.value.problems == (
         f"offsets: expected partitions as (topic, number), such as ('orders', 0); got {wrong!r}",
     )

@@ -123,7 +123,7 @@ def test_a_serializer_of_whole_rows_writes_to_its_topic_or_to_those_of_its_recor
 
 
 def test_a_function_is_no_column(problems: Problems) -> None:
-    assert problems(schema().set_topic_selector(7).set_header_provider(max)) == (  # type: ignore[arg-type]
+    assert problems(schema().set_topic_selector(7).set_header_provider(max)) == (
         "set_topic_selector: expected the name of a column, such as 'topic'; got int. Rows are columns here: make one "
         "by df.withColumn(...)",
         "set_header_provider: expected the name of a column, such as 'headers'; got builtin_function_or_method. Rows "

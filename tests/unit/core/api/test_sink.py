@@ -121,7 +121,7 @@ def test_options_are_checked_as_those_of_the_data_source(problems: Problems) -> 
 
 def test_a_serializer_that_is_not_built_is_told(problems: Problems) -> None:
     builder = KafkaRecordSerializationSchema.builder().set_topic("orders")
-    assert problems(servers().set_record_serializer(builder)) == (  # type: ignore[arg-type]
+    assert problems(servers().set_record_serializer(builder)) == (
         "set_record_serializer: expected what KafkaRecordSerializationSchema.builder().set_topic('orders').build() "
         "returns; got KafkaRecordSerializationSchemaBuilder(Properties({'topic': 'orders'}))",
     )

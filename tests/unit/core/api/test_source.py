@@ -193,7 +193,7 @@ def test_an_unknown_format_is_one_problem(problems: Problems) -> None:
 
 
 def test_what_is_no_partition_is_told(problems: Problems) -> None:
-    assert problems(orders().set_partitions({"orders"})) == (  # type: ignore[arg-type]
+    assert problems(orders().set_partitions({"orders"})) == (
         "set_partitions: expected partitions as (topic, number), such as ('orders', 0); got 'orders'",
     )
 
@@ -215,7 +215,7 @@ def test_a_reset_strategy_for_the_end_is_told(problems: Problems, method: str) -
 
 
 def test_what_is_no_value_is_told_without_showing_it(problems: Problems) -> None:
-    builder = orders().set_property("sasl.password", b"hush").set_value_only_deserializer(object())  # type: ignore[arg-type]
+    builder = orders().set_property("sasl.password", b"hush").set_value_only_deserializer(object())
     assert problems(builder) == (
         "set_property: option 'properties.sasl.password': expected a text, a number, True or False; got bytes",
         "set_value_only_deserializer: option 'format': expected a text, a number, True or False; got object",

@@ -28,7 +28,7 @@ def test_opening_is_optional() -> None:
 
 def test_a_partitioner_must_choose() -> None:
     with pytest.raises(TypeError, match="abstract"):
-        Partitioner()  # type: ignore[abstract]
+        Partitioner()
 
 
 def test_a_plugin_without_options_gets_none_of_them() -> None:

@@ -41,18 +41,18 @@ def test_a_slice_of_an_array_is_its_part() -> None:
 
 @pytest.mark.parametrize("source", [[], pa.array([], pa.binary())])
 def test_there_may_be_none_at_all(source: object) -> None:
-    payloads = Payloads(source)  # type: ignore[arg-type]
+    payloads = Payloads(source)
     assert (len(payloads), list(payloads.to_list()), payloads.to_array().to_pylist()) == (0, [], [])
 
 
 @pytest.mark.parametrize("source", [ITEMS, pa.array(ITEMS, pa.binary())])
 def test_the_length_needs_no_conversion(source: object) -> None:
-    assert len(Payloads(source)) == 5  # type: ignore[arg-type]
+    assert len(Payloads(source)) == 5
 
 
 @pytest.mark.parametrize("source", [ITEMS, pa.array(ITEMS, pa.binary()), pa.array([b"xyz", *ITEMS], pa.binary())[1:]])
 def test_the_size_is_that_of_all_payloads(source: object) -> None:
-    assert Payloads(source).size == 5  # type: ignore[arg-type]
+    assert Payloads(source).size == 5
 
 
 def test_a_size_that_is_known_is_not_counted() -> None:

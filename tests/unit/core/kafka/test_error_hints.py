@@ -50,7 +50,7 @@ def test_what_does_not_pass_is_told_with_what_to_do(text: str, advice: str) -> N
         "a:9/bootstrap: Failed to resolve 'a:9': Name or service not known",
     ],
 )
-def test_what_may_pass_is_no_refusal(text: str) -> None:
+def test_a_transient_error_is_no_security_error(text: str) -> None:
     assert not is_security_error(text)
 
 

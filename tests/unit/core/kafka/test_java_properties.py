@@ -21,7 +21,7 @@ from support.certificates import authority, issue
 NAMES: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).parents[3].joinpath("support/java_properties.json").read_text()
 )
-"""For each name the versions whose consumer and producer have it, as `configNames` of the jars of kafka-clients 2.8.2,
+"""Versions whose consumer and producer have each name, as `configNames` of the jars of kafka-clients 2.8.2,
 3.9.2, 4.1.1 and 4.2.0 lists them, and a value that Java accepts."""
 
 BASE = {"topic": "orders", "properties.bootstrap.servers": "127.0.0.1:1"}

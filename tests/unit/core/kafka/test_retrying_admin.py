@@ -51,7 +51,7 @@ def test_a_refusal_is_told_at_once_and_not_as_silence() -> None:
     assert not isinstance(error.value, UnreachableError)
 
 
-def test_a_failure_that_may_pass_is_tried_again() -> None:
+def test_a_transient_failure_is_retried() -> None:
     outcomes = iter(
         [refusing(KafkaError._TRANSPORT), refusing(KafkaError.FENCED_LEADER_EPOCH), lambda timeout_s: "answer"]
     )

@@ -22,7 +22,7 @@ IN_DOUBT = "expected one of fail, write, skip"
 
 @dataclass(frozen=True)
 class Case:
-    """What is expected of an option.
+    """Expectations of an option.
 
     Attributes:
         default: Its value when it is not given.

@@ -9,7 +9,7 @@ import pytest
 
 
 class Packages:
-    """Writes plugin packages, with their metadata, into a folder that is on sys.path."""
+    """Write plugin packages, with their metadata, into a folder that is on sys.path."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -32,7 +32,7 @@ def read(messages: Messages, schema: pa.Schema, **options: str) -> list[dict[str
 
 def refused(schema: pa.Schema, **options: str) -> str:
     with pytest.raises(SchemaError) as error:
-        read(Messages(None, []), schema, **options)  # type: ignore[arg-type]
+        read(Messages(None, []), schema, **options)
     return str(error.value)
 
 

@@ -28,7 +28,7 @@ class FaultyDecoder(Decoder):
 
 
 class EveryKind(Encoder):
-    """Takes whatever it is given for a row kind."""
+    """A format that accepts any text as a row kind."""
 
     def __init__(self, sound: Encoder) -> None:
         self._sound = sound

@@ -30,7 +30,7 @@ appender.errors.filter.threshold.type = ThresholdFilter
 appender.errors.filter.threshold.level = error
 """
 QUICK_START = "-XX:TieredStopAtLevel=1"
-"""Keeps Java to its quick compiler: the demo ends before the optimizing one would pay off."""
+"""Keep Java to its quick compiler: the demo ends before the optimizing one would pay off."""
 
 _MAX_SOCKET_FOLDER_LENGTH = 55
 

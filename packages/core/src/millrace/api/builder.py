@@ -94,7 +94,7 @@ class BuilderOptions:
 
 
 class Builder:
-    """Collects options; each method returns the builder itself, and ``build()`` checks all of them."""
+    """Collect options; each method returns the builder itself, and ``build()`` checks all of them."""
 
     def __init__(self) -> None:
         self._options = BuilderOptions()

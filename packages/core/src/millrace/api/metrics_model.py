@@ -148,7 +148,7 @@ class QueryMetrics(Metrics):
 
 
 OnMetrics = Callable[[str, SourceMetrics | SinkMetrics], None]
-"""Gets the name of a query, or of a sink's collector, and the metrics of one source or sink."""
+"""Get the name of a query, or of a sink's collector, and the metrics of one source or sink."""
 
 
 def _camel_case(name: str) -> str:

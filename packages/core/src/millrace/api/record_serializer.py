@@ -50,7 +50,7 @@ class KafkaRecordSerializationSchema:
 
 
 class KafkaRecordSerializationSchemaBuilder:
-    """Builds a `KafkaRecordSerializationSchema`; each method is called once at most.
+    """Build a `KafkaRecordSerializationSchema`; each method is called once at most.
 
     Topics and headers that differ from row to row come from columns, which are then no part of the value.
     """

@@ -118,7 +118,7 @@ class KafkaSink:
 
 
 class KafkaSinkBuilder(Builder):
-    """Builds a `KafkaSink`; each method is called once at most."""
+    """Build a `KafkaSink`; each method is called once at most."""
 
     def __init__(self) -> None:
         super().__init__()

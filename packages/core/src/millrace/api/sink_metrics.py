@@ -19,7 +19,7 @@ MAX_PRODUCERS = 64
 
 
 class SinkMetricsCollector:
-    """Receives reports of the writes of a query, or of batch writes; those that share a collector are added up.
+    """Receive reports of the writes of a query, or of batch writes; those that share a collector are added up.
 
     The driver connects to this process, and both prove that they know a secret. When nobody answers, the query logs so
     once and goes on.

@@ -52,7 +52,7 @@ class KafkaSource:
 
 
 class KafkaSourceBuilder(Builder):
-    """Builds a `KafkaSource`; each method is called once at most."""
+    """Build a `KafkaSource`; each method is called once at most."""
 
     def __init__(self) -> None:
         super().__init__()

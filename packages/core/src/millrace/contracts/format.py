@@ -44,7 +44,7 @@ class Decoded:
 
 
 class Decoder(ABC):
-    """Decodes payloads into rows of one schema. Built once per worker and schema, used for every batch."""
+    """Decode payloads into rows of one schema. Built once per worker and schema, used for every batch."""
 
     @abstractmethod
     def decode(self, payloads: Payloads) -> Decoded:
@@ -61,7 +61,7 @@ class Decoder(ABC):
 
 
 class Encoder(ABC):
-    """Encodes rows of one schema into payloads. Built once per worker and schema, used for every batch."""
+    """Encode rows of one schema into payloads. Built once per worker and schema, used for every batch."""
 
     @abstractmethod
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:

@@ -60,7 +60,7 @@ class OffsetLookup(Protocol):
 
 
 class OffsetInitializer(Plugin, ABC):
-    """Finds an offset for each partition, to start at or to stop before.
+    """Find an offset for each partition, to start at or to stop before.
 
     Its options are given under ``scan.startup.`` when it starts a read and under ``scan.bounded.`` when it stops one.
     """

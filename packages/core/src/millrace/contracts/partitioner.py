@@ -11,7 +11,7 @@ from millrace.contracts.plugin import Plugin
 
 
 class Partitioner(Plugin, ABC):
-    """Chooses partitions for batches of records. One instance serves one write task."""
+    """Choose partitions for batches of records. One instance serves one write task."""
 
     def open(self, task_index: int, task_count: int) -> None:
         """Prepare for a write task; called once, before the first record.

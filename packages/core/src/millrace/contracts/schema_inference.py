@@ -29,7 +29,7 @@ class SampledMessage:
 
 
 class SchemaInference(Plugin, ABC):
-    """Infers the columns of a read without a schema of the user's. Its name is the name of its format.
+    """Infer the columns of a read without a schema of the user's. Its name is the name of its format.
 
     Its options are given as those of the format are, ``<name>.<option>`` or ``value.<name>.<option>``.
     """

@@ -27,7 +27,7 @@ class Token:
 
 
 class TokenProvider(Plugin, ABC):
-    """Gets tokens, named in ``properties.sasl.oauthbearer.provider``.
+    """Get tokens, named in ``properties.sasl.oauthbearer.provider``.
 
     Built in each process that connects to Kafka, the driver and the executors' workers, and kept there. Its options
     must be hashable.

@@ -19,7 +19,7 @@ FLUSH_INTERVAL_S = 1.0
 
 
 class Delivery:
-    """Delivers the records of one task by its worker's producer.
+    """Deliver the records of one task by its worker's producer.
 
     Args:
         producer: The worker's producer.

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from millrace.kafka.java_values import (
     Convert,
     cipher_suites,
+    clamped,
     dns_lookup,
     group_name,
     kilobytes,
     kinit_command,
     one_of,
-    within,
 )
 from millrace.kafka.security.sasl import MECHANISMS, PROTOCOLS
 
@@ -86,7 +86,7 @@ def _translated(*names: str, convert: Convert = str, note: str = "") -> Passed:
 
 def _number(lowest: int, highest: int, name: str = "", note: str = "", minus_1: int | None = None) -> Passed:
     """Return the handling of a number; Java's -1 may have another number as its counterpart."""
-    convert = within(lowest, highest, {} if minus_1 is None else {-1: minus_1})
+    convert = clamped(lowest, highest, {} if minus_1 is None else {-1: minus_1})
     return Passed((name,) if name else (), convert, note, is_bounded=True)
 
 

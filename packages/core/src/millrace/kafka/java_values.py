@@ -37,7 +37,7 @@ def whole_number(value: str) -> int:
         raise ValueError(f"expected a whole number; got {value!r}") from None
 
 
-def within(lowest: int, highest: int, substitutes: Mapping[int, int] | None = None) -> Convert:
+def clamped(lowest: int, highest: int, substitutes: Mapping[int, int] | None = None) -> Convert:
     """Return a conversion of whole numbers that moves those beyond librdkafka's range to its ends.
 
     Args:

@@ -1,6 +1,6 @@
 """Translate Kafka's Java client properties into librdkafka's.
 
-`JAVA_PROPERTIES` says what becomes of each of Java's; nothing is ignored silently. librdkafka's own names are passed on
+`JAVA_PROPERTIES` says how each of Java's is handled; nothing is ignored silently. librdkafka's own names are passed on
 as they are; they are listed in its CONFIGURATION.md, Java's on Kafka's page "Configuration".
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from millrace.kafka.java_properties import JAVA_PROPERTIES, STORE, Handling, Ignored, JavaClass, Passed
-from millrace.kafka.java_values import whole_number, within
+from millrace.kafka.java_values import clamped, whole_number
 from millrace.kafka.security.sasl import handler_properties, jaas_properties
 
 _CONTROLLED_BY_MILLRACE = {
@@ -44,11 +44,11 @@ CONNECTOR_PROPERTIES: dict[str, Handling] = {
 """Properties that Flink's connectors know beside Kafka's: one that they override, and Huawei's of Kerberos."""
 
 _CODECS_WITH_LEVELS = ("gzip", "lz4", "zstd")
-_COMPRESSION_LEVEL = within(-1, 12)
+_COMPRESSION_LEVEL = clamped(-1, 12)
 _LEVELS = {f"compression.{codec}.level": codec for codec in _CODECS_WITH_LEVELS}
 
 _MAX_RECONNECT_BACKOFF_MS = 10_000
-_SOCKET_TIMEOUT, _REQUEST_TIMEOUT = within(10, 300_000), within(1, 900_000)
+_SOCKET_TIMEOUT, _REQUEST_TIMEOUT = clamped(10, 300_000), clamped(1, 900_000)
 
 _EXCLUSIVE = (
     ("ssl.truststore.location", "ssl.truststore.certificates", "ssl.ca.location", "ssl.ca.pem"),
@@ -185,7 +185,7 @@ def _timeout_properties(java: Mapping[str, str]) -> dict[str, str]:
             raise ValueError(f"option 'properties.request.timeout.ms': {error}") from None
     backoff = java.get("reconnect.backoff.ms", "")
     if "reconnect.backoff.max.ms" not in java and backoff.isdigit() and int(backoff) > _MAX_RECONNECT_BACKOFF_MS:
-        properties["reconnect.backoff.max.ms"] = within(0, 3_600_000)(backoff)
+        properties["reconnect.backoff.max.ms"] = clamped(0, 3_600_000)(backoff)
     return properties
 
 

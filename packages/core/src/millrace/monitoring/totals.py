@@ -20,7 +20,7 @@ MAX_LATE_BATCHES = 10
 
 
 class StreamTotals:
-    """Adds up reports, each split of a micro-batch once, however often it was read.
+    """Add up reports, each split of a micro-batch once, however often it was read.
 
     Args:
         clock: Monotonic clock, in seconds.

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class OptionParser:
-    """Takes the options of one dataclass after the other from those that the user gave.
+    """Take the options of one dataclass after the other from those that the user gave.
 
     An option may be taken more than once, since source and sink share some. Options that none takes are unknown.
 

@@ -19,39 +19,39 @@ PROJECT = "millrace"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
-"""Marks a function as the implementation of the hook that it is named after."""
+"""Mark a function as the implementation of the hook that it is named after."""
 
 
 @hookspec
-def millrace_formats() -> Mapping[str, str]:  # type: ignore[empty-body]
+def millrace_formats() -> Mapping[str, str]:
     """Formats (subclasses of `millrace.contracts.Format`), named in ``format`` or ``value.format``."""
 
 
 @hookspec
-def millrace_partitioners() -> Mapping[str, str]:  # type: ignore[empty-body]
+def millrace_partitioners() -> Mapping[str, str]:
     """Partitioners (subclasses of `millrace.contracts.Partitioner`), named in ``sink.partitioner``."""
 
 
 @hookspec
-def millrace_offset_initializers() -> Mapping[str, str]:  # type: ignore[empty-body]
+def millrace_offset_initializers() -> Mapping[str, str]:
     """Offset initializers (subclasses of `millrace.contracts.OffsetInitializer`), named in ``scan.startup.mode``."""
 
 
 @hookspec
-def millrace_header_filters() -> Mapping[str, str]:  # type: ignore[empty-body]
+def millrace_header_filters() -> Mapping[str, str]:
     """Header-filter languages (subclasses of `millrace.contracts.HeaderFilter`), named in ``scan.filter.language``."""
 
 
 @hookspec
-def millrace_schema_inferences() -> Mapping[str, str]:  # type: ignore[empty-body]
+def millrace_schema_inferences() -> Mapping[str, str]:
     """Schema inferences (subclasses of `millrace.contracts.SchemaInference`), each named as the format it is for."""
 
 
 @hookspec
-def millrace_catalogs() -> Mapping[str, str]:  # type: ignore[empty-body]
+def millrace_catalogs() -> Mapping[str, str]:
     """Catalogs (subclasses of `millrace.contracts.Catalog`)."""
 
 
 @hookspec
-def millrace_token_providers() -> Mapping[str, str]:  # type: ignore[empty-body]
+def millrace_token_providers() -> Mapping[str, str]:
     """Token providers (`millrace.contracts.TokenProvider`), named in ``properties.sasl.oauthbearer.provider``."""

@@ -52,7 +52,7 @@ class PluginRef:
 
 
 class PluginManager:
-    """Lists the plugins of installed packages and loads them.
+    """List and load the plugins of installed packages.
 
     Args:
         discovery: The plugins of the installed packages.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from abc import ABC, abstractmethod
+from typing import Any
 
 from millrace.contracts import Plugin
 from millrace.options import options_of
@@ -27,7 +28,8 @@ class PluginOptionsSuite(ABC):
     def test_options_are_a_frozen_dataclass(self) -> None:
         options = type(self.make_plugin()).Options
         assert dataclasses.is_dataclass(options), f"{options} must be a dataclass"
-        assert options.__dataclass_params__.frozen, f"{options} must be frozen: @dataclass(frozen=True)"  # type: ignore[attr-defined]
+        parameters: Any = options.__dict__["__dataclass_params__"]
+        assert parameters.frozen, f"{options} must be frozen: @dataclass(frozen=True)"
 
     def test_every_option_has_a_public_name(self) -> None:
         options = type(self.make_plugin()).Options

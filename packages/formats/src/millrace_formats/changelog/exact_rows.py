@@ -14,7 +14,7 @@ from millrace_formats.json.parser import shown
 Row = tuple[Any, ...]
 
 to_text = scalar_conversion(pa.string(), False)
-"""Converts a JSON value that is not null to STRING, as json does."""
+"""Convert a JSON value that is not null to STRING, as json does."""
 
 
 class ExactRows:

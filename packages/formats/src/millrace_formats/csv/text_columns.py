@@ -17,7 +17,7 @@ from millrace_formats.shared.number_columns import parse_booleans, parse_decimal
 from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 
 TextColumn = Callable[[pa.StringArray, Reject], pa.Array]
-"""Converts texts to a column; takes the function that gets the indices of values for the exact reader."""
+"""Convert texts to a column; takes the function that gets the indices of values for the exact reader."""
 
 
 def text_column(field: pa.Field, options: CsvOptions) -> TextColumn:

@@ -23,7 +23,7 @@ from millrace_formats.shared.time_columns import parse_dates, parse_timestamps
 _NEWLINE = ord("\n")
 
 Build = Callable[[list[Any], Reject], pa.Array]
-"""Builds a column of a list of values."""
+"""Build a column of a list of values."""
 
 
 def struct_columns(fields: list[pa.Field], iso: bool) -> Callable[[list[Any], Reject], list[pa.Array]]:

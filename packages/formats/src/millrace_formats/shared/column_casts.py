@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Reject = Callable[[np.ndarray], None]
-"""Takes the indices of values that a fast path cannot convert."""
+"""Take the indices of values that a fast path cannot convert."""
 
 # Arrow names the first value that it cannot parse only in the text of its error.
 # If that text changes, `_cast_by_halves` still finds the values, only slower.

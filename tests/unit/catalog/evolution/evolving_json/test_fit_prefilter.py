@@ -1,4 +1,4 @@
-"""Texts that are times for certain are so by the rules, too."""
+"""The prefilter's texts of times are times by the exact rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which messages fit the columns, and that the quick way to tell says what the exact one does."""
+"""Messages that fit the columns; the fast check must agree with the exact one."""
 
 from __future__ import annotations
 

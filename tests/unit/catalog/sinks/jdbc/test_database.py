@@ -1,4 +1,4 @@
-"""What a database shows of who connects."""
+"""A database's text form, without its password."""
 
 from __future__ import annotations
 

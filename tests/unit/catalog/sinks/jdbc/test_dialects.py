@@ -1,4 +1,4 @@
-"""How tables of databases are made and changed."""
+"""Statements that create and change tables of databases."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class HushOptions:
 
 
 class Numbered(TokenProvider):
-    """Numbers its tokens, each of them valid for 100 seconds; fails when told so."""
+    """A provider of numbered tokens, each valid for 100 seconds; it fails on demand."""
 
     Options = HushOptions
 

@@ -50,7 +50,7 @@ class Sessions(TransactionSessions):
 
     def __init__(self, ledger: Ledger | None = None, producer: Producer | None = None) -> None:
         self.producer = producer or Producer()
-        self.session = TransactionSession(self.producer, b"copy-3", ledger)  # type: ignore[arg-type]
+        self.session = TransactionSession(self.producer, b"copy-3", ledger)
         self.kept: list[TransactionSession] = []
         self.failure: Exception | None = None
         self.successors_ledger: Ledger | None = None

@@ -10,7 +10,7 @@ from millrace.sink.writer.partition import choose_partitions
 
 
 class ConstantPartitioner(Partitioner):
-    """Returns the same partitions each time, and records its arguments."""
+    """Return the same partitions each time, and records its arguments."""
 
     def __init__(self, *answer: int | None) -> None:
         super().__init__()

@@ -92,7 +92,7 @@ def test_a_format_writes_what_is_not_metadata() -> None:
 def test_columns_that_are_not_named_as_metadata_are_part_of_the_value_whatever_their_names() -> None:
     rows = pa.record_batch({"topic": ["a"], "partition": [7], "timestamp": ["b"], "headers": ["c"]})
     (found,) = build_records(sink_config(topic="orders", format="json"), rows)
-    assert json.loads(values_of(found)[0]) == rows.to_pylist()[0]  # type: ignore[arg-type]
+    assert json.loads(values_of(found)[0]) == rows.to_pylist()[0]
     assert found.is_values_only
 
 
@@ -167,7 +167,7 @@ def test_no_rows_are_no_records(options: dict[str, str]) -> None:
 
 
 class NamesItsTopic(Format):
-    """Writes the subject that its encoder is for."""
+    """Write the subject that its encoder is for."""
 
     depends_on_topic = True
 

@@ -47,7 +47,7 @@ def align(timestamps: Timestamps, drift_ms: int, idle_ms: int | None = None, clo
 def batches(
     alignment: Alignment, timestamps: Timestamps, *, draining: bool = False, max_records: int | None = None
 ) -> list[list[int]]:
-    """Where the partitions end in each batch until none goes on."""
+    """Return the stopping offsets of each batch until no partition has more."""
     position = dict.fromkeys(timestamps.records, 0)
     found = []
     while True:

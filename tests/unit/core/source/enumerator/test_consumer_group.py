@@ -150,7 +150,7 @@ def test_a_claim_that_is_renewed_holds(admin: Any) -> None:
     group = ConsumerGroup(admin, "me", lambda: float(next(times)), LeaseTiming(renewal_s=0.01))
     group.acquire_lease({A0: 5})
     first = admin.metadata[A0]
-    wait_until(lambda: admin.metadata[A0] != first, "the claim to be renewed")
+    wait_until(lambda: admin.metadata[A0] != first, "the lease to be renewed")
     group.release_lease()
     assert admin.offsets == {A0: 5}
 
@@ -170,7 +170,7 @@ def test_of_two_claims_at_once_the_last_one_holds(admin: Any, groups: Any) -> No
             self.metadata = dict.fromkeys(offsets, "millrace another 1000")
 
     with pytest.raises(GroupInUseError):
-        ConsumerGroup(Racing(), "me", lambda: 1_000.0).acquire_lease({A0: 5})  # type: ignore[arg-type]
+        ConsumerGroup(Racing(), "me", lambda: 1_000.0).acquire_lease({A0: 5})
 
 
 def test_many_members_are_not_all_named(admin: Any) -> None:

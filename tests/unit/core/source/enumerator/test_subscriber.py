@@ -179,7 +179,7 @@ def test_what_comes_back_in_time_is_not_gone(clock: Clock) -> None:
     def pause(seconds: float) -> None:
         add(topics, 1)
 
-    subscription = PartitionDiscovery(topics, TopicListSubscriber(("a",)), 1000, clock=clock, pause=pause)  # type: ignore[arg-type]
+    subscription = PartitionDiscovery(topics, TopicListSubscriber(("a",)), 1000, clock=clock, pause=pause)
     assert subscription.partitions(read).partitions == tuple(read)
     assert len(topics.requests) == 2
 

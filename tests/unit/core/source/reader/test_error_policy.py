@@ -29,13 +29,13 @@ def policy(options: dict[str, str], metrics: SplitMetrics | None = None) -> Erro
     return ErrorPolicy(config.options, metrics or SplitMetrics(), collector_for(config))
 
 
-def configured(options: dict[str, str]):  # type: ignore[no-untyped-def]
+def configured(options: dict[str, str]):
     return configure_source({"properties.bootstrap.servers": "h:1", "format": "json", **options})
 
 
 @pytest.fixture
 def take(messages: Make) -> Take:
-    """Lets somebody take a batch of messages, the last ones of which are malformed."""
+    """Pass a batch of messages to a policy, the last ones of which are malformed."""
 
     def give(to: ErrorPolicy, bad: int, good: int = 0, lenient: str | None = None) -> None:
         read = messages(*[{"value": b"{oops"}] * (bad + good))

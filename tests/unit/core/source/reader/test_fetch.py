@@ -30,7 +30,7 @@ A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
 
 class Script:
-    """Hands out batches one after the other, and then nothing for ever."""
+    """A consumer of batches, one after the other, and then of nothing."""
 
     def __init__(self, *batches: list[Message], again: list[Message] | None = None) -> None:
         self.batches: Iterator[list[Message]] = iter(batches)

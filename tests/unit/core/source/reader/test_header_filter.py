@@ -13,7 +13,7 @@ Make = Callable[..., Messages]
 
 
 class WithAny(HeaderFilter):
-    """Keeps records that have a header."""
+    """A filter that keeps records that have a header."""
 
     def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
         return pc.greater(pc.list_value_length(headers), 0)

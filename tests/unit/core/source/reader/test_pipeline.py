@@ -21,7 +21,7 @@ KEPT, DROPPED = {"headers": [("a", b"1")], "value": b"v"}, {"value": b"w"}
 
 @pytest.fixture
 def read(messages: Make) -> Callable[..., Iterator[object]]:
-    """Reads these batches instead of fetching them."""
+    """Read these batches instead of fetching them."""
 
     def start(*batches: Messages, fails: bool = False, **options: str) -> Iterator[object]:
         def fetched() -> Iterator[Messages]:
@@ -77,7 +77,7 @@ def test_garbage_is_collected_again_after_a_failure(read: Callable[..., Iterator
 def test_garbage_is_collected_again_when_nobody_reads_on(read: Callable[..., Iterator], messages: Make) -> None:
     reading = read(messages(KEPT), messages(KEPT))
     next(reading)
-    reading.close()  # type: ignore[attr-defined]
+    reading.close()
     assert gc.isenabled()
 
 

@@ -16,7 +16,7 @@ TIME_OF_WRITING = 0
 
 
 class RecordWriter(Delivery):
-    """Writes the records of one task, a batch at a time."""
+    """Write the records of one task, a batch at a time."""
 
     def write(self, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
         """Hand records to the producer, waiting while its queue is full.

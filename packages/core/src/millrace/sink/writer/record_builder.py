@@ -48,7 +48,7 @@ def record_builder_for(config: SinkConfig, schema: pa.Schema) -> RecordBuilder:
 
 @dataclass(frozen=True)
 class RecordBuilder:
-    """Turns batches of rows into records.
+    """Turn batches of rows into records.
 
     Attributes:
         route: Divides the rows of a batch among topics.
@@ -99,7 +99,7 @@ class RecordBuilder:
 
 
 class PayloadSerializer(ABC):
-    """Serializes the keys, or the values, of records.
+    """Serialize the keys, or the values, of records.
 
     Attributes:
         depends_on_topic: Whether the same row gives different payloads for different topics.
@@ -129,7 +129,7 @@ class PayloadSerializer(ABC):
 
 
 class ColumnSerializer(PayloadSerializer):
-    """Takes the bytes or text of one column as they are."""
+    """Take the bytes or text of one column as they are."""
 
     def __init__(self, column: str) -> None:
         self._column = column
@@ -140,7 +140,7 @@ class ColumnSerializer(PayloadSerializer):
 
 
 class FormatSerializer(PayloadSerializer):
-    """Serializes columns by a format.
+    """Serialize columns by a format.
 
     Args:
         plugin: The format.

@@ -29,7 +29,7 @@ class RecordSizes(Protocol):
 
 
 class AdmissionControl:
-    """Finds the end of each micro-batch by the user's limits.
+    """Find the end of each micro-batch by the user's limits.
 
     Args:
         options: The limits.

@@ -89,7 +89,7 @@ class _Commit:
 
 
 class ConsumerGroup:
-    """Commits a stream's offsets in the background; the checkpoint is what counts, so failures are only logged.
+    """Commit a stream's offsets in the background; the checkpoint is what counts, so failures are only logged.
 
     Args:
         admin: Where the group is.

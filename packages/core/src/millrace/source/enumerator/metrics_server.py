@@ -15,7 +15,7 @@ logger = logging.getLogger("millrace.monitoring")
 
 
 class MetricsServer:
-    """Adds up what executors report to have read.
+    """Add up the executors' reports of what they have read.
 
     Args:
         address: Where to listen, as ``host`` or ``host:port``; without one executors report nothing.

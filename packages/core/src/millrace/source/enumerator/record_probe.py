@@ -30,7 +30,7 @@ _FETCH_LITTLE = {"fetch.message.max.bytes": "65536", "queued.min.messages": "1",
 
 
 class RecordProbe:
-    """Reads a few records of some partitions.
+    """Read a few records of some partitions.
 
     Args:
         client: Properties for the Kafka client.

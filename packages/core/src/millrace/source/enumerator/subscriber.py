@@ -83,7 +83,7 @@ def subscriber_for(options: SourceOptions) -> Subscriber:
 
 @dataclass(frozen=True)
 class TopicListSubscriber:
-    """Subscribes to all partitions of some topics, in the order of the topics."""
+    """Subscribe to all partitions of some topics, in the order of the topics."""
 
     topics: tuple[str, ...]
 
@@ -94,7 +94,7 @@ class TopicListSubscriber:
 
 @dataclass(frozen=True)
 class TopicPatternSubscriber:
-    """Subscribes to the topics whose whole name matches a pattern, Kafka's internal ones left out."""
+    """Subscribe to the topics whose whole name matches a pattern, Kafka's internal ones left out."""
 
     pattern: str
 
@@ -107,7 +107,7 @@ class TopicPatternSubscriber:
 
 @dataclass(frozen=True)
 class PartitionSetSubscriber:
-    """Subscribes to single partitions of some topics."""
+    """Subscribe to single partitions of some topics."""
 
     chosen: tuple[tuple[str, int], ...]
 
@@ -128,7 +128,7 @@ class PartitionSetSubscriber:
 
 
 class PartitionDiscovery:
-    """Looks up the subscribed partitions again from time to time, since they come and go while a query runs.
+    """Look up the subscribed partitions again from time to time, since they come and go while a query runs.
 
     See "Dynamic partition discovery" in the documentation of Flink's Kafka connector.
 

@@ -34,7 +34,7 @@ Headers = list[tuple[str, bytes | None]]
 
 
 class RateLimit:
-    """Allows something so many times in each period.
+    """Allow an action a limited number of times in each period.
 
     Args:
         max_count: How many times.
@@ -74,7 +74,7 @@ def collector_for(config: SourceConfig, resources: WorkerResources = RESOURCES) 
 
 
 class DiscardingCollector:
-    """Discards malformed messages."""
+    """Discard malformed messages."""
 
     def collect(self, malformed: Sequence[MalformedRecord]) -> None:
         """Do nothing."""
@@ -84,7 +84,7 @@ class DiscardingCollector:
 
 
 class LogCollector:
-    """Logs malformed messages, as warnings, but no flood of them.
+    """Log malformed messages as warnings, a limited number of them.
 
     Args:
         rate_limit: How many this worker logs.
@@ -114,7 +114,7 @@ class LogCollector:
 
 
 class DeadLetterTopic:
-    """Writes malformed messages to a topic as they are, with headers for position and reason.
+    """Write malformed messages to a topic as they are, with headers for position and reason.
 
     The producer is made for the first of them, and kept by the worker.
 

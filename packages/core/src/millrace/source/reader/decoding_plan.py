@@ -68,7 +68,7 @@ def explain_decoding(config: SourceConfig, schema: pa.Schema) -> dict[str, str]:
 
 
 class _ValueDecoding(NamedTuple):
-    """Decodes the values of messages.
+    """Decode the values of messages.
 
     Attributes:
         format_name: The name of their format.

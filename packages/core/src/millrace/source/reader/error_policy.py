@@ -60,7 +60,7 @@ class MalformedRecord:
 
 
 class MalformedRecordCollector(Protocol):
-    """Collects the malformed messages of one task."""
+    """Collect the malformed messages of one task."""
 
     def collect(self, malformed: Sequence[MalformedRecord]) -> None:
         """Collect some messages."""
@@ -70,7 +70,7 @@ class MalformedRecordCollector(Protocol):
 
 
 class ErrorPolicy:
-    """Raises an error for the malformed messages of one task, or counts, collects and skips them.
+    """Raise an error for the malformed messages of one task, or count, collect and skip them.
 
     Args:
         options: The limits of what is tolerated.

@@ -17,7 +17,7 @@ from millrace.source.reader.decode import decode, in_time_zone
 
 
 class KeyDecoder:
-    """Decodes the keys of messages.
+    """Decode the keys of messages.
 
     A key that gives no row, as a null one, leaves its columns NULL: the message has a value all the same.
 

@@ -36,7 +36,7 @@ class BuiltBatch(NamedTuple):
 
 
 class RecordBatchBuilder:
-    """Builds rows of messages: decoded values, metadata, row kinds, and the columns of keys.
+    """Build rows of messages: decoded values, metadata, row kinds, and the columns of keys.
 
     Args:
         schema: The query's columns.

@@ -26,7 +26,7 @@ from millrace_formats.avro.schema.model import INT_MAX, INT_MIN, Fixed, Primitiv
 from millrace_formats.shared.column_casts import Reject, cast_or_reject
 
 Build = Callable[[pa.Array, Reject], pa.Array]
-"""Builds a column. A null in a NOT NULL column stays null, for the enclosing column to reject."""
+"""Build a column. A null in a NOT NULL column stays null, for the enclosing column to reject."""
 
 
 def column_builder(plan: ReadPlan) -> Build:

@@ -29,7 +29,7 @@ from millrace_formats.avro.writer.write_plan import (
 from millrace_formats.shared.java_text import double_text
 
 WriteBinary = Callable[[bytearray, Any], None]
-"""Appends a value to a message."""
+"""Append a value to a message."""
 
 WriteJson = Callable[[Any], str]
 

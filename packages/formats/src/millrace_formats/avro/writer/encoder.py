@@ -20,7 +20,7 @@ _DOUBLE_BYTES = 8
 
 
 class RowWriter(Protocol):
-    """Writes batches as messages."""
+    """Write batches as messages."""
 
     def write(self, rows: pa.RecordBatch) -> Payloads:
         """Write each row as a message; MessageError for a value that cannot be written."""

@@ -24,7 +24,7 @@ from millrace_formats.avro.writer.write_plan import (
 )
 
 Adapt = Callable[[Primitive | Fixed | Enum, pa.Array], pa.Array]
-"""Adapts the raw values of a type to a writer."""
+"""Adapt the raw values of a type to a writer."""
 
 
 class RawColumns:

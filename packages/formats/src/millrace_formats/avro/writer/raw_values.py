@@ -20,7 +20,7 @@ from millrace_formats.shared.column_casts import cast_or_reject
 from millrace_formats.shared.sql_types import INTEGER_BITS
 
 ToRaw = Callable[[pa.Array, "Refuse"], pa.Array]
-"""Converts an array, nulls included, to raw values."""
+"""Convert an array, nulls included, to raw values."""
 
 _ARROW_TYPES = {
     "boolean": (pa.bool_(),),
@@ -40,7 +40,7 @@ _SIGN_BIT = 0x80
 
 
 class Refuse(Protocol):
-    """Refuses a value that cannot be written."""
+    """Refuse a value that cannot be written."""
 
     def __call__(self, position: int, reason: str) -> NoReturn:
         """Raise MessageError for the value at a position."""

@@ -20,7 +20,7 @@ _SHORT = 16
 _SLICE = 1 << 20
 
 EstimateMemory = Callable[[bytes], int]
-"""Estimates the memory of a payload's nested messages, in bytes; too high when other bytes look like some."""
+"""Estimate the memory of a payload's nested messages, in bytes; too high when other bytes look like some."""
 
 
 def memory_estimator(message: Descriptor) -> EstimateMemory | None:

@@ -12,10 +12,10 @@ from millrace_formats.protobuf.ptars.wire_type import wire_name
 from millrace_formats.protobuf.schema.fields import Array, Field, Instant, Map, Single, Struct, Wrapped
 
 Fill = Callable[[Any, dict[str, Any]], None]
-"""Sets a message's fields."""
+"""Set a message's fields."""
 
 SetField = Callable[[Any, Any], None]
-"""Sets a message's field to a value that is not null."""
+"""Set a message's field to a value that is not null."""
 
 
 class ProtobufExactWriter:
