@@ -25,7 +25,6 @@ UNSUPPORTED_OPTIONS = {
             "debezium-json.distributed-tables",
             "debezium-json.emit.full-table-id.enabled",
             "debezium-json.include-schema.enabled",
-            "json.decode.parser-table-id.fields",
             "partition.strategy",
             "scan.value.initial-schemas.ddls",
             "sink.tableId-to-topic.mapping",
