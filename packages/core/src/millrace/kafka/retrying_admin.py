@@ -21,6 +21,7 @@ from millrace.kafka.retry import (
     Clock,
     call_with_retries,
 )
+from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 
 UNKNOWN_TOPIC_TIMEOUT_S = 10.0
@@ -71,7 +72,8 @@ class RetryingAdmin:
         with configuration_errors():
             # An admin client warns about this property, which only consumers have
             accepted = {name: value for name, value in settings.items() if name != "isolation.level"}
-            self._admin = create_client({**accepted, **self._client_log.settings()})
+            # Whoever waits for an answer polls for no statistics, so that they would pile up
+            self._admin = create_client({**accepted, **STATISTICS_OFF, **self._client_log.settings()})
 
     def call(self, request: Callable[[float], T], action: str) -> T:
         """Return the result of a request, retrying it while its failure is transient.
@@ -87,6 +89,8 @@ class RetryingAdmin:
         started = self._clock.now()
         retry_timeout_s = RETRY_TIMEOUT_S if self._has_answered else self._connect_timeout_s
         attempt_timeout_s = FIRST_ATTEMPT_TIMEOUT_S
+        # Lines of the client's log pile up in a client that nobody polls
+        self._admin.poll(0)
         self._client_log.clear()
 
         def attempt() -> T:
