@@ -49,7 +49,8 @@ def tls_hint(error: BaseException) -> str:
     """Return advice on the TLS error that has caused an error; nothing where none has."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
-        cause = cause.__cause__
+        # HTTP libraries hide what they translate, but keep it
+        cause = cause.__cause__ or cause.__context__
     if isinstance(cause, ssl.SSLCertVerificationError):
         return "; give the certificate of its authority by 'ssl.truststore.location'"
     if getattr(cause, "reason", None) == _CERTIFICATE_REQUIRED:
