@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 import millrace
 from millrace import (
@@ -13,10 +14,13 @@ from millrace import (
     KafkaRecordSerializationSchema,
     KafkaSink,
     KafkaSource,
+    KafkaTopicSelector,
     ProducerRecord,
+    SimpleStringSchema,
 )
 from millrace.errors import OptionsError
 from support.kafka import consume, produce
+from support.waiting import wait_until
 
 
 @pytest.fixture
@@ -187,3 +191,85 @@ def test_a_function_makes_whole_records(spark, broker, make_topic):
     (message,) = consume(broker.bootstrap_servers, topic)
     assert (message.value(), message.key(), message.partition()) == (b"row 0", b"k", 1)
     assert (message.timestamp()[1], message.headers()) == (1_000, [("a", b"1")])
+
+
+def test_the_references_programs_copy_texts(spark, broker, make_topic):
+    class FirstLetter(KafkaTopicSelector):
+        def apply(self, data):
+            return f"{first}-{data.value[0]}"
+
+    first = make_topic(1)
+    topics = [make_topic(1, name=f"{first}-{letter}") for letter in "ab"]
+    texts = ["a 1", "b Grüße", "a 3"]
+    produce(broker.bootstrap_servers, first, [{"value": text.encode()} for text in texts])
+    source = (
+        KafkaSource.builder()
+        .set_bootstrap_servers(broker.bootstrap_servers)
+        .set_topics(first)
+        .set_group_id("my-group")
+        .set_starting_offsets(KafkaOffsetsInitializer.earliest())
+        .set_bounded(KafkaOffsetsInitializer.latest())
+        .set_value_only_deserializer(SimpleStringSchema())
+        .build()
+    )
+    serializer = (
+        KafkaRecordSerializationSchema.builder()
+        .set_topic_selector(FirstLetter())
+        .set_value_serialization_schema(SimpleStringSchema("ISO-8859-1"))
+        .set_key_serialization_schema(SimpleStringSchema())
+        .build()
+    )
+    builder = KafkaSink.builder().set_bootstrap_servers(broker.bootstrap_servers).set_record_serializer(serializer)
+
+    rows = source.load(spark)
+    builder.build().write(rows)
+
+    assert rows.dtypes == [("value", "string")]
+    assert sorted(row.value for row in rows.collect()) == sorted(texts)
+    assert source.load(spark, "value BINARY").dtypes == [("value", "binary")]
+    for topic, letter in zip(topics, "ab", strict=True):
+        expected = [(text.encode(), text.encode("ISO-8859-1")) for text in texts if text[0] == letter]
+        assert [(message.key(), message.value()) for message in consume(broker.bootstrap_servers, topic)] == expected
+
+
+def test_texts_have_keys_and_metadata_beside_them(spark, broker, source, sink, make_topic):
+    topic = make_topic(1)
+    serializer = KafkaRecordSerializationSchema.builder().set_topic(topic)
+    serializer.set_value_serialization_schema(SimpleStringSchema()).set_key_serialization_schema("raw", ["id"])
+
+    sink(serializer).build().write(spark.createDataFrame([("k", "v")], "id STRING, value STRING"))
+
+    assert [(each.key(), each.value()) for each in consume(broker.bootstrap_servers, topic)] == [(b"k", b"v")]
+    built = source(topic).set_bounded(KafkaOffsetsInitializer.latest()).set_deserializer(SimpleStringSchema())
+    rows = built.set_option("metadata.columns", "offset").build().load(spark)
+    assert [tuple(row) for row in rows.collect()] == [("v", 0)]
+
+
+@pytest.mark.parametrize("interval", [None, "10"])
+def test_new_partitions_are_read_where_the_program_says_so(
+    spark, broker, source, make_topic, tmp_path, interval, request
+):
+    topic, rows = make_topic(1), []
+    built = source(topic).set_value_only_deserializer(SimpleStringSchema())
+    if interval:
+        built.set_property("partition.discovery.interval.ms", interval)
+    writing = (
+        built.build()
+        .load(spark)
+        .writeStream.foreachBatch(lambda batch, _: rows.extend(row.value for row in batch.collect()))
+    )
+    query = writing.option("checkpointLocation", str(tmp_path)).trigger(processingTime="50 milliseconds").start()
+    request.addfinalizer(query.stop)
+    produce(broker.bootstrap_servers, topic, [{"value": b"first", "partition": 0}])
+    wait_until(lambda: rows == ["first"], "the first row")
+
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+    produce(broker.bootstrap_servers, topic, [{"value": b"added", "partition": 1}])
+    if interval:
+        wait_until(lambda: rows == ["first", "added"], "the row of the new partition")
+    for number in range(3):
+        produce(broker.bootstrap_servers, topic, [{"value": b"%d" % number, "partition": 0}])
+        wait_until(lambda last=str(number): rows[-1] == last, "the next row")
+
+    assert [row for row in rows if row == "added"] == (["added"] if interval else [])

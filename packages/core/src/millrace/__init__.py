@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
     from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
     from millrace.api.offsets import KafkaTopicPartition as KafkaTopicPartition
+    from millrace.api.record_functions import KafkaTopicSelector as KafkaTopicSelector
     from millrace.api.record_functions import ProducerRecord as ProducerRecord
     from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
     from millrace.api.session import local_session as local_session
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from millrace.api.sink import KafkaSink as KafkaSink
     from millrace.api.sink_metrics import SinkMetricsCollector as SinkMetricsCollector
     from millrace.api.source import KafkaSource as KafkaSource
+    from millrace.api.string_schema import SimpleStringSchema as SimpleStringSchema
 
 __all__ = [
     "DeliveryGuarantee",
@@ -37,10 +39,12 @@ __all__ = [
     "KafkaSink",
     "KafkaSource",
     "KafkaTopicPartition",
+    "KafkaTopicSelector",
     "MetricsListener",
     "PartitionMetrics",
     "ProducerRecord",
     "QueryMetrics",
+    "SimpleStringSchema",
     "SinkMetrics",
     "SinkMetricsCollector",
     "SourceMetrics",
@@ -60,12 +64,13 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.metrics_listener": ["MetricsListener"],
         "millrace.api.metrics_model": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],
         "millrace.api.offsets": ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"],
-        "millrace.api.record_functions": ["ProducerRecord"],
+        "millrace.api.record_functions": ["KafkaTopicSelector", "ProducerRecord"],
         "millrace.api.record_serializer": ["KafkaRecordSerializationSchema"],
         "millrace.api.session": ["local_session"],
         "millrace.api.sink": ["DeliveryGuarantee", "KafkaSink"],
         "millrace.api.sink_metrics": ["SinkMetricsCollector"],
         "millrace.api.source": ["KafkaSource"],
+        "millrace.api.string_schema": ["SimpleStringSchema"],
     },
 )
 

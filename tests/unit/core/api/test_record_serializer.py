@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from millrace import KafkaRecordSerializationSchema
+from millrace import KafkaRecordSerializationSchema, KafkaTopicSelector, SimpleStringSchema
 from millrace.api.record_serializer import KafkaRecordSerializationSchemaBuilder
 from millrace_partitioners.fixed import FixedPartitioner
 
@@ -110,6 +110,49 @@ def test_a_prefix_of_keys_leaves_them_out_of_the_value() -> None:
 
 def test_a_function_may_select_topics() -> None:
     assert options(schema().set_topic_selector(str)) == {"metadata.columns": "topic AS __topic__"}
+
+
+class ByCountry(KafkaTopicSelector):
+    def apply(self, data: Any) -> str:
+        return f"orders-{data.country}"
+
+
+def test_a_topic_selector_may_be_a_class() -> None:
+    selector = ByCountry()
+    assert options(schema().set_topic_selector(selector).set_topic_selector(selector)) == {
+        "metadata.columns": "topic AS __topic__"
+    }
+
+
+def test_texts_are_values_and_keys() -> None:
+    builder = schema().set_topic("orders").set_value_serialization_schema(SimpleStringSchema())
+    assert options(builder) == {"topic": "orders", "format": "raw"}
+    builder.set_key_serialization_schema(key_serialization_schema=SimpleStringSchema("GBK"))
+    assert options(builder) == {
+        "topic": "orders",
+        "format": "raw",
+        "key.format": "raw",
+        "key.fields": "value",
+        "key.raw.charset": "GBK",
+    }
+
+
+def test_a_text_leaves_the_columns_of_its_key_out() -> None:
+    builder = schema().set_topic("orders").set_value_serialization_schema(SimpleStringSchema())
+    assert options(builder.set_key_serialization_schema("json", ["id"])) == {
+        "topic": "orders",
+        "format": "raw",
+        "key.format": "json",
+        "key.fields": "id",
+        "value.fields-include": "EXCEPT_KEY",
+    }
+
+
+def test_a_key_without_columns_is_refused_beside_values_that_are_no_texts(problems: Problems) -> None:
+    builder = schema().set_topic("orders").set_value_serialization_schema("json")
+    assert problems(builder.set_key_serialization_schema(SimpleStringSchema())) == (
+        "set_key_serialization_schema: name the columns of the key, such as ['id']",
+    )
 
 
 def test_topics_are_selected_by_one_function(problems: Problems) -> None:

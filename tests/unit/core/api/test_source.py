@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from millrace import KafkaOffsetResetStrategy, KafkaOffsetsInitializer, KafkaSource, KafkaTopicPartition
+from millrace import (
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaSource,
+    KafkaTopicPartition,
+    SimpleStringSchema,
+)
 from millrace.api.source import KafkaSourceBuilder
 from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError
@@ -14,6 +20,7 @@ from millrace.errors import OptionsError
 Problems = Callable[[Any], tuple[str, ...]]
 
 EARLIEST = {"scan.startup.mode": "earliest-offset"}
+NO_DISCOVERY = {"scan.topic-partition-discovery.interval": "0"}
 
 
 def servers() -> KafkaSourceBuilder:
@@ -26,13 +33,18 @@ def orders() -> KafkaSourceBuilder:
 
 def options(builder: KafkaSourceBuilder) -> dict[str, str]:
     """The options that a builder sets, without servers, topic and the usual start."""
-    usual = {"properties.bootstrap.servers": "h:9092", "topic": "orders", **EARLIEST}
+    usual = {"properties.bootstrap.servers": "h:9092", "topic": "orders", **EARLIEST, **NO_DISCOVERY}
     built = dict(builder.build().options)
     return {name: value for name, value in built.items() if usual.get(name) != value}
 
 
 def test_a_source_is_the_options_that_it_stands_for() -> None:
-    assert dict(orders().build().options) == {"properties.bootstrap.servers": "h:9092", "topic": "orders", **EARLIEST}
+    assert dict(orders().build().options) == {
+        "properties.bootstrap.servers": "h:9092",
+        "topic": "orders",
+        **EARLIEST,
+        **NO_DISCOVERY,
+    }
 
 
 def test_a_source_is_a_stream_unless_it_is_bounded() -> None:
@@ -74,6 +86,37 @@ def test_properties_are_the_clients() -> None:
         "properties.check.crcs": "true",
         "properties.ssl.ca.location": "ca.pem",
     }
+
+
+@pytest.mark.parametrize(
+    ("set_interval", "name"),
+    [
+        (lambda builder, name: builder.set_option(name, "1 min"), "scan.topic-partition-discovery.interval"),
+        (lambda builder, name: builder.set_option(name, "1 min"), "partition.discovery.interval.ms"),
+        (lambda builder, _: builder.set_property("partition.discovery.interval.ms", "1 min"), None),
+    ],
+)
+def test_new_partitions_are_looked_for_when_it_is_said_how_often(
+    set_interval: Callable[[KafkaSourceBuilder, Any], KafkaSourceBuilder], name: str | None
+) -> None:
+    assert options(set_interval(orders(), name)) == {name or "properties.partition.discovery.interval.ms": "1 min"}
+    built = set_interval(orders(), name).build()
+    assert configure_source(built.options).options.discovery_interval_ms == 60_000
+
+
+def test_a_batch_does_not_say_how_often_to_look_for_new_partitions() -> None:
+    built = orders().set_bounded(KafkaOffsetsInitializer.latest()).build()
+    assert NO_DISCOVERY.keys().isdisjoint(built.options)
+
+
+def test_a_simple_string_schema_is_a_column_of_texts() -> None:
+    texts = {"format": "raw", "columns": "value STRING"}
+    assert options(orders().set_value_only_deserializer(SimpleStringSchema())) == texts
+    assert options(orders().set_value_only_deserializer(deserialization_schema=SimpleStringSchema("GBK"))) == {
+        **texts,
+        "raw.charset": "GBK",
+    }
+    assert options(orders().set_deserializer(SimpleStringSchema())) == texts
 
 
 def test_any_option_can_be_set() -> None:
@@ -232,7 +275,8 @@ def test_no_text_shows_a_secret(problems: Problems) -> None:
     )
     assert repr(source) == (
         "KafkaSource(options=Properties({'properties.bootstrap.servers': 'h:9092', 'topic': 'orders', "
-        "'properties.sasl.password': '***', 'scan.startup.mode': 'earliest-offset'}), is_bounded=False)"
+        "'properties.sasl.password': '***', 'scan.startup.mode': 'earliest-offset', "
+        "'scan.topic-partition-discovery.interval': '0'}), is_bounded=False)"
     )
     assert problems(builder.set_option("properties.sasl.password", "hush hush")) == (
         "option 'properties.sasl.password' is set to a value that is not shown by set_property and to a value that is "

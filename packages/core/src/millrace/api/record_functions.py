@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,14 @@ class ProducerRecord:
     partition: int | None = None
     timestamp: int | None = None
     headers: Sequence[tuple[str, bytes | None]] = ()
+
+
+class KafkaTopicSelector(ABC):
+    """Choose the topic of each row; a function does as well."""
+
+    @abstractmethod
+    def apply(self, data: Row) -> str:
+        """Return the topic of a row; called by Spark's Python workers."""
 
 
 def add_topics(rows: DataFrame, select_topic: Callable[[Row], str]) -> DataFrame:

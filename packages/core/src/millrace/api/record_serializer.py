@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from millrace.api.builder import BuilderOptions, plugin_options
-from millrace.api.record_functions import TOPIC_COLUMN, ProducerRecord, add_topics, make_records
+from millrace.api.record_functions import (
+    TOPIC_COLUMN,
+    KafkaTopicSelector,
+    ProducerRecord,
+    add_topics,
+    make_records,
+)
+from millrace.api.string_schema import SimpleStringSchema
 from millrace.options.secrets import Properties
 from millrace.plugins.kinds import FORMAT, PARTITIONER
 
@@ -59,18 +66,22 @@ class KafkaRecordSerializationSchemaBuilder:
         self._options = BuilderOptions()
         self._columns: dict[str, str] = {}
         self._topic_of_row: Callable[[Row], str] | None = None
+        self._value_is_text = False
+        self._key_is_the_value = False
 
     def set_topic(self, topic: str) -> Self:
         """Write all rows to one topic."""
         return self._set("set_topic", {"topic": topic})
 
-    def set_topic_selector(self, topic_selector: str | Callable[[Row], str]) -> Self:
+    def set_topic_selector(self, topic_selector: str | Callable[[Row], str] | KafkaTopicSelector) -> Self:
         """Write each row to the topic that a column names, or a function.
 
         Args:
-            topic_selector: The name of a STRING column, or a function from a row to a topic, which Spark's Python
-                workers call for each row.
+            topic_selector: The name of a STRING column, or a function from a row to a topic, itself or as a
+                `KafkaTopicSelector`, which Spark's Python workers call for each row.
         """
+        if isinstance(topic_selector, KafkaTopicSelector):
+            topic_selector = topic_selector.apply
         if not callable(topic_selector):
             return self._set_column("set_topic_selector", "topic", topic_selector)
         if self._topic_of_row not in (None, topic_selector):
@@ -87,28 +98,41 @@ class KafkaRecordSerializationSchemaBuilder:
         """
         return self._set_column("set_header_provider", "header-list" if as_list else "headers", column)
 
-    def set_value_serialization_schema(self, format_name: str, /, **options: object) -> Self:
+    def set_value_serialization_schema(
+        self, value_serialization_schema: str | SimpleStringSchema, **options: object
+    ) -> Self:
         """Encode rows by a format; without it their columns are those of Spark's own Kafka connector.
 
         Args:
-            format_name: The name of a format, such as ``json``.
-            **options: Its options with ``_`` in place of ``-`` and ``.``, as ``encode_ignore_null_fields=True``.
+            value_serialization_schema: The name of a format, such as ``json``, or a `SimpleStringSchema`.
+            **options: The format's options with ``_`` in place of ``-`` and ``.``, as
+                ``encode_ignore_null_fields=True``.
         """
-        settings = plugin_options(FORMAT, "format", format_name, f"{format_name}.", options)
+        self._value_is_text = isinstance(value_serialization_schema, SimpleStringSchema)
+        settings = _format_options("format", "", value_serialization_schema, options)
         return self._set("set_value_serialization_schema", settings)
 
     def set_key_serialization_schema(
-        self, format_name: str, fields: str | Iterable[str], /, *, prefix: str = "", **options: object
+        self,
+        key_serialization_schema: str | SimpleStringSchema,
+        fields: str | Iterable[str] | None = None,
+        *,
+        prefix: str = "",
+        **options: object,
     ) -> Self:
         """Serialize columns into keys by a format, in addition to a format of values.
 
         Args:
-            format_name: The name of a format, such as ``json``.
-            fields: The columns of the key, in the order in which the key has them.
+            key_serialization_schema: The name of a format, such as ``json``, or a `SimpleStringSchema`.
+            fields: The columns of the key, in the order in which the key has them. Without them the key is the column
+                ``value``, as the value is, where both have a `SimpleStringSchema`.
             prefix: A prefix of their names, which the key leaves out; they are then no part of the value.
             **options: The format's options with ``_`` in place of ``-`` and ``.``.
         """
-        settings = plugin_options(FORMAT, "key.format", format_name, f"key.{format_name}.", options)
+        settings = _format_options("key.format", "key.", key_serialization_schema, options)
+        if fields is None:
+            self._key_is_the_value = True
+            fields = SimpleStringSchema.COLUMN
         settings["key.fields"] = fields if isinstance(fields, str) else ";".join(fields)
         if prefix:
             settings |= {"key.fields-prefix": prefix, "value.fields-include": "EXCEPT_KEY"}
@@ -141,8 +165,13 @@ class KafkaRecordSerializationSchemaBuilder:
         return KafkaRecordSerializationSchema(self._all_options(), transform)
 
     def _all_options(self) -> Properties:
-        metadata = ", ".join(f"{key} AS {column}" for key, column in self._columns.items())
-        return Properties({**self._options.options, **({"metadata.columns": metadata} if metadata else {})})
+        derived = {}
+        if self._columns:
+            derived["metadata.columns"] = ", ".join(f"{key} AS {column}" for key, column in self._columns.items())
+        if self._value_is_text and not self._key_is_the_value and self._options.has("key.fields"):
+            # A text is one column, so that those of the key are no part of it
+            derived["value.fields-include"] = "EXCEPT_KEY"
+        return Properties({**self._options.options, **derived})
 
     def _problems(self) -> Iterator[str]:
         has_topic, has_selector = self._options.has("topic"), "topic" in self._columns
@@ -150,6 +179,8 @@ class KafkaRecordSerializationSchemaBuilder:
             yield "set_topic and set_topic_selector exclude each other: call one of them"
         if not has_topic and not has_selector:
             yield "there is nowhere to write: call set_topic or set_topic_selector"
+        if self._key_is_the_value and not self._value_is_text:
+            yield "set_key_serialization_schema: name the columns of the key, such as ['id']"
         if {"headers", "header-list"} <= self._columns.keys():
             yield "set_header_provider: the headers are a map or a list, not both; call it once"
 
@@ -170,6 +201,14 @@ class KafkaRecordSerializationSchemaBuilder:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._all_options()})"
+
+
+def _format_options(
+    option: str, prefix: str, schema: str | SimpleStringSchema, options: Mapping[str, object]
+) -> dict[str, object]:
+    if isinstance(schema, SimpleStringSchema):
+        options, schema = {**schema.options, **options}, schema.FORMAT
+    return plugin_options(FORMAT, option, schema, f"{prefix}{schema}.", options)
 
 
 def _import_string(cls: type) -> str:

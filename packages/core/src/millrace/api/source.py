@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from millrace.api.builder import Builder, plugin_options
 from millrace.api.offsets import KafkaOffsetsInitializer, topic_partitions_text
+from millrace.api.string_schema import SIMPLE_STRING_COLUMNS, SimpleStringSchema
 from millrace.configuration.build import configure_source
 from millrace.contracts import StandardOffsets
 from millrace.options.secrets import Properties
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _SELECTIONS = ("topic", "topic-pattern", "topic-partitions", "subscribe", "subscribePattern", "assign")
 _STARTS = ("scan.startup.mode", "startingOffsets", "startingOffsetsByTimestamp", "startingTimestamp")
+_DISCOVERY = "scan.topic-partition-discovery.interval"
+_DISCOVERIES = (_DISCOVERY, "partition.discovery.interval.ms", "properties.partition.discovery.interval.ms")
 _GROUPS = ("properties.group.id", "kafka.group.id", "groupIdPrefix", "table-name")
 
 
@@ -45,9 +48,12 @@ class KafkaSource:
         Args:
             spark: The session, classic or Connect.
             schema: The columns, for a format that needs them; without a format, a selection of the columns of Spark's
-                own Kafka connector.
+                own Kafka connector. It takes the place of the column of a `SimpleStringSchema`.
         """
-        reader = (spark.read if self.is_bounded else spark.readStream).format("millrace").options(**self.options)
+        options = dict(self.options)
+        if schema is not None and options.get("columns") == SIMPLE_STRING_COLUMNS:
+            del options["columns"]
+        reader = (spark.read if self.is_bounded else spark.readStream).format("millrace").options(**options)
         return (reader if schema is None else reader.schema(schema)).load()
 
 
@@ -109,23 +115,25 @@ class KafkaSourceBuilder(Builder):
         """Let the stream stop at these offsets; `millrace.await_end` waits for that and stops its query."""
         return self._set_stop("set_unbounded", stopping_offsets_initializer)
 
-    def set_deserializer(self, format_name: str, /, **options: object) -> Self:
+    def set_deserializer(self, deserialization_schema: str | SimpleStringSchema, /, **options: object) -> Self:
         """Decode the values of messages; without it rows have the columns of Spark's own Kafka connector.
 
         Args:
-            format_name: The name of a format, such as ``json``.
-            **options: Its options with ``_`` in place of ``-`` and ``.``, such as ``ignore_parse_errors=True``.
+            deserialization_schema: The name of a format, such as ``json``, or a `SimpleStringSchema`.
+            **options: The format's options with ``_`` in place of ``-`` and ``.``, as ``ignore_parse_errors=True``.
         """
-        return self._set_format("set_deserializer", format_name, options)
+        return self._set_format("set_deserializer", deserialization_schema, options)
 
-    def set_value_only_deserializer(self, format_name: str, options: Mapping[str, object] | None = None) -> Self:
+    def set_value_only_deserializer(
+        self, deserialization_schema: str | SimpleStringSchema, options: Mapping[str, object] | None = None
+    ) -> Self:
         """Decode the values of messages, as `set_deserializer` does; other parts come by the option metadata.columns.
 
         Args:
-            format_name: The name of a format, such as ``json``.
-            options: Its options by the names that it declares, such as ``{"ignore-parse-errors": True}``.
+            deserialization_schema: The name of a format, such as ``json``, or a `SimpleStringSchema`.
+            options: The format's options by the names that it declares, such as ``{"ignore-parse-errors": True}``.
         """
-        return self._set_format("set_value_only_deserializer", format_name, options or {})
+        return self._set_format("set_value_only_deserializer", deserialization_schema, options or {})
 
     def set_properties(self, props: Mapping[str, object]) -> Self:
         """Set properties of the Kafka client: the options ``properties.<name>``."""
@@ -137,9 +145,19 @@ class KafkaSourceBuilder(Builder):
         Raises:
             OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
         """
-        defaults = {} if self._options.has(*_STARTS) else {"scan.startup.mode": StandardOffsets.EARLIEST}
-        options = self._checked_options("KafkaSource", self._missing(), defaults, configure_source)
-        return KafkaSource(options, is_bounded=self._stop_method == "set_bounded")
+        options = self._checked_options("KafkaSource", self._missing(), self._defaults(), configure_source)
+        return KafkaSource(options, is_bounded=self._is_bounded)
+
+    @property
+    def _is_bounded(self) -> bool:
+        return self._stop_method == "set_bounded"
+
+    def _defaults(self) -> dict[str, str]:
+        defaults = {} if self._options.has(*_STARTS) else {"scan.startup.mode": str(StandardOffsets.EARLIEST)}
+        if not self._is_bounded and not self._options.has(*_DISCOVERIES):
+            # As PyFlink's source, which looks for new partitions only when it is told to
+            defaults[_DISCOVERY] = "0"
+        return defaults
 
     def _missing(self) -> Iterator[str]:
         if not self._options.has(*_SELECTIONS):
@@ -170,5 +188,8 @@ class KafkaSourceBuilder(Builder):
         )
         return self
 
-    def _set_format(self, method: str, name: str, options: Mapping[str, object]) -> Self:
-        return self._set(method, plugin_options(FORMAT, "format", name, f"{name}.", options))
+    def _set_format(self, method: str, schema: str | SimpleStringSchema, options: Mapping[str, object]) -> Self:
+        if isinstance(schema, SimpleStringSchema):
+            self._set(method, {"columns": SIMPLE_STRING_COLUMNS})
+            options, schema = {**schema.options, **options}, schema.FORMAT
+        return self._set(method, plugin_options(FORMAT, "format", schema, f"{schema}.", options))
