@@ -32,8 +32,21 @@ class FormatSuite(PluginOptionsSuite):
             def rows(self):
                 return pa.record_batch([["A", "B", None]], schema=self.schema())
 
-    The rows of single payloads, and the payloads of single rows, are for tests of your own. These check that rows come
-    back as they were written, that each row stays with its message, and that no bytes raise.
+    The rows of single payloads, and the payloads of single rows, are for tests of your own.
+
+    Rules that the tests check:
+
+    - A decoder gives rows of exactly its schema: the names, types, order and NOT NULL of the columns, also of no rows.
+    - Rows are read as they were written. A payload depends on its row alone, and rows on their payload alone: not on
+      others of the batch, nor on those of earlier batches.
+    - ``message_index`` (int32, never decreasing) says for each row which message it is of; None only where each
+      message gave one row. ``errors`` are by ascending index, one a message, with a reason, and such a message has no
+      rows.
+    - No bytes raise. What cannot be read is an error, and shifts no other row.
+    - A null payload, which is a tombstone, and an empty one give no row and are no error, unless `null_gives_a_row`,
+      `empty_gives_a_row` or `bad` says otherwise.
+    - Insertions (``+I``) are written as rows without row kinds are.
+    - Payloads come as lists or as Arrow arrays, and are left as they were.
     """
 
     bad: ClassVar[Sequence[bytes]] = ()
@@ -62,7 +75,7 @@ class FormatSuite(PluginOptionsSuite):
         return self.make_format()
 
     def test_is_a_format(self) -> None:
-        assert isinstance(self.make_format(), Format)
+        assert isinstance(self.make_format(), Format), "subclass millrace.contracts.Format"
 
     def test_default_schema_can_be_decoded(self) -> None:
         schema = self.make_format().default_schema()
@@ -72,26 +85,28 @@ class FormatSuite(PluginOptionsSuite):
 
     def test_rows_are_read_as_they_are_written(self) -> None:
         decoded = self._decode(self._payloads())
-        assert not decoded.errors
-        assert decoded.rows.to_pylist() == self.rows().to_pylist()
-        assert indexes(decoded) == list(range(self.rows().num_rows))
+        assert not decoded.errors, "what the encoder has written must be read without errors"
+        assert decoded.rows.to_pylist() == self.rows().to_pylist(), "rows must be read as they were written"
+        assert indexes(decoded) == list(range(self.rows().num_rows)), "each payload must give its row, in order"
 
     def test_each_row_is_a_payload(self) -> None:
         rows, encoder = self.rows(), self.make_format().encoder(self.schema())
         alone = [list(encoder.encode(rows.slice(index, 1)).to_list()) for index in range(rows.num_rows)]
-        assert alone == [[payload] for payload in self._payloads()]
+        assert alone == [[payload] for payload in self._payloads()], (
+            "a row must be written alone, and in a slice of a batch, as among others: one payload a row"
+        )
 
     def test_insertions_are_written_with_row_kinds_too(self) -> None:
         kinds = pa.array(["+I"] * self.rows().num_rows, pa.string())
         encoded = self.make_format().encoder(self.schema()).encode(self.rows(), kinds)
-        assert list(encoded.to_list()) == self._payloads()
+        assert list(encoded.to_list()) == self._payloads(), "row kinds that are all +I must change nothing"
 
     def test_no_rows(self) -> None:
         encoded = self.make_format().encoder(self.schema()).encode(self.rows().slice(0, 0))
-        assert list(encoded.to_list()) == []
+        assert list(encoded.to_list()) == [], "no rows must give no payloads"
 
     def test_no_messages(self) -> None:
-        assert self._decode([]).rows.num_rows == 0
+        assert self._decode([]).rows.num_rows == 0, "no messages must give no rows, of the decoder's schema"
 
     def test_null_payloads(self) -> None:
         self._check_between_others(None, gives_a_row=self.null_gives_a_row)
@@ -107,16 +122,20 @@ class FormatSuite(PluginOptionsSuite):
             for place in range(len(good) + 1):
                 decoded = self._decode([*good[:place], bad, *good[place:]])
                 assert [error.index for error in decoded.errors] == [place], f"expected an error for {bad!r}"
-                assert decoded.rows.to_pylist() == self.rows().to_pylist()
-                assert indexes(decoded) == [index for index in range(len(good) + 1) if index != place]
+                assert decoded.rows.to_pylist() == self.rows().to_pylist(), f"{bad!r} must change no other row"
+                assert indexes(decoded) == [index for index in range(len(good) + 1) if index != place], (
+                    f"message_index must leave out {bad!r}, an error, and keep each other row with its message"
+                )
 
     def test_many_bad_payloads(self) -> None:
         good = self._payloads()
         messages = [*good, *self.bad] * 50
         decoded = self._decode(messages)
         period = len(good) + len(self.bad)
-        assert [error.index for error in decoded.errors] == [i for i in range(len(messages)) if i % period >= len(good)]
-        assert decoded.rows.to_pylist() == self.rows().to_pylist() * 50
+        assert [error.index for error in decoded.errors] == [
+            index for index in range(len(messages)) if index % period >= len(good)
+        ], "each payload of `bad` must be an error wherever it is in a batch, and no other one"
+        assert decoded.rows.to_pylist() == self.rows().to_pylist() * 50, "errors must change no other row"
 
     def test_garbage_never_raises(self) -> None:
         for messages in garbage(self._payloads()):
@@ -130,7 +149,9 @@ class FormatSuite(PluginOptionsSuite):
             own = dict(zip(indexes(decoded), decoded.rows.to_pylist(), strict=True))
             first = [own.get(index) for index in range(len(good))]
             last = [own.get(index) for index in range(len(mixed) - len(good), len(mixed))]
-            assert first == last == self.rows().to_pylist()
+            assert first == last == self.rows().to_pylist(), (
+                "payloads that are not the format's must change no other row"
+            )
 
     def test_both_forms_of_payloads_give_the_same_rows(self) -> None:
         messages: list[bytes | None] = [*self._payloads(), None, b"", *self.bad]
@@ -139,28 +160,34 @@ class FormatSuite(PluginOptionsSuite):
             decoder.decode(Payloads(messages)),
             decoder.decode(Payloads(pa.array(messages, pa.binary()))),
         )
-        assert as_list.rows.to_pylist() == as_array.rows.to_pylist()
-        assert as_list.errors == as_array.errors
+        assert as_list.rows.to_pylist() == as_array.rows.to_pylist(), (
+            "payloads that come as a list and as an Arrow array must give the same rows"
+        )
+        assert as_list.errors == as_array.errors, "payloads that come as a list and as an Arrow array must fail alike"
 
     def test_payloads_are_left_as_they_were(self) -> None:
         messages = [*self._payloads(), None, b"", *self.bad]
         kept = list(messages)
         self._decode(messages)
-        assert messages == kept
+        assert messages == kept, "payloads belong to the caller: change a copy"
 
     def test_decoder_keeps_nothing_from_batch_to_batch(self) -> None:
         decoder = self.make_format().decoder(self.schema())
         expected = self._decode(self._payloads(), decoder).rows
         for messages in garbage(self._payloads()):
             self._decode(messages, decoder)
-        assert self._decode(self._payloads(), decoder).rows.to_pylist() == expected.to_pylist()
+        assert self._decode(self._payloads(), decoder).rows.to_pylist() == expected.to_pylist(), (
+            "a decoder must read a batch as if it were its first: payloads of earlier ones must leave nothing behind"
+        )
 
     def test_an_executor_reads_and_writes_the_same(self) -> None:
         remade = self.remake_plugin()
-        assert isinstance(remade, Format)
+        assert isinstance(remade, Format), "an executor makes the format of its class and its options"
         encoded = list(remade.encoder(self.schema()).encode(self.rows()).to_list())
-        assert encoded == self._payloads()
-        assert self._decode(encoded, remade.decoder(self.schema())).rows.to_pylist() == self.rows().to_pylist()
+        assert encoded == self._payloads(), "a format made of pickled options must write the same payloads"
+        assert self._decode(encoded, remade.decoder(self.schema())).rows.to_pylist() == self.rows().to_pylist(), (
+            "a format made of pickled options must read the same rows"
+        )
 
     def _payloads(self) -> list[bytes | None]:
         return list(self.make_format().encoder(self.schema()).encode(self.rows()).to_list())
@@ -175,13 +202,17 @@ class FormatSuite(PluginOptionsSuite):
         good, rows = self._payloads(), self.rows().to_pylist()
         for place in range(len(good) + 1):
             decoded = self._decode([*good[:place], payload, *good[place:]])
-            assert not decoded.errors
+            assert not decoded.errors, f"{payload!r} must be no error; if an empty one is, list b'' in `bad`"
             found = decoded.rows.to_pylist()
+            expected = [index for index in range(len(good) + 1) if gives_a_row or index != place]
+            assert indexes(decoded) == expected, (
+                f"{payload!r} must give {'one row' if gives_a_row else 'no row'}, in its place, as "
+                f"null_gives_a_row and "
+                f"empty_gives_a_row say; message_index tells the messages of the other rows"
+            )
             if gives_a_row:
                 del found[place]
-            assert found == rows
-            expected = [index for index in range(len(good) + 1) if gives_a_row or index != place]
-            assert indexes(decoded) == expected
+            assert found == rows, f"{payload!r} must change no other row"
 
 
 def check_decoded(decoded: Decoded, schema: pa.Schema, message_count: int) -> None:
@@ -189,25 +220,27 @@ def check_decoded(decoded: Decoded, schema: pa.Schema, message_count: int) -> No
     assert decoded.rows.schema.equals(schema, check_metadata=True), f"expected the schema {schema}"
     decoded.rows.validate(full=True)
     of_rows = indexes(decoded)
-    assert len(of_rows) == decoded.rows.num_rows
+    assert len(of_rows) == decoded.rows.num_rows, "message_index must have an entry for each row"
     assert of_rows == sorted(of_rows), "message_index must never decrease"
-    assert all(0 <= index < message_count for index in of_rows)
+    assert all(0 <= index < message_count for index in of_rows), "message_index counts the messages of the batch from 0"
     if decoded.message_index is None:
         assert decoded.rows.num_rows == message_count, "without message_index each message gives one row"
     else:
-        assert decoded.message_index.type == pa.int32()
+        assert decoded.message_index.type == pa.int32(), (
+            f"message_index must be int32, not {decoded.message_index.type}"
+        )
     of_errors = [error.index for error in decoded.errors]
     assert of_errors == sorted(set(of_errors)), "errors must be in order, one a message"
-    assert all(0 <= index < message_count for index in of_errors)
+    assert all(0 <= index < message_count for index in of_errors), "errors count the messages of the batch from 0"
     assert not set(of_errors) & set(of_rows), "a message is an error or has rows"
     assert all(error.reason for error in decoded.errors), "an error must have a reason"
     if decoded.row_kinds is not None:
-        assert decoded.row_kinds.type == pa.string()
-        assert len(decoded.row_kinds) == decoded.rows.num_rows
-        assert set(decoded.row_kinds.to_pylist()) <= set(ROW_KINDS)
+        assert decoded.row_kinds.type == pa.string(), f"row_kinds must be strings, not {decoded.row_kinds.type}"
+        assert len(decoded.row_kinds) == decoded.rows.num_rows, "row_kinds must have an entry for each row"
+        assert set(decoded.row_kinds.to_pylist()) <= set(ROW_KINDS), f"row kinds are {', '.join(ROW_KINDS)}, never null"
     if decoded.metadata is not None:
         decoded.metadata.validate(full=True)
-        assert decoded.metadata.num_rows == decoded.rows.num_rows
+        assert decoded.metadata.num_rows == decoded.rows.num_rows, "metadata must have a row for each row"
 
 
 def indexes(decoded: Decoded) -> list[int]:

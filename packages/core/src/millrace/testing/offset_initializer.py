@@ -71,6 +71,14 @@ class OffsetInitializerSuite(PluginOptionsSuite):
 
     The lookup has the methods of `OffsetLookup` alone and answers from `logs`, so that an initializer which needs more
     than that fails. The right offsets are for tests of your own; `offsets` helps to write them.
+
+    Rules that the tests check:
+
+    - Only partitions that were asked for get an offset: a Python int, at least 0. A partition may be left out.
+    - The offset of a partition does not depend on which others are asked for. No partitions have no offsets.
+    - Partitions come in any collection, and in any order; it is left as it was.
+    - Each method of the lookup is called once at most, with all partitions: each call is a request to the cluster.
+    - The same cluster and options give the same offsets: a query that is planned again starts where it did.
     """
 
     @abstractmethod
@@ -105,10 +113,10 @@ class OffsetInitializerSuite(PluginOptionsSuite):
         return (initializer or self.make_initializer()).offsets(list(self.logs()), lookup)
 
     def test_is_an_offset_initializer(self) -> None:
-        assert isinstance(self.make_initializer(), OffsetInitializer)
+        assert isinstance(self.make_initializer(), OffsetInitializer), "subclass millrace.contracts.OffsetInitializer"
 
     def test_only_partitions_that_were_asked_for_get_an_offset(self) -> None:
-        assert set(self.offsets()) <= set(self.logs())
+        assert set(self.offsets()) <= set(self.logs()), "expected offsets of the partitions that were asked for alone"
 
     def test_offsets_are_plain_numbers_from_zero(self) -> None:
         for partition, offset in self.offsets().items():
@@ -116,31 +124,37 @@ class OffsetInitializerSuite(PluginOptionsSuite):
             assert offset >= 0, f"{partition}: offsets below 0 mean something else to every client"
 
     def test_no_partitions(self) -> None:
-        assert dict(self.make_initializer().offsets([], self.lookup())) == {}
+        assert dict(self.make_initializer().offsets([], self.lookup())) == {}, "no partitions have no offsets"
 
     def test_one_partition_of_many(self) -> None:
         for partition in self.logs():
             chosen = self.make_initializer().offsets([partition], self.lookup())
             expected = {found: offset for found, offset in self.offsets().items() if found == partition}
-            assert dict(chosen) == expected
+            assert dict(chosen) == expected, f"{partition} alone must get the offset that it gets among others"
 
     @pytest.mark.parametrize("collection", [list, tuple, set, frozenset, dict.fromkeys])
     def test_any_collection_of_partitions(self, collection: type) -> None:
         logs = self.logs()
         partitions = collection(logs)
-        assert self.make_initializer().offsets(partitions, self.lookup()) == self.offsets()
+        assert self.make_initializer().offsets(partitions, self.lookup()) == self.offsets(), (
+            f"partitions in a {collection} must get the same offsets: do not index, sort or exhaust the collection"
+        )
         assert partitions == collection(logs), "the collection belongs to the caller"
 
     def test_all_partitions_are_looked_up_at_once(self) -> None:
         lookup = self.lookup()
         self.make_initializer().offsets(list(self.logs()), lookup)
-        assert all(count == 1 for count in lookup.requests.values()), "each look-up is a request to the cluster"
+        assert all(count == 1 for count in lookup.requests.values()), (
+            f"each look-up is a request to the cluster: make it once, with all partitions; got {dict(lookup.requests)}"
+        )
 
     def test_the_same_cluster_gives_the_same_offsets(self) -> None:
         initializer = self.make_initializer()
-        assert self.offsets(initializer) == self.offsets(initializer) == self.offsets()
+        assert self.offsets(initializer) == self.offsets(initializer) == self.offsets(), (
+            "the same cluster must give the same offsets: no clock, no random number, nothing kept from call to call"
+        )
 
     def test_pickled_options_give_the_same_offsets(self) -> None:
         remade = self.remake_plugin()
-        assert isinstance(remade, OffsetInitializer)
-        assert self.offsets(remade) == self.offsets()
+        assert isinstance(remade, OffsetInitializer), "an executor makes the plugin of its class and its options"
+        assert self.offsets(remade) == self.offsets(), "an initializer of the same options must find the same offsets"

@@ -29,8 +29,19 @@ class PartitionerSuite(PluginOptionsSuite):
             def make_partitioner(self):
                 return RegionPartitioner()
 
-    A partitioner must accept any key and value, also ones that it was not made for. The right
-    partitions are for tests of your own.
+    Rules that the tests check:
+
+    - Each record gets a partition from 0 to ``partition_count`` - 1, or null to leave the choice to the Kafka client,
+      in an int32 array as long as the batch; also an empty batch, and one of thousands of records.
+    - Any key and value is accepted, also ones that it was not made for: None, empty, bytes that are no text.
+    - ``partition_count`` may be any number from 1, differs from topic to topic, and grows while a task runs.
+    - ``open`` comes before the first batch, with a task index that may be beyond the task count, as when that is
+      unknown (0).
+    - The choice depends on records, topic, partition count, options and ``open`` alone, so that a task which Spark
+      repeats writes each record to the same partition: no clock, no random number, no count that other tasks share.
+    - Payloads come as lists or as Arrow arrays, and are left as they were.
+
+    The right partitions are for tests of your own.
     """
 
     records: ClassVar[Sequence[Record]] = (
@@ -54,7 +65,7 @@ class PartitionerSuite(PluginOptionsSuite):
         return self.make_partitioner()
 
     def test_is_a_partitioner(self) -> None:
-        assert isinstance(self.make_partitioner(), Partitioner)
+        assert isinstance(self.make_partitioner(), Partitioner), "subclass millrace.contracts.Partitioner"
 
     @pytest.mark.parametrize("partition_count", [1, 2, 3, 7, 100])
     @pytest.mark.parametrize(("task_index", "task_count"), [(0, 1), (0, 4), (3, 4), (250, 251), (5, 0)])
@@ -79,12 +90,14 @@ class PartitionerSuite(PluginOptionsSuite):
         as_lists = self._open().partition("topic", Payloads(keys), Payloads(values), 5)
         key_array, value_array = (pa.array(column, pa.binary()) for column in (keys, values))
         as_arrays = self._open().partition("topic", Payloads(key_array), Payloads(value_array), 5)
-        assert as_lists.to_pylist() == as_arrays.to_pylist()
+        assert as_lists.to_pylist() == as_arrays.to_pylist(), (
+            "payloads that come as lists and as Arrow arrays must get the same partitions"
+        )
 
     def test_payloads_are_left_as_they_were(self) -> None:
         keys, values = _columns(self.records)
         self._open().partition("topic", Payloads(keys), Payloads(values), 5)
-        assert (keys, values) == _columns(self.records)
+        assert (keys, values) == _columns(self.records), "payloads belong to the caller: change a copy"
 
     def test_partitions_are_added_while_running(self) -> None:
         partitioner = self._open(2, 4)
@@ -104,9 +117,11 @@ class PartitionerSuite(PluginOptionsSuite):
 
     def test_an_executor_makes_the_same_choices(self) -> None:
         remade = self.remake_plugin()
-        assert isinstance(remade, Partitioner)
+        assert isinstance(remade, Partitioner), "an executor makes the plugin of its class and its options"
         remade.open(0, 1)
-        assert self._partition(remade, 7).to_pylist() == self._partition(self._open(), 7).to_pylist()
+        assert self._partition(remade, 7).to_pylist() == self._partition(self._open(), 7).to_pylist(), (
+            "a partitioner that an executor makes of the options must choose the same partitions"
+        )
 
     def _open(self, task_index: int = 0, task_count: int = 1) -> Partitioner:
         partitioner = self.make_partitioner()
@@ -120,13 +135,13 @@ class PartitionerSuite(PluginOptionsSuite):
 def check_partitions(chosen: pa.Array, record_count: int, partition_count: int) -> None:
     """Check what a partitioner answered for a batch of ``record_count`` records."""
     assert isinstance(chosen, pa.Array), f"expected a pyarrow array, got {type(chosen)}"
-    assert chosen.type == pa.int32()
-    assert len(chosen) == record_count
+    assert chosen.type == pa.int32(), f"expected partitions of type int32, got {chosen.type}: pa.array(..., pa.int32())"
+    assert len(chosen) == record_count, "expected one partition for each record, null for those left to the client"
     chosen.validate(full=True)
     outside = [
         partition for partition in chosen.to_pylist() if partition is not None and not 0 <= partition < partition_count
     ]
-    assert not outside, f"expected partitions from 0 to {partition_count - 1}"
+    assert not outside, f"expected partitions from 0 to {partition_count - 1}, or null, got {outside}"
 
 
 def _columns(records: Sequence[Record]) -> tuple[list[bytes | None], list[bytes | None]]:

@@ -25,6 +25,15 @@ class TokenProviderSuite(PluginOptionsSuite):
                 return ["hush"]
 
     Where the provider asks a server, the tests start one, such as `http.server` on 127.0.0.1.
+
+    Rules that the tests check:
+
+    - Options are hashable, since processes keep clients and tokens by them, and their text shows no secret.
+    - ``token`` may be called again and again, and gives a token that has not expired, by seconds since 1970; a later
+      one does not expire earlier.
+    - A token consists of visible ASCII characters; names of extensions of letters, their values of ASCII.
+    - The text of a token does not show it. An executor, which makes the provider of pickled options, gets one for the
+      same principal, with the same extensions.
     """
 
     @abstractmethod
@@ -43,11 +52,13 @@ class TokenProviderSuite(PluginOptionsSuite):
         return self.make_provider()
 
     def test_is_a_token_provider(self) -> None:
-        assert isinstance(self.make_provider(), TokenProvider)
+        assert isinstance(self.make_provider(), TokenProvider), "subclass millrace.contracts.TokenProvider"
 
     def test_options_are_hashable(self) -> None:
         # They are part of the keys under which processes keep clients and tokens
-        assert hash(self.make_provider().options) == hash(self.make_provider().options)
+        assert hash(self.make_provider().options) == hash(self.make_provider().options), (
+            "equal options must have equal hashes: use tuples in place of lists, and no dictionaries"
+        )
 
     def test_options_show_no_secret(self) -> None:
         shown = repr(self.make_provider().options)
@@ -58,7 +69,7 @@ class TokenProviderSuite(PluginOptionsSuite):
 
     def test_text_of_a_token_does_not_show_it(self) -> None:
         token = self._token(self.make_provider())
-        assert token.value not in repr(token)
+        assert token.value not in repr(token), "the text of a token must not show it: return a millrace.contracts.Token"
 
     def test_another_token_is_not_older(self) -> None:
         provider = self.make_provider()
@@ -66,14 +77,16 @@ class TokenProviderSuite(PluginOptionsSuite):
         second = self._token(provider)
         check_token(second)
         # Libraries that keep a token and its lifetime compute its expiry anew, in whole seconds
-        assert second.expires_at >= first.expires_at - 2
+        assert second.expires_at >= first.expires_at - 2, "a token that is asked for later must not expire earlier"
 
     def test_executors_make_the_same_provider(self) -> None:
         remade = self.remake_plugin()
-        assert isinstance(remade, TokenProvider)
+        assert isinstance(remade, TokenProvider), "an executor makes the provider of its class and its options"
         token, expected = self._token(remade), self._token(self.make_provider())
         check_token(token)
-        assert (token.principal, token.extensions) == (expected.principal, expected.extensions)
+        assert (token.principal, token.extensions) == (expected.principal, expected.extensions), (
+            "a provider made of pickled options must get tokens for the same principal, with the same extensions"
+        )
 
     def _token(self, provider: TokenProvider) -> Token:
         return provider.token(tuple(self.bootstrap_servers()))
