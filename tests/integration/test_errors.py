@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
 import time
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 
+from support import worker_plugins
 from support.kafka import produce
 
 
@@ -196,3 +198,42 @@ def test_overwriting_a_topic_is_refused(spark, connection, make_topic):
     )
 
     assert "a topic cannot be overwritten" in text
+
+
+@pytest.mark.parametrize(
+    ("metadata", "columns", "reason"),
+    [
+        ({}, "row_kind STRING, id INT", "format driver-only does not support column id"),
+        (
+            {"metadata.columns": "value.origin AS o"},
+            "row_kind STRING, id INT, o STRING",
+            "names 'value.origin', which the format does not have; its metadata: none",
+        ),
+    ],
+)
+def test_schema_and_metadata_errors_of_an_executor_name_its_host_and_interpreter(
+    spark, connection, broker, make_topic, metadata, columns, reason
+):
+    spark.sparkContext.addPyFile(worker_plugins.__file__)
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b"x"}])
+    options = {**connection, "topic": topic, "format": "worker_plugins:DriverOnly", **metadata}
+
+    with pytest.raises(PySparkException) as raised:
+        load(spark, options, columns).collect()
+
+    assert reason in str(raised.value)
+    assert f". Raised on host {socket.gethostname()} by {sys.executable}" in str(raised.value)
+    assert "Traceback" not in str(raised.value)
+
+
+def test_schema_errors_of_an_executor_that_writes_name_its_host_and_interpreter(spark, connection, make_topic):
+    spark.sparkContext.addPyFile(worker_plugins.__file__)
+    rows = spark.range(1)
+    options = {**connection, "topic": make_topic(), "format": "worker_plugins:DriverOnly"}
+
+    with pytest.raises(PySparkException) as raised:
+        rows.write.format("millrace").options(**options).mode("append").save()
+
+    assert "format driver-only does not support column id. Raised on host " in str(raised.value)
+    assert sys.executable in str(raised.value)

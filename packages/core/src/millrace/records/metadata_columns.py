@@ -53,7 +53,8 @@ def without_metadata(
         format_metadata: The metadata that the format of values decodes.
 
     Raises:
-        SchemaError: A metadata column is missing from the schema, or of a type without a safe cast.
+        SchemaError: A metadata column is missing from the schema or unknown to the format, or of a type without a
+            safe cast.
     """
     for each in chosen:
         if each.column not in schema.names:
@@ -108,7 +109,14 @@ def metadata_columns(
 
 
 def _type_of(chosen: MetadataColumn, format_metadata: FormatMetadata) -> pa.DataType:
-    return _COLUMNS[chosen.key].type if chosen.format_key is None else format_metadata[chosen.format_key]
+    if chosen.format_key is None:
+        return _COLUMNS[chosen.key].type
+    if chosen.format_key not in format_metadata:
+        known = ", ".join(f"value.{key}" for key in format_metadata) or "none"
+        raise SchemaError(
+            f"option 'metadata.columns' names {chosen.key!r}, which the format does not have; its metadata: {known}"
+        )
+    return format_metadata[chosen.format_key]
 
 
 def _sql_type(chosen: MetadataColumn, format_metadata: FormatMetadata) -> str:

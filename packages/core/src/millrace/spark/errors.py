@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from millrace.errors import MillraceError
+from millrace.errors import MachineError, MillraceError, PluginError, SchemaChangedError, SchemaError
 from millrace.pyspark_internals import hide_worker_traceback
 
 
@@ -22,3 +24,22 @@ def user_errors() -> Iterator[None]:
     except MillraceError:
         hide_worker_traceback()
         raise
+
+
+@contextmanager
+def executor_errors() -> Iterator[None]:
+    """Let a MillraceError of a task reach the user, as `user_errors` does, with the executor that it comes from.
+
+    The driver has checked plugins, columns and metadata before. An executor that finds them wrong mostly has other
+    packages installed, so its host and its interpreter are named.
+    """
+    with user_errors():
+        try:
+            yield
+        except SchemaChangedError:
+            # A message does not fit, wherever it is read
+            raise
+        except (MachineError, PluginError, SchemaError) as error:
+            if sys.executable not in str(error):
+                error.args = (f"{error}. Raised on host {socket.gethostname()} by {sys.executable}",)
+            raise

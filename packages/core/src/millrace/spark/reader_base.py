@@ -15,7 +15,7 @@ from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.split_report import SplitReport
 from millrace.pyspark_internals import session_setting
 from millrace.source.splits import Split
-from millrace.spark.errors import user_errors
+from millrace.spark.errors import executor_errors, user_errors
 from millrace.spark.schema import arrow_schema, check_declared_columns
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ReaderBase:
         metrics = SplitMetrics()
         error_policy = ErrorPolicy(self._config.options, metrics, collector_for(self._config))
         truncate = batch_truncation(self._columns)
-        with user_errors():
+        with executor_errors():
             batches = read_split(self._config, self._schema, session_time_zone(), split, metrics, error_policy)
             yield from batches if truncate is None else map(truncate, batches)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:

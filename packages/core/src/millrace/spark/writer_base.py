@@ -12,7 +12,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 from millrace.configuration import SinkConfig
 from millrace.gc_control import freeze_loaded_objects
 from millrace.sink.write_task import WriteResult, WriteTask
-from millrace.spark.errors import user_errors
+from millrace.spark.errors import executor_errors, user_errors
 from millrace.spark.schema import arrow_schema
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class WriterBase:
 
         context = TaskContext.get()
         task = self._task(context)
-        with user_errors():
+        with executor_errors():
             result = write(self._config, self._schema, iterator, task)
         freeze_loaded_objects()
         return TaskReport(task.query, result, context.attemptNumber(), task.run, task.index)
