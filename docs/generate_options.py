@@ -14,6 +14,7 @@ from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.shared import TableOptions
 from millrace.plugins.kinds import (
     CATALOG,
+    DEAD_LETTER_COLLECTOR,
     FORMAT,
     HEADER_FILTER,
     KINDS,
@@ -54,6 +55,7 @@ PREFIXES = {
     SCHEMA_INFERENCE: ("{name}.",),
     CATALOG: ("",),
     TOKEN_PROVIDER: ("properties.sasl.oauthbearer.provider.",),
+    DEAD_LETTER_COLLECTOR: ("dirty-data.collector.",),
 }
 
 

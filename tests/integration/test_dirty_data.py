@@ -18,6 +18,7 @@ from millrace.source.reader.dead_letters import collector_for
 from millrace.source.reader.error_policy import ErrorPolicy
 from millrace.source.reader.pipeline import read_split
 from millrace.source.reader.split_metrics import SplitMetrics
+from support import worker_plugins
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -242,11 +243,31 @@ def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_to
         list(rows)
 
     text = str(raised.value)
-    assert text.startswith(
-        "1 of 1 malformed messages (option 'dirty-data.collector.topic') handed to the client so far"
-    )
+    assert text.startswith("1 of 1 dead letters (option 'dirty-data.collector') handed to the client so far")
     assert f"the first, {small}-0: " in text
     assert "Message size too large" in text
+
+
+def test_a_collector_of_the_users_gets_them_and_writes_to_kafka(spark, broker, make_topic, write, read):
+    spark.sparkContext.addPyFile(worker_plugins.__file__)
+    topic, dead = make_topic(), make_topic()
+    write(topic, *({"value": value} for value in (b'{"id":1}', b"{oops", b'{"id":2}', b"\xff")))
+    collector = {"dirty-data.collector": "worker_plugins:Summary", "dirty-data.collector.summary-topic": dead}
+
+    # The task waits for what its collector has produced
+    rows = read("id INT", **TOLERANT, **collector, topic=topic, **{"properties.linger.ms": "60000"})
+
+    assert rows == [(1,), (2,)]
+    assert [message.value() for message in consume(broker.bootstrap_servers, dead)] == [b"1,3"]
+
+
+def test_topics_of_the_users_collector_are_looked_up_first(spark, make_topic, read):
+    spark.sparkContext.addPyFile(worker_plugins.__file__)
+    topic = make_topic()
+    collector = {"dirty-data.collector": "worker_plugins:Summary", "dirty-data.collector.summary-topic": f"{topic}-d"}
+
+    with pytest.raises(AnalysisException, match=r"no topic '.*-d' at .*option 'dirty-data.collector.summary-topic'"):
+        read("id INT", **TOLERANT, **collector, topic=topic)
 
 
 @pytest.mark.parametrize("is_stream", [False, True])

@@ -21,7 +21,7 @@ from millrace.errors import ClientError, DataLossError
 from millrace.kafka.consumer import new_consumer
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
-from millrace.source.enumerator.preflight import check_dead_letter_topic
+from millrace.source.enumerator.preflight import check_dead_letter_topics
 from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
@@ -119,7 +119,7 @@ def test_a_client_that_may_not_write_dead_letters_is_told_before_it_reads(guarde
 
     def check(user):
         login = {f"properties.{name}": value for name, value in connection_of(user, guarded).items()}
-        check_dead_letter_topic(configure_source({**login, **tolerant}))
+        check_dead_letter_topics(configure_source({**login, **tolerant}))
 
     with pytest.raises(ClientError, match="this client may not write to topic 'dead-letters': its user needs the "):
         check("bob")

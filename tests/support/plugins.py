@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.contracts import (
+    DeadLetter,
+    DeadLetterCollector,
     Decoded,
     Decoder,
     Encoder,
@@ -18,6 +20,7 @@ from millrace.contracts import (
     OffsetInitializer,
     OffsetLookup,
     Payloads,
+    RecordProducer,
     TopicPartition,
 )
 from millrace.options import option
@@ -57,6 +60,22 @@ class AnyHeader(HeaderFilter):
         return pc.greater(pc.list_value_length(headers), 0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class HeaderCountOptions(AnyHeaderOptions):
+    """The options of `HeaderCount`: one beside the expression."""
+
+    minimum: int = option("scan.filter.minimum", default=1, doc="The least number of headers.")
+
+
+class HeaderCount(HeaderFilter):
+    """A filter language whose one word keeps the records with enough headers."""
+
+    Options = HeaderCountOptions
+
+    def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
+        return pc.greater_equal(pc.list_value_length(headers), self.options.minimum)
+
+
 class Words(Format):
     """A row for each word of a message."""
 
@@ -73,3 +92,19 @@ class Words(Format):
 
     def encoder(self, schema: pa.Schema) -> Encoder:
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """The options of `KeepNothing`."""
+
+    limit: int = option("limit", default=1, doc="A number.")
+
+
+class KeepNothing(DeadLetterCollector):
+    """A collector of malformed messages that has an option."""
+
+    Options = LimitOptions
+
+    def collect(self, letters: Sequence[DeadLetter], producer: RecordProducer) -> None:
+        """Drop them."""

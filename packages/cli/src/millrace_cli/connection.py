@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("millrace.options")
 
-_CATALOG_NAME = "kafka"
+DEFAULT_CATALOG = "kafka"
+"""The catalog of the reference, which millrace-catalog offers."""
+
 _QUERY_PREFIX = "properties."
 """The prefix of Kafka's properties among the options of a query."""
 
@@ -46,7 +48,14 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def catalog_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add a topic, the options of `connection_options` and those of the catalog to a command."""
+    """Add a topic, the options of `connection_options`, the catalog and its options to a command."""
+    catalog = click.option(
+        "--catalog",
+        metavar="NAME",
+        default=DEFAULT_CATALOG,
+        show_default=True,
+        help="Catalog to look the topic up in: the name of an installed plugin, or module:Class.",
+    )
     option = click.option(
         "--option",
         "options",
@@ -55,7 +64,7 @@ def catalog_options(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=lambda _context, _option, values: dict(map(_parse_pair, values)),
         help="Option of the catalog, such as json.infer-schema.nested=struct; repeatable.",
     )
-    return click.argument("topic")(connection_options(option(command)))
+    return click.argument("topic")(connection_options(catalog(option(command))))
 
 
 def client_properties(bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]) -> Properties:
@@ -67,7 +76,7 @@ def client_properties(bootstrap_servers: str | None, config: Path | None, proper
     """
     from millrace.configuration.client_properties import client_properties as translate
 
-    client, problems, warnings = translate(_java_properties(bootstrap_servers, config, properties))
+    client, problems, warnings = translate(_require_brokers(_java_properties(bootstrap_servers, config, properties)))
     if problems:
         raise OptionsError("connection", tuple(problems))
     for warning in warnings:
@@ -76,21 +85,27 @@ def client_properties(bootstrap_servers: str | None, config: Path | None, proper
 
 
 def open_catalog(
-    bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str], options: Mapping[str, str]
+    catalog: str,
+    bootstrap_servers: str | None,
+    config: Path | None,
+    properties: Mapping[str, str],
+    options: Mapping[str, str],
 ) -> Catalog:
-    """Open the catalog of the brokers' topics.
+    """Open a catalog, which gets the properties of the Kafka client, as ``properties.*``, and its own options.
 
     Raises:
         MachineError: The library that reads properties files is not installed.
         OptionsError: An option or a property is wrong.
-        PluginError: No installed package offers the catalog.
+        PluginError: No installed package offers the catalog, or it cannot be used.
     """
-    from millrace.plugins.kinds import CATALOG
-    from millrace.plugins.manager import plugin_manager
+    from millrace.plugins import CATALOG, plugin_manager
 
     client = _java_properties(bootstrap_servers, config, properties)
+    if catalog == DEFAULT_CATALOG:
+        # Another one knows itself whether it needs brokers
+        _require_brokers(client)
     client_options = {f"{_QUERY_PREFIX}{name}": value for name, value in client.items()}
-    return plugin_manager().load(CATALOG, _CATALOG_NAME).from_options({**client_options, **options})
+    return plugin_manager().load(CATALOG, catalog).from_options({**client_options, **options})
 
 
 def _parse_pair(text: str) -> tuple[str, str]:
@@ -108,6 +123,10 @@ def _java_properties(
     java = {name.removeprefix(_QUERY_PREFIX): value for name, value in merged.items()}
     if bootstrap_servers:
         java["bootstrap.servers"] = bootstrap_servers
+    return java
+
+
+def _require_brokers(java: dict[str, str]) -> dict[str, str]:
     if not java.get("bootstrap.servers"):
         raise OptionsError("connection", ("no brokers are given; give them by --bootstrap-servers HOST:PORT",))
     return java

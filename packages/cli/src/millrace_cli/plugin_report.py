@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from millrace.plugins.discovery import PackageFailure, PluginEntry
-from millrace.plugins.manager import describe, plugin_manager
+from millrace.plugins import PackageFailure, PluginState, plugin_manager, plugin_states
 from millrace_cli.tables import new_table, render
 
 
@@ -18,17 +17,17 @@ class PluginReport:
     """The installed plugins.
 
     Attributes:
-        plugins: Each plugin with the reason why it cannot be used; an empty text when it can.
+        plugins: Each plugin, and whether it can be used.
         failures: The packages whose plugins could not be listed.
     """
 
-    plugins: tuple[tuple[PluginEntry, str], ...]
+    plugins: tuple[PluginState, ...]
     failures: tuple[PackageFailure, ...]
 
     @property
-    def all_usable(self) -> bool:
-        """True when nothing failed."""
-        return not self.failures and not any(problem for _, problem in self.plugins)
+    def is_sound(self) -> bool:
+        """True when nothing failed; an extra that is not installed is no failure."""
+        return not self.failures and not any(state.problem for state in self.plugins)
 
     def to_json(self) -> str:
         """Format the report as ``millrace plugins --help`` describes; keys may be added, never changed."""
@@ -36,14 +35,15 @@ class PluginReport:
             {
                 "plugins": [
                     {
-                        "kind": entry.kind.name,
-                        "name": entry.name,
-                        "class": entry.target,
-                        "distribution": entry.distribution,
-                        "version": entry.version,
-                        "error": problem or None,
+                        "kind": state.entry.kind.name,
+                        "name": state.entry.name,
+                        "class": state.entry.target,
+                        "distribution": state.entry.distribution,
+                        "version": state.entry.version,
+                        "error": state.problem or None,
+                        "missing": state.missing or None,
                     }
-                    for entry, problem in self.plugins
+                    for state in self.plugins
                 ],
                 "failures": [
                     {
@@ -69,20 +69,28 @@ class PluginReport:
         table = new_table(coloured=coloured)
         for heading in ("kind", "name", "class", "distribution", "version", "state"):
             table.add_column(heading, overflow="fold")
-        for entry, problem in self.plugins:
-            state = Text("cannot be used", "red") if problem else Text("ok", "green")
-            table.add_row(entry.kind.name, entry.name, entry.target, entry.distribution, entry.version, state)
+        for state in self.plugins:
+            entry = state.entry
+            table.add_row(
+                entry.kind.name, entry.name, entry.target, entry.distribution, entry.version, _state_text(state)
+            )
         return render(table, coloured=coloured)
 
     def problem_lines(self) -> Iterator[str]:
-        """Yield one line for each problem; one that several plugins share only once."""
-        problems = [problem for _, problem in self.plugins if problem]
+        """Yield one line for each problem and each missing part; one that several plugins share only once."""
+        problems = [text for state in self.plugins for text in (state.problem, state.missing) if text]
         problems += [f"plugin package {failure}" for failure in self.failures]
         for problem in dict.fromkeys(problems):
             yield f"millrace: {problem}"
 
 
 def make_report() -> PluginReport:
-    """Discover all installed plugins, and load each one to see whether it can be used."""
+    """Discover all installed plugins, load each one, and check its requirements."""
     manager = plugin_manager()
-    return PluginReport(tuple(describe(manager.discovery.entries, manager)), manager.discovery.failures)
+    return PluginReport(tuple(plugin_states(manager)), manager.discovery.failures)
+
+
+def _state_text(state: PluginState) -> Text:
+    if state.problem:
+        return Text("cannot be used", "red")
+    return Text("needs more", "yellow") if state.missing else Text("ok", "green")

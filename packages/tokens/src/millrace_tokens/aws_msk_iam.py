@@ -61,6 +61,13 @@ class AwsMskIamTokens(TokenProvider):
 
     Options = AwsMskIamOptions
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that aws-msk-iam-sasl-signer-python is installed: see `Plugin.check_requirements`."""
+        with vendor_library(_NAME, "aws"):
+            import aws_msk_iam_sasl_signer  # noqa: F401
+            import botocore.credentials  # noqa: F401
+
     def token(self, bootstrap_servers: Sequence[str]) -> Token:
         """Sign a new token: see `TokenProvider.token`."""
         region = self.options.region or _region(bootstrap_servers)

@@ -53,6 +53,12 @@ class AzureTokens(TokenProvider):
 
     Options = AzureOptions
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that azure-identity is installed: see `Plugin.check_requirements`."""
+        with vendor_library(_NAME, "azure"):
+            import azure.identity  # noqa: F401
+
     def token(self, bootstrap_servers: Sequence[str]) -> Token:
         """Get a token: see `TokenProvider.token`."""
         token = self._credential.get_token(self.options.scope or _event_hubs_scope(bootstrap_servers))

@@ -53,6 +53,12 @@ class GoogleTokens(TokenProvider):
 
     Options = GoogleOptions
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that google-auth is installed: see `Plugin.check_requirements`."""
+        with vendor_library(_NAME, "google"):
+            import google.auth.transport.requests  # noqa: F401
+
     def token(self, bootstrap_servers: Sequence[str]) -> Token:
         """Get a new token: see `TokenProvider.token`."""
         with vendor_library(_NAME, "google"):

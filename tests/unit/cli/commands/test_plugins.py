@@ -58,6 +58,7 @@ def test_a_strangers_plugin_is_listed_with_all_there_is_to_know(run, tmp_path):
         "distribution": "acme-zero",
         "version": "1.2.3",
         "error": None,
+        "missing": None,
     }
 
 
@@ -131,7 +132,63 @@ def test_a_name_given_twice_is_told_with_both_packages(run, tmp_path):
     assert "acme-two 1.2.3" in errors[0]
 
 
+EXTRAS = {
+    # The module that is not there: the plugins that need it, and what installs it
+    "pyruhvro": {
+        "avro": "millrace-formats[avro]",
+        "avro-confluent": "millrace-formats[avro-confluent]",
+        "debezium-avro-confluent": "millrace-formats[avro-confluent]",
+    },
+    "google.protobuf": {
+        "protobuf": "millrace-formats[protobuf]",
+        "protobuf-confluent": "millrace-formats[protobuf]",
+    },
+    "confluent_kafka.schema_registry": {
+        "avro-confluent": "millrace-formats[avro-confluent]",
+        "debezium-avro-confluent": "millrace-formats[avro-confluent]",
+        "json-confluent": "millrace-formats[json-confluent]",
+        "protobuf-confluent": "millrace-formats[protobuf-confluent]",
+    },
+    "aws_msk_iam_sasl_signer": {"aws-msk-iam": "millrace-tokens[aws]"},
+    "azure.identity": {"azure": "millrace-tokens[azure]"},
+    "google.auth": {"google": "millrace-tokens[google]"},
+}
+
+
+@pytest.mark.parametrize("module", EXTRAS)
+def test_an_extra_that_is_not_installed_is_told_with_the_command(run, tmp_path, module):
+    # As Python does where it is not installed: the import fails
+    (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
+    done = run("--json")
+    assert done.returncode == 0
+    plugins = json.loads(done.stdout)["plugins"]
+    missing = {plugin["name"]: plugin["missing"] for plugin in plugins if plugin["missing"]}
+    assert missing.keys() == EXTRAS[module].keys()
+    for name, extra in EXTRAS[module].items():
+        assert missing[name].endswith(f"pip install '{extra}'")
+    assert not any(plugin["error"] for plugin in plugins)
+    plain = run()
+    states = {fields[-5]: fields[-2:] for fields in map(str.split, plain.stdout.splitlines()) if "more" in fields}
+    assert all(state == ["needs", "more"] for state in states.values())
+    assert len(states) == len(missing)
+    assert {f"millrace: {text}" for text in missing.values()} == set(plain.stderr.splitlines())
+
+
+def test_a_plugin_that_cannot_be_checked_is_told(run, tmp_path):
+    check = """
+    @classmethod
+    def check_requirements(cls):
+        raise RuntimeError("no GPU here")
+"""
+    install(tmp_path, "acme-zero", hooks({"zero": "acme_zero_part:Zero"}), {"acme_zero_part.py": PARTITIONER + check})
+    done = run("--json")
+    assert done.returncode == 1
+    assert entry(json.loads(done.stdout), "zero")["error"] == (
+        "partitioner 'zero' of acme-zero 1.2.3 cannot be checked: RuntimeError: no GPU here"
+    )
+
+
 def test_the_help_documents_the_shape_and_the_exit_code(run):
     text = run("--help").stdout
-    assert "{kind, name, class, distribution, version, error}" in text
-    assert "Exit code 0 when all of them can be used, 1 when one cannot." in text
+    assert "{kind, name, class, distribution, version, error, missing}" in text
+    assert "Exit code 0 when none fails, 1 when one does." in text

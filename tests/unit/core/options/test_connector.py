@@ -195,14 +195,9 @@ CASES |= {
         ),
         "dirty-data.collector": Case(
             None,
-            {"logger": "logger", "topic": "topic"},
-            {"kafka": "expected one of logger, topic", "": "expected one of logger, topic"},
+            {"logger": "logger", "module:Class": "module:Class"},
+            {},
             ("dirty-data.collector.type",),
-        ),
-        "dirty-data.collector.topic": Case(
-            None,
-            {"dead-orders": "dead-orders", " a ": "a"},
-            {"": "expected the name of one topic", "a;b": "expected the name of one topic"},
         ),
         "scan.header-filter": Case(None, {"depart:toy": "depart:toy"}, {}),
         "scan.filter.language": Case("expression", {"sql": "sql"}, {}),

@@ -9,7 +9,7 @@ from millrace.contracts import Partitioner
 from millrace.errors import DuplicatePluginError, PluginLoadError, UnknownPluginError
 from millrace.plugins.discovery import Discovery, PackageFailure, PluginEntry
 from millrace.plugins.kinds import CATALOG, FORMAT, PARTITIONER, Kind
-from millrace.plugins.manager import PluginManager, describe, is_import_string
+from millrace.plugins.manager import PluginManager, is_import_string, plugin_states
 
 GOOD = """
 import pyarrow as pa
@@ -181,16 +181,13 @@ def test_names_and_import_strings_are_told_apart() -> None:
     ]
 
 
-def test_describe_tells_what_is_wrong_with_each_plugin_that_cannot_be_used(acme: PluginManager) -> None:
-    problems = {entry.name: problem for entry, problem in describe(acme.discovery.entries, acme)}
+def test_what_is_wrong_with_each_plugin_that_cannot_be_used_is_told(acme: PluginManager) -> None:
+    problems = {state.entry.name: state.problem for state in plugin_states(acme)}
     assert problems["first"] == ""
     assert "no GPU here" in problems["broken"]
     assert "is not a subclass" in problems["stranger"]
 
 
-def test_describe_tells_duplicates() -> None:
+def test_duplicates_are_told() -> None:
     known = manager(entry("geo", distribution="acme-geo"), entry("geo", distribution="other-geo"))
-    assert ["is offered by acme-geo 1.0" in problem for _, problem in describe(known.discovery.entries, known)] == [
-        True,
-        True,
-    ]
+    assert ["is offered by acme-geo 1.0" in state.problem for state in plugin_states(known)] == [True, True]

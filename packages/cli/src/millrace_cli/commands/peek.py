@@ -26,6 +26,7 @@ def peek(
     bootstrap_servers: str | None,
     config: Path | None,
     properties: Mapping[str, str],
+    catalog: str,
     options: Mapping[str, str],
     count: int,
 ) -> None:
@@ -37,7 +38,8 @@ def peek(
     from millrace_cli.newest_rows import newest_rows
     from millrace_cli.tables import printable, rows_table
 
-    newest = newest_rows(open_catalog(bootstrap_servers, config, properties, options).table(topic), count)
+    table = open_catalog(catalog, bootstrap_servers, config, properties, options).table(topic)
+    newest = newest_rows(table, count)
     for line in rows_table(newest.rows, coloured=sys.stdout.isatty()):
         click.echo(line)
     for record in newest.malformed:

@@ -10,14 +10,16 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def plugins(as_json: bool) -> None:
-    """List the installed plugins, and say why one cannot be used.
+    """List the installed plugins, and say why one cannot be used, or what to install for it.
 
-    Exit code 0 when all of them can be used, 1 when one cannot.
+    Each one is loaded. One that needs more, mostly an extra of its package, is no failure.
+    Exit code 0 when none fails, 1 when one does.
 
     \b
     --json prints one object:
-      plugins   list of {kind, name, class, distribution, version, error};
-                error is null for a plugin that can be used
+      plugins   list of {kind, name, class, distribution, version, error, missing};
+                error says why it cannot be loaded, missing what to install
+                for it; both are null for a plugin that can be used
       failures  list of {entry_point, distribution, version, error}: packages
                 whose plugins could not be listed
     """  # noqa: D301 - \b is click's mark for a paragraph that keeps its lines
@@ -31,4 +33,4 @@ def plugins(as_json: bool) -> None:
             click.echo(line)
         for line in report.problem_lines():
             click.echo(line, err=True)
-    sys.exit(0 if report.all_usable else 1)
+    sys.exit(0 if report.is_sound else 1)

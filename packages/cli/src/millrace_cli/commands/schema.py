@@ -30,6 +30,7 @@ def schema(
     bootstrap_servers: str | None,
     config: Path | None,
     properties: Mapping[str, str],
+    catalog: str,
     options: Mapping[str, str],
     output_format: str | None,
 ) -> None:
@@ -40,7 +41,7 @@ def schema(
     """
     from millrace_cli.tables import printable
 
-    table = open_catalog(bootstrap_servers, config, properties, options).table(topic)
+    table = open_catalog(catalog, bootstrap_servers, config, properties, options).table(topic)
     text = _OUTPUT_FORMATS[output_format](table) if output_format else table.describe()
     for line in text.split("\n"):
         click.echo(printable(line))

@@ -17,7 +17,7 @@ from millrace.configuration.plugin_references import Direction, PluginReferences
 from millrace.configuration.spark_compat import SPARK_OPTIONS, translate_spark_options
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS, hint_for
 from millrace.configuration.validation import option_problems
-from millrace.configuration.validation.error_tolerance import error_tolerance_warnings
+from millrace.configuration.validation.error_tolerance import dead_letter_topic_problems, error_tolerance_warnings
 from millrace.errors import OptionsError
 from millrace.kafka.idempotence import exclusion_warnings
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -160,6 +160,9 @@ def _parse_directions(
         parser.report(problem)
     for sentence in error_tolerance_warnings(source_options, given):
         warn(sentence)
+    dead_letter_collector = plugins.dead_letter_collector(source_options)
+    for problem in dead_letter_topic_problems(source_options, dead_letter_collector):
+        parser.report(problem)
     if sink_options.waits_for_brokers and not sink_options.is_exactly_once:
         for sentence in exclusion_warnings(client):
             warn(sentence)
@@ -171,6 +174,7 @@ def _parse_directions(
         startup=plugins.startup(source_options),
         bounded=plugins.bounded(source_options),
         header_filter=plugins.header_filter(source_options),
+        dead_letter_collector=dead_letter_collector,
         inference=plugins.schema_inference(source_options, given),
         # As in Spark's own connector, 'kafka.group.id' only names the client's group
         follows_group="properties.group.id" in given or source_client.get("group.id") != client.get("group.id"),

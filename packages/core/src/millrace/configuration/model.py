@@ -21,6 +21,7 @@ class SourceConfig:
         startup: Where to start; None leaves it to the kind of query.
         bounded: Where to stop; None leaves it to the kind of query.
         header_filter: Selects the records to keep; None keeps all.
+        dead_letter_collector: Collects the malformed messages that are skipped; None discards them.
         inference: Infers the columns of values where the user gives none; None where the format has no inference.
         follows_group: Whether the consumer group of the client is where the query starts, and follows it, unless
             options say otherwise.
@@ -33,6 +34,7 @@ class SourceConfig:
     startup: PluginRef | None
     bounded: PluginRef | None
     header_filter: PluginRef | None
+    dead_letter_collector: PluginRef | None = None
     inference: PluginRef | None = None
     follows_group: bool = False
 

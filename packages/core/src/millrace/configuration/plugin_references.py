@@ -11,7 +11,15 @@ from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.parser import OptionParser
 from millrace.options.shared import TableOptions
 from millrace.options.suggestions import closest
-from millrace.plugins.kinds import FORMAT, HEADER_FILTER, OFFSET_INITIALIZER, PARTITIONER, SCHEMA_INFERENCE, Kind
+from millrace.plugins.kinds import (
+    DEAD_LETTER_COLLECTOR,
+    FORMAT,
+    HEADER_FILTER,
+    OFFSET_INITIALIZER,
+    PARTITIONER,
+    SCHEMA_INFERENCE,
+    Kind,
+)
 from millrace.plugins.manager import PluginRef, is_import_string, plugin_manager
 
 
@@ -81,6 +89,24 @@ class PluginReferences:
             direction=Direction.READ,
             unchecked=("scan.filter.",),
         )
+
+    def dead_letter_collector(self, options: SourceOptions) -> PluginRef | None:
+        """Resolve the collector of malformed messages; None where there is none, or after a problem."""
+        option, resolved = "dirty-data.collector", None
+        if options.dirty_collector is not None:
+            name = self._installed_name(DEAD_LETTER_COLLECTOR, options.dirty_collector)
+            resolved = self._resolve(DEAD_LETTER_COLLECTOR, option, name, f"{option}.", direction=Direction.READ)
+        if resolved is not None and resolved.options is None:
+            # A required option is missing or wrong, which is reported
+            resolved = None
+        for rest in self._parser.take_rest(f"{option}."):
+            self._parser.report(
+                f"option '{option}.{rest}' requires a collector that has this option; {option!r} is "
+                f"{options.dirty_collector!r}"
+                if options.dirty_collector
+                else f"option '{option}.{rest}' requires {option!r}, the collector that it is for, such as 'topic'"
+            )
+        return resolved
 
     def schema_inference(self, options: SourceOptions, given: AbstractSet[str]) -> PluginRef | None:
         """Resolve the schema inference of the format of values; None where there is none for it.

@@ -1,6 +1,7 @@
 """The contracts of the plugin kinds: base classes, arguments and results."""
 
 from millrace.contracts.catalog import Catalog, CatalogColumn, CatalogTable
+from millrace.contracts.dead_letters import DeadLetter, DeadLetterCollector, RecordProducer
 from millrace.contracts.format import (
     ROW_KINDS,
     ChangelogFormat,
@@ -26,6 +27,8 @@ __all__ = [
     "CatalogColumn",
     "CatalogTable",
     "ChangelogFormat",
+    "DeadLetter",
+    "DeadLetterCollector",
     "Decoded",
     "Decoder",
     "Encoder",
@@ -40,6 +43,7 @@ __all__ = [
     "Payloads",
     "Plugin",
     "RecordPartitioner",
+    "RecordProducer",
     "SampledMessage",
     "SchemaInference",
     "SerializationContext",

@@ -25,3 +25,13 @@ class Plugin:
 
     def __init__(self, options: Any = None) -> None:
         self.options = self.Options() if options is None else options
+
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that this machine has what the plugin needs beside its package, such as the libraries of an extra.
+
+        ``millrace plugins`` calls it for each installed plugin. By default nothing else is needed.
+
+        Raises:
+            MachineError: Something is missing; the message says how to install it.
+        """

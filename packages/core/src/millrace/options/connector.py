@@ -20,7 +20,6 @@ from millrace.options.values import (
     parse_partitions,
     parse_port_address,
     parse_shared_secret,
-    parse_topic,
 )
 
 
@@ -183,21 +182,13 @@ class SourceOptions(TableOptions):
         "more fails it. -1 for any number. It counts all tasks and micro-batches of a stream since its "
         "start, and each task of a batch by itself.",
     )
-    dirty_collector: Literal["logger", "topic"] | None = option(
+    dirty_collector: str | None = option(
         "dirty-data.collector",
         default=None,
         aliases=("dirty-data.collector.type",),
-        doc="With ingestion.ignore-errors: the destination of malformed messages: logger for the log of the "
-        "executor, or topic for the topic of dirty-data.collector.topic. By default they are only "
-        "counted.",
-    )
-    dead_letter_topic: str | None = option(
-        "dirty-data.collector.topic",
-        default=None,
-        parse=parse_topic,
-        doc="The topic to write malformed messages to (an addition): keys, values and headers unchanged, "
-        "with additional headers millrace.error.* for place and reason. It must exist, and must not be "
-        "among the topics that are read.",
+        doc="With ingestion.ignore-errors: the destination of malformed messages, a dead-letter-collector plugin: "
+        "logger for the log of the executor, topic (an addition) for a topic, or your own, whose options are given as "
+        "dirty-data.collector.<option>. By default they are only counted.",
     )
     sampled_messages: Annotated[int, Ge(0)] = option(
         "scan.max.pre.fetch.records",

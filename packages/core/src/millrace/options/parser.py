@@ -76,6 +76,13 @@ class OptionParser:
         self._taken.update(names)
         return {name.removeprefix(prefix): self._given[name][1] for name in names}
 
+    def take_rest(self, prefix: str) -> dict[str, str]:
+        """Take the options that nothing else has taken, as `take_prefixed` does."""
+        taken = set(self._taken)
+        return {
+            rest: value for rest, value in self.take_prefixed(prefix).items() if (prefix + rest).lower() not in taken
+        }
+
     def has_prefixed(self, prefix: str) -> bool:
         """Return whether an option is given whose name starts with ``prefix``."""
         return any(name.startswith(prefix.lower()) for name in self._given)

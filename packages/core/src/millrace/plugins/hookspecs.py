@@ -55,3 +55,8 @@ def millrace_catalogs() -> Mapping[str, str]:
 @hookspec
 def millrace_token_providers() -> Mapping[str, str]:
     """Token providers (`millrace.contracts.TokenProvider`), named in ``properties.sasl.oauthbearer.provider``."""
+
+
+@hookspec
+def millrace_dead_letter_collectors() -> Mapping[str, str]:
+    """Dead letter collectors (`millrace.contracts.DeadLetterCollector`), named in ``dirty-data.collector``."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     from millrace.contracts import (
         Catalog,
+        DeadLetterCollector,
         Format,
         HeaderFilter,
         OffsetInitializer,
@@ -97,6 +98,12 @@ TOKEN_PROVIDER: Kind[TokenProvider] = Kind(
     "millrace.contracts:TokenProvider",
     {"millrace-tokens": ("aws-msk-iam", "azure", "google")},
 )
+DEAD_LETTER_COLLECTOR: Kind[DeadLetterCollector] = Kind(
+    "dead letter collector",
+    "millrace_dead_letter_collectors",
+    "millrace.contracts:DeadLetterCollector",
+    {"millrace-dead-letters": ("logger", "topic")},
+)
 
 KINDS: tuple[Kind[Any], ...] = (
     FORMAT,
@@ -106,4 +113,5 @@ KINDS: tuple[Kind[Any], ...] = (
     SCHEMA_INFERENCE,
     CATALOG,
     TOKEN_PROVIDER,
+    DEAD_LETTER_COLLECTOR,
 )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from millrace.errors import DuplicatePluginError, PluginLoadError, PluginVersionError, UnknownPluginError
+from millrace.errors import DuplicatePluginError, MachineError, PluginLoadError, PluginVersionError, UnknownPluginError
 from millrace.options.suggestions import closest
 from millrace.plugins.discovery import Discovery, PluginEntry, discover
 from millrace.plugins.kinds import KINDS, Kind, P
+
+if TYPE_CHECKING:
+    from millrace.contracts import Plugin
 
 
 @dataclass(frozen=True)
@@ -148,14 +150,35 @@ def plugin_manager() -> PluginManager:
     return PluginManager(discover())
 
 
-def describe(entries: Iterable[PluginEntry], manager: PluginManager) -> list[tuple[PluginEntry, str]]:
-    """Pair each entry with the reason why it cannot be used; an empty text when it can."""
-    described = []
-    for entry in entries:
-        problem = ""
-        try:
-            manager.load(entry.kind, entry.name)
-        except (DuplicatePluginError, PluginLoadError) as error:
-            problem = str(error)
-        described.append((entry, problem))
-    return described
+@dataclass(frozen=True)
+class PluginState:
+    """An installed plugin, and the reason why it cannot be used, if there is one.
+
+    Attributes:
+        entry: The plugin.
+        problem: The reason why it cannot be loaded; empty when it can.
+        missing: What this machine lacks for it, such as an extra, and how to install it; empty when nothing.
+    """
+
+    entry: PluginEntry
+    problem: str = ""
+    missing: str = ""
+
+
+def plugin_states(manager: PluginManager) -> list[PluginState]:
+    """Load each installed plugin, and check its requirements on this machine."""
+    return [_state_of(entry, manager) for entry in manager.discovery.entries]
+
+
+def _state_of(entry: PluginEntry, manager: PluginManager) -> PluginState:
+    try:
+        loaded: type[Plugin] = manager.load(entry.kind, entry.name)
+    except (DuplicatePluginError, PluginLoadError) as error:
+        return PluginState(entry, problem=str(error))
+    try:
+        loaded.check_requirements()
+    except MachineError as error:
+        return PluginState(entry, missing=str(error))
+    except Exception as error:
+        return PluginState(entry, problem=f"{entry} cannot be checked: {type(error).__name__}: {error}")
+    return PluginState(entry)

@@ -14,8 +14,8 @@ class BatchReader(ReaderBase, DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """Plan a partition for each split; called once, on the driver."""
         from millrace.source.enumerator.planner import Planner
-        from millrace.source.enumerator.preflight import check_dead_letter_topic
+        from millrace.source.enumerator.preflight import check_dead_letter_topics
 
         with user_errors():
-            check_dead_letter_topic(self._config)
+            check_dead_letter_topics(self._config)
             return [SplitPartition(split) for split in Planner.connect(self._config).batch_splits()]

@@ -131,10 +131,10 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
 
     def _check_once(self) -> None:
         """Refuse, when the query starts, what would fail in the middle of it."""
-        from millrace.source.enumerator.preflight import check_dead_letter_topic
+        from millrace.source.enumerator.preflight import check_dead_letter_topics
 
         if not self._has_checked:
-            check_dead_letter_topic(self._config)
+            check_dead_letter_topics(self._config)
             self._has_checked = True
 
     def _on_processed(self, offset: StreamOffset) -> None:

@@ -19,6 +19,7 @@ from millrace.lazy_imports import lazy_imports
 if TYPE_CHECKING:
     from millrace.testing.catalog import CatalogSuite
     from millrace.testing.changelog_format import ChangelogFormatSuite
+    from millrace.testing.dead_letter_collector import DeadLetterCollectorSuite
     from millrace.testing.format import FormatSuite
     from millrace.testing.header_filter import HeaderFilterSuite
     from millrace.testing.offset_initializer import OffsetInitializerSuite
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CatalogSuite",
     "ChangelogFormatSuite",
+    "DeadLetterCollectorSuite",
     "FormatSuite",
     "HeaderFilterSuite",
     "OffsetInitializerSuite",
@@ -51,6 +53,7 @@ __getattr__, __dir__ = lazy_imports(
     {
         "millrace.testing.catalog": ["CatalogSuite"],
         "millrace.testing.changelog_format": ["ChangelogFormatSuite"],
+        "millrace.testing.dead_letter_collector": ["DeadLetterCollectorSuite"],
         "millrace.testing.format": ["FormatSuite"],
         "millrace.testing.header_filter": ["HeaderFilterSuite"],
         "millrace.testing.offset_initializer": ["OffsetInitializerSuite"],

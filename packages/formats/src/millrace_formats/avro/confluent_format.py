@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millrace.contracts import Decoder, Encoder
-from millrace_formats.avro.registry.codec import RegistryCodec
+from millrace_formats.avro.registry.codec import RegistryCodec, check_libraries
 from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.writer.encoder import AvroEncoder
 from millrace_formats.registry.format import RegistryFormat
@@ -22,6 +22,11 @@ class AvroConfluentFormat(RegistryFormat):
 
     Options = AvroRegistryOptions
     options: AvroRegistryOptions
+
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that pyruhvro and the registry's client are installed: see `Plugin.check_requirements`."""
+        check_libraries(_NAME)
 
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Return a decoder to rows of ``schema``; SchemaError when a column cannot be read."""

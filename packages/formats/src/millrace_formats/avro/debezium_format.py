@@ -17,7 +17,7 @@ from millrace_formats.avro.debezium_changes import (
     metadata_fields,
     metadata_of,
 )
-from millrace_formats.avro.registry.codec import RegistryCodec
+from millrace_formats.avro.registry.codec import RegistryCodec, check_libraries
 from millrace_formats.avro.registry.options import AvroRegistryOptions
 from millrace_formats.avro.writer.encoder import RowWriter
 from millrace_formats.registry.format import RegistryFormat
@@ -31,6 +31,11 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
 
     Options = AvroRegistryOptions
     options: AvroRegistryOptions
+
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that pyruhvro and the registry's client are installed: see `Plugin.check_requirements`."""
+        check_libraries(_NAME)
 
     def metadata(self) -> Mapping[str, pa.DataType]:
         """Return the types of a message's metadata, by key."""

@@ -53,6 +53,11 @@ class AvroFormat(Format):
     Options = AvroOptions
     options: AvroOptions
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that pyruhvro is installed: see `Plugin.check_requirements`."""
+        check_installed(_NAME)
+
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Return a decoder to rows of ``schema``; SchemaError when a column cannot be read."""
         writer, legacy = self._message_schema(schema), self.options.legacy_timestamps

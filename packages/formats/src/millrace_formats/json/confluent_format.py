@@ -23,6 +23,11 @@ class JsonConfluentFormat(RegistryFormat):
     Options = JsonRegistryOptions
     options: JsonRegistryOptions
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that the registry's client is installed: see `Plugin.check_requirements`."""
+        check_client_installed(_NAME)
+
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Return a decoder to rows of ``schema``; SchemaError when a column cannot be read."""
         check_client_installed(_NAME)

@@ -28,6 +28,12 @@ class ProtobufConfluentFormat(RegistryFormat):
     Options = ProtobufRegistryOptions
     options: ProtobufRegistryOptions
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that protobuf and the registry's client are installed: see `Plugin.check_requirements`."""
+        check_client_installed(_NAME)
+        check_library()
+
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Return a decoder to rows of ``schema``; SchemaError when a column cannot be read."""
         return self._codec().decoder(schema)
@@ -39,8 +45,7 @@ class ProtobufConfluentFormat(RegistryFormat):
         return self._codec().columns(subject)
 
     def _codec(self) -> ProtobufRegistryCodec:
-        check_library()
-        check_client_installed(_NAME)
+        self.check_requirements()
         from millrace_formats.protobuf.registry.codec import ProtobufRegistryCodec
 
         return ProtobufRegistryCodec(_NAME, self.options)

@@ -22,6 +22,11 @@ class ProtobufFormat(Format):
     Options = ProtobufOptions
     options: ProtobufOptions
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that protobuf's library is installed: see `Plugin.check_requirements`."""
+        check_library()
+
     def default_schema(self) -> pa.Schema | None:
         """Return a column for each field of the message type; None when the type contains itself."""
         descriptor = self._message_class().DESCRIPTOR

@@ -31,17 +31,11 @@ def test_options_that_fit_are_taken(options: dict[str, str]) -> None:
     assert configure_source({**BASE, **TOLERANT, **options}).options.ignore_errors
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("dirty-data.collector", "logger"),
-        ("dirty-data.collector.topic", "dead"),
-    ],
-)
 @pytest.mark.parametrize("strict", [{}, {"ingestion.ignore-errors": "false"}])
-def test_what_is_for_tolerated_messages_needs_them(name: str, value: str, strict: dict[str, str]) -> None:
-    assert problems({**BASE, **strict, name: value}) == (
-        f"option {name!r} requires 'ingestion.ignore-errors' = 'true'; otherwise a malformed message ends the query",
+def test_a_collector_needs_tolerated_messages(strict: dict[str, str]) -> None:
+    assert problems({**BASE, **strict, "dirty-data.collector": "logger"}) == (
+        "option 'dirty-data.collector' requires 'ingestion.ignore-errors' = 'true'; otherwise a malformed message ends "
+        "the query",
     )
 
 
@@ -65,15 +59,25 @@ def test_without_a_format_nothing_is_malformed() -> None:
 
 def test_a_topic_for_them_needs_its_name() -> None:
     assert problems({**BASE, **TOLERANT, "dirty-data.collector": "topic"}) == (
-        "option 'dirty-data.collector' = 'topic' requires 'dirty-data.collector.topic', the topic to write malformed "
-        "messages to",
+        "option 'dirty-data.collector.topic' is required",
     )
 
 
-@pytest.mark.parametrize("collector", [{}, {"dirty-data.collector": "logger"}])
-def test_a_name_needs_the_topic(collector: dict[str, str]) -> None:
-    assert problems({**BASE, **TOLERANT, **collector, "dirty-data.collector.topic": "dead"}) == (
-        "option 'dirty-data.collector.topic' requires 'dirty-data.collector' = 'topic'",
+def test_a_topic_needs_the_collector_that_has_it() -> None:
+    assert problems({**BASE, **TOLERANT, "dirty-data.collector.topic": "dead"}) == (
+        "option 'dirty-data.collector.topic' requires 'dirty-data.collector', the collector that it is for, such as "
+        "'topic'",
+    )
+    assert problems({**BASE, **TOLERANT, "dirty-data.collector": "logger", "dirty-data.collector.topic": "dead"}) == (
+        "option 'dirty-data.collector.topic' requires a collector that has this option; 'dirty-data.collector' is "
+        "'logger'",
+    )
+
+
+def test_a_collector_that_is_not_installed_is_told_with_those_that_are() -> None:
+    assert problems({**BASE, **TOLERANT, "dirty-data.collector": "loger"}) == (
+        "option 'dirty-data.collector': unknown dead letter collector 'loger'; installed: logger, topic. Did you mean "
+        "'logger'?",
     )
 
 

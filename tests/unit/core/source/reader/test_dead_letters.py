@@ -1,30 +1,38 @@
-"""Collectors of malformed messages; the broker for dead letters does not exist here."""
+"""The way of malformed messages to a collector, and of its records to Kafka; the broker does not exist here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from millrace.configuration.build import configure_source
-from millrace.errors import DeliveryError, MessageError
+from millrace.contracts import DeadLetter, DeadLetterCollector, RecordProducer
+from millrace.errors import DeliveryError, MessageError, PluginError
 from millrace.kafka.producer import PRODUCERS
 from millrace.options.secrets import Properties
 from millrace.records.messages import Messages
-from millrace.source.reader.dead_letters import (
-    DeadLetterTopic,
-    DiscardingCollector,
-    LogCollector,
-    RateLimit,
-    collector_for,
-    dead_letter_headers,
-)
+from millrace.source.reader.dead_letters import DiscardingCollector, PluginCollector, TaskProducer, collector_for
 from millrace.source.reader.error_policy import MalformedRecord
 from millrace.worker import WorkerResources
-from support.clock import Clock
 
 Make = Callable[..., Messages]
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "50"}
+
+
+class Forwarding(DeadLetterCollector):
+    """Produce to one topic, and says so."""
+
+    topics = {"dead": "to"}  # noqa: RUF012
+
+    def __init__(self, options: object = None) -> None:
+        super().__init__(options)
+        self.seen: list[DeadLetter] = []
+
+    def collect(self, letters: Sequence[DeadLetter], producer: RecordProducer) -> None:
+        self.seen.extend(letters)
+        for letter in letters:
+            producer.produce("dead", key=letter.key, value=letter.value)
 
 
 @pytest.fixture
@@ -33,128 +41,84 @@ def bad(messages: Make) -> Callable[..., list[MalformedRecord]]:
     return lambda *properties: [MalformedRecord(item, "no good", "json") for item in messages(*properties).items]
 
 
+def letters(client: Properties) -> PluginCollector:
+    return PluginCollector(Forwarding(), TaskProducer(client, Forwarding.topics))
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, DiscardingCollector),
-        ({"dirty-data.collector": "logger"}, LogCollector),
-        ({"dirty-data.collector": "topic", "dirty-data.collector.topic": "dead"}, DeadLetterTopic),
+        ({}, None),
+        ({"dirty-data.collector": "logger"}, "LogCollector"),
+        ({"dirty-data.collector.type": "LOGGER"}, "LogCollector"),
+        ({"dirty-data.collector": "topic", "dirty-data.collector.topic": "dead"}, "TopicCollector"),
+        ({"dirty-data.collector": "support.plugins:KeepNothing", "dirty-data.collector.limit": "7"}, "KeepNothing"),
     ],
 )
-def test_the_options_choose(options: dict[str, str], expected: type) -> None:
+def test_the_options_choose(options: dict[str, str], expected: str | None) -> None:
     given = {"properties.bootstrap.servers": "h:1", "format": "json", "ingestion.ignore-errors": "true", **options}
-    collector = collector_for(configure_source(given))
-    assert type(collector) is expected
+    config = configure_source(given)
+    collector = collector_for(config)
+    if expected is None:
+        assert isinstance(collector, DiscardingCollector)
+    else:
+        assert config.dead_letter_collector is not None
+        assert type(config.dead_letter_collector.create()).__name__ == expected
     collector.finish()
 
 
-def test_messages_are_logged_with_place_reason_and_beginning(
-    bad: Callable[..., list[MalformedRecord]], caplog: pytest.LogCaptureFixture
-) -> None:
-    log = LogCollector(RateLimit(10, 10.0))
-    log.collect(bad({"value": b"{oops"}, {"value": b"x" * 500}))
-    log.finish()
-    assert caplog.messages == [
-        "malformed message in topic 'orders', partition 3, offset 100: no good. It begins with '{oops'. It is skipped",
-        f"malformed message in topic 'orders', partition 3, offset 101: no good. It begins with '{'x' * 120}' (the "
-        "first 120 of 500 bytes). It is skipped",
-    ]
-    assert {(record.name, record.levelname) for record in caplog.records} == {("millrace.dirty_data", "WARNING")}
-
-
-def test_a_flood_is_counted_and_not_logged(
-    bad: Callable[..., list[MalformedRecord]], caplog: pytest.LogCaptureFixture
-) -> None:
-    rate = RateLimit(2, 1_000.0)
-    for _ in range(2):
-        log = LogCollector(rate)
-        log.collect(bad({}, {}, {}))
-        log.collect(bad({}))
-        log.finish()
-    assert [message.partition(" that")[0] for message in caplog.messages[2:]] == [
-        "This task skipped 2 more malformed messages",
-        "This task skipped 4 more malformed messages",
-    ]
-    assert "that are not logged (limit: 10 per 10 s)" in caplog.messages[2]
-
-
-def test_a_dead_letter_has_the_messages_headers_and_its_place(bad: Callable[..., list[MalformedRecord]]) -> None:
-    own = [("a", b"1"), ("a", None), ("b", b"\xff")]
-    (one,) = bad({"value": b"v", "headers": own, "timestamp": (1, 1_500)})
-    assert dead_letter_headers(one) == [
-        *own,
-        ("millrace.error.topic", b"orders"),
-        ("millrace.error.partition", b"3"),
-        ("millrace.error.offset", b"100"),
-        ("millrace.error.timestamp", b"1500"),
-        ("millrace.error.part", b"value"),
-        ("millrace.error.format", b"json"),
-        ("millrace.error.reason", b"no good"),
+def test_a_collector_gets_messages_with_all_that_they_have(bad: Callable[..., list[MalformedRecord]]) -> None:
+    collector = Forwarding()
+    client = Properties({**NOWHERE, "client.id": "dead-letters-that-nobody-waits-for"})
+    task = PluginCollector(collector, TaskProducer(client, Forwarding.topics))
+    headers = [("a", b"1"), ("a", None)]
+    task.collect(bad({"key": b"k", "value": b"{oops", "headers": headers, "timestamp": (1, 1_500)}))
+    assert collector.seen == [
+        DeadLetter("orders", 3, 100, 1_500, b"k", b"{oops", tuple(headers), "value", "json", "no good")
     ]
 
 
-def test_a_message_without_a_timestamp_has_none(messages: Make) -> None:
+def test_a_collector_is_told_which_part_is_wrong(messages: Make) -> None:
     (item,) = messages({"timestamp": (0, -1)}).items
-    names = [name for name, _ in dead_letter_headers(MalformedRecord(item, "bäd", "json", is_key=True))]
-    assert "millrace.error.timestamp" not in names
-    assert dead_letter_headers(MalformedRecord(item, "bäd", "json", is_key=True))[3:] == [
-        ("millrace.error.part", b"key"),
-        ("millrace.error.format", b"json"),
-        ("millrace.error.reason", "bäd".encode()),
-    ]
+    letter = MalformedRecord(item, "bäd", "json", is_key=True).dead_letter
+    assert (letter.part, letter.timestamp, letter.headers) == ("key", None, ())
 
 
 def test_dead_letters_that_nobody_takes_fail_the_task(bad: Callable[..., list[MalformedRecord]]) -> None:
-    letters = DeadLetterTopic(Properties(NOWHERE), "dead")
-    letters.collect(bad({"value": b"v", "key": b"k"}, {"value": None}))
+    collector = letters(Properties(NOWHERE))
+    collector.collect(bad({"value": b"v", "key": b"k"}, {"value": None}))
     with pytest.raises(DeliveryError) as error:
-        letters.finish()
+        collector.finish()
     text = str(error.value)
     assert text.startswith(
-        "2 of 2 malformed messages (option 'dirty-data.collector.topic') handed to the client so far were not "
-        "delivered; the first, topic dead: Local: "
+        "2 of 2 dead letters (option 'dirty-data.collector') handed to the client so far were not delivered; the "
+        "first, topic dead: Local: "
     )
     assert text.endswith("The task fails, and Spark reads its messages again when it is tried again")
 
 
 def test_those_of_the_task_before_are_not_this_tasks(bad: Callable[..., list[MalformedRecord]]) -> None:
     client = Properties({**NOWHERE, "client.id": "dead-letters-of-two-tasks"})
-    first = DeadLetterTopic(client, "dead")
-    first.collect(bad({"value": b"v"}))
-    with pytest.raises(DeliveryError, match="1 of 1"):
-        first.finish()
-    second = DeadLetterTopic(client, "dead")
-    second.collect(bad({"value": b"v"}))
-    with pytest.raises(DeliveryError, match="1 of 1"):
-        second.finish()
+    for _ in range(2):
+        collector = letters(client)
+        collector.collect(bad({"value": b"v"}))
+        with pytest.raises(DeliveryError, match="1 of 1"):
+            collector.finish()
 
 
 def test_one_that_is_too_large_names_what_to_raise(bad: Callable[..., list[MalformedRecord]]) -> None:
-    letters = DeadLetterTopic(Properties({**NOWHERE, "message.max.bytes": "1000"}), "dead")
+    collector = letters(Properties({**NOWHERE, "message.max.bytes": "1000"}))
     with pytest.raises(MessageError, match=r"a record for topic 'dead' is larger than .*'properties.max.request.size'"):
-        letters.collect(bad({"value": b"x" * 2_000}))
+        collector.collect(bad({"value": b"x" * 2_000}))
+
+
+def test_a_topic_that_the_driver_has_not_checked_is_refused() -> None:
+    producer = TaskProducer(Properties(NOWHERE), {"dead": "topic"})
+    with pytest.raises(PluginError, match=r"produces to topic 'other', but its property 'topics' names 'dead'"):
+        producer.produce("other", key=None, value=None)
 
 
 def test_no_producer_is_made_without_a_dead_letter() -> None:
     resources = WorkerResources()
-    DeadLetterTopic(Properties(NOWHERE), "dead", resources).finish()
+    PluginCollector(Forwarding(), TaskProducer(Properties(NOWHERE), Forwarding.topics, resources)).finish()
     assert resources.items(PRODUCERS) == {}
-
-
-def test_so_many_are_allowed_in_each_span() -> None:
-    clock = Clock()
-    rate = RateLimit(2, 10.0, clock)
-    assert [rate.try_acquire() for _ in range(4)] == [True, True, False, False]
-    clock.now += 9.9
-    assert not rate.try_acquire()
-    clock.now += 0.1
-    assert [rate.try_acquire() for _ in range(3)] == [True, True, False]
-
-
-def test_a_span_begins_with_the_first() -> None:
-    clock = Clock()
-    rate = RateLimit(1, 10.0, clock)
-    clock.now += 25
-    assert rate.try_acquire()
-    clock.now += 9
-    assert not rate.try_acquire()

@@ -59,6 +59,14 @@ def test_another_language_of_header_filters_can_be_chosen(read: Callable[..., It
         read(messages(), header_filter="all", **language)
 
 
+def test_a_language_of_header_filters_has_options_of_its_own(read: Callable[..., Iterator], messages: Make) -> None:
+    language = {"filter.language": "support.plugins:HeaderCount"}
+    assert len(list(read(messages(KEPT), header_filter="any", **language))) == 1
+    assert list(read(messages(KEPT), header_filter="any", **language, **{"filter.minimum": "2"})) == []
+    with pytest.raises(OptionsError, match=r"option 'scan.filter.minimum': expected a whole number; got 'two'"):
+        read(messages(), header_filter="any", **language, **{"filter.minimum": "two"})
+
+
 def test_garbage_is_not_collected_while_a_split_is_read(read: Callable[..., Iterator], messages: Make) -> None:
     reading = read(messages(KEPT), messages(KEPT))
     assert gc.isenabled()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from millrace.options.connector import SourceOptions
 from millrace.options.values import topic_matcher
+from millrace.plugins.manager import PluginRef
 
 _IGNORE_ERRORS = "ingestion.ignore-errors"
 _MAX_COUNT = "ingestion.error-tolerance.max-count"
 _COLLECTOR = "dirty-data.collector"
-_TOPIC = "dirty-data.collector.topic"
 
 
 def error_tolerance_warnings(options: SourceOptions, given: Collection[str]) -> Iterator[str]:
@@ -34,12 +34,11 @@ def error_tolerance_problems(options: SourceOptions) -> Iterator[str]:
         options: The options of the source.
     """
     if not options.ignore_errors:
-        is_set = {
-            _COLLECTOR: options.dirty_collector is not None,
-            _TOPIC: options.dead_letter_topic is not None,
-        }
-        for name in filter(is_set.get, is_set):
-            yield f"option {name!r} requires {_IGNORE_ERRORS!r} = 'true'; otherwise a malformed message ends the query"
+        if options.dirty_collector is not None:
+            yield (
+                f"option {_COLLECTOR!r} requires {_IGNORE_ERRORS!r} = 'true'; otherwise a malformed message ends the "
+                f"query"
+            )
         return
     if options.value_format is None:
         yield f"option {_IGNORE_ERRORS!r} requires 'value.format'; without a format no message is malformed"
@@ -48,17 +47,19 @@ def error_tolerance_problems(options: SourceOptions) -> Iterator[str]:
             f"option {_MAX_COUNT!r}: the tasks of a stream count together through the driver; remove "
             f"'scan.metrics.address', or set it to an address of the driver"
         )
-    yield from _collector_problems(options)
 
 
-def _collector_problems(options: SourceOptions) -> Iterator[str]:
-    topic, writes_to_topic = options.dead_letter_topic, options.dirty_collector == "topic"
-    if writes_to_topic and topic is None:
-        yield f"option {_COLLECTOR!r} = 'topic' requires {_TOPIC!r}, the topic to write malformed messages to"
-    if topic is not None and not writes_to_topic:
-        yield f"option {_TOPIC!r} requires {_COLLECTOR!r} = 'topic'"
-    if topic is not None and _reads(options, topic):
-        yield f"option {_TOPIC!r}: {topic!r} is among the topics that are read; give another one"
+def dead_letter_topic_problems(options: SourceOptions, collector: PluginRef | None) -> Iterator[str]:
+    """Yield one sentence for each topic of the dead letter collector that is read.
+
+    Args:
+        options: The options of the source.
+        collector: The collector; None without one.
+    """
+    topics: Mapping[str, str] = {} if collector is None else collector.create().topics
+    for topic, option in topics.items():
+        if _reads(options, topic):
+            yield f"option '{_COLLECTOR}.{option}': {topic!r} is among the topics that are read; give another one"
 
 
 def _reads(options: SourceOptions, topic: str) -> bool:

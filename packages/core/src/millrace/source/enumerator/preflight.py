@@ -7,16 +7,18 @@ from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.write_admin import WriteAdmin
 
 
-def check_dead_letter_topic(config: SourceConfig) -> None:
-    """Refuse a dead letter topic that cannot be written to.
+def check_dead_letter_topics(config: SourceConfig) -> None:
+    """Refuse topics of the dead letter collector that cannot be written to.
 
     Raises:
         UnreachableError, UnknownTopicError, ClientError: As `WriteAdmin.check_writable`.
         OptionsError: A producer does not accept the Kafka client's properties.
     """
-    topic = config.options.dead_letter_topic
-    if topic is None:
+    topics = {} if config.dead_letter_collector is None else config.dead_letter_collector.create().topics
+    if not topics:
         return
     # Created for its validation of the properties only: it does not connect yet
     KafkaProducer(producer_settings(config.client, idempotent=True))
-    WriteAdmin(config.client).check_writable((topic,), "dirty-data.collector.topic")
+    admin = WriteAdmin(config.client)
+    for topic, option in topics.items():
+        admin.check_writable((topic,), f"dirty-data.collector.{option}")

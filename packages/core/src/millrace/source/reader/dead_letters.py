@@ -1,76 +1,33 @@
-"""Collect the malformed messages that a query skips: nowhere, in the log, or in a dead letter topic.
-
-A dead letter has the key, the value and the headers of its message, and more headers for the error, as dead letters of
-Kafka Connect have (KIP-298).
-"""
+"""Hand the malformed messages that a query skips to the dead letter collector that the options name."""
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Callable, Sequence
-
-from confluent_kafka import Message
+from collections.abc import Mapping, Sequence
 
 from millrace.configuration import SourceConfig
+from millrace.contracts import DeadLetterCollector
+from millrace.errors import PluginError
 from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.errors import client_errors
 from millrace.kafka.producer import producer_for
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 from millrace.source.reader.error_policy import MalformedRecord, MalformedRecordCollector
-from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+from millrace.worker import RESOURCES, WorkerResources
 
-logger = logging.getLogger("millrace.dirty_data")
-
-MAX_LOGGED = 10
-LOG_PERIOD_S = 10.0
-"""A worker logs at most this many messages per period; at its end, each task logs how many were left out."""
-
-ERROR_HEADER_PREFIX = "millrace.error."
-"""The beginning of the names of those headers that describe the error."""
-
-Headers = list[tuple[str, bytes | None]]
-
-
-class RateLimit:
-    """Allow an action a limited number of times in each period.
-
-    Args:
-        max_count: How many times.
-        period_s: The period, in seconds; it begins with the first time.
-        clock: Monotonic clock, in seconds.
-    """
-
-    def __init__(self, max_count: int, period_s: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._max_count = max_count
-        self._period_s = period_s
-        self._clock = clock
-        self._period_began_at = -period_s
-        self._count = 0
-
-    def try_acquire(self) -> bool:
-        """Return whether it is allowed once more now; counts it if so."""
-        now = self._clock()
-        if now - self._period_began_at >= self._period_s:
-            self._period_began_at, self._count = now, 0
-        if self._count >= self._max_count:
-            return False
-        self._count += 1
-        return True
-
-
-RATE_LIMITS = ResourceKind[RateLimit]("rate limit", capacity=1)
+Headers = Sequence[tuple[str, bytes | None]]
 
 
 def collector_for(config: SourceConfig, resources: WorkerResources = RESOURCES) -> MalformedRecordCollector:
-    """Return the collector that the options ask for, for one task."""
-    options = config.options
-    if options.dead_letter_topic is not None:
-        return DeadLetterTopic(config.client, options.dead_letter_topic, resources)
-    if options.dirty_collector != "logger":
+    """Return the collector that the options ask for, for one task.
+
+    Raises:
+        PluginError: This process cannot use the plugin.
+    """
+    if config.dead_letter_collector is None:
         return DiscardingCollector()
-    return LogCollector(resources.get(RATE_LIMITS, None, lambda: RateLimit(MAX_LOGGED, LOG_PERIOD_S)))
+    collector: DeadLetterCollector = config.dead_letter_collector.create()
+    return PluginCollector(collector, TaskProducer(config.client, collector.topics, resources))
 
 
 class DiscardingCollector:
@@ -83,70 +40,47 @@ class DiscardingCollector:
         """Do nothing."""
 
 
-class LogCollector:
-    """Log malformed messages as warnings, a limited number of them.
+class TaskProducer:
+    """Produce the records of a task's dead letter collector: see `RecordProducer`.
 
-    Args:
-        rate_limit: How many this worker logs.
-    """
-
-    def __init__(self, rate_limit: RateLimit) -> None:
-        self._rate_limit = rate_limit
-        self._left_out = 0
-
-    def collect(self, malformed: Sequence[MalformedRecord]) -> None:
-        """Log as many messages as the rate limit allows."""
-        for each in malformed:
-            if self._rate_limit.try_acquire():
-                logger.warning("%s. It is skipped", each)
-            else:
-                self._left_out += 1
-
-    def finish(self) -> None:
-        """Log how many messages were left out."""
-        if self._left_out:
-            logger.warning(
-                "This task skipped %d more malformed messages that are not logged (limit: %d per %.0f s)",
-                self._left_out,
-                MAX_LOGGED,
-                LOG_PERIOD_S,
-            )
-
-
-class DeadLetterTopic:
-    """Write malformed messages to a topic as they are, with headers for position and reason.
-
-    The producer is made for the first of them, and kept by the worker.
+    The client is made for the first of them, and kept by the worker.
 
     Args:
         client: Properties for the Kafka client that reads.
-        topic: The topic.
-        resources: Keeps the producer.
+        topics: The topics that the collector may produce to.
+        resources: Keeps the client.
     """
 
-    def __init__(self, client: Properties, topic: str, resources: WorkerResources = RESOURCES) -> None:
+    def __init__(self, client: Properties, topics: Mapping[str, str], resources: WorkerResources = RESOURCES) -> None:
         self._client = client
+        self._topics = topics
         self._resources = resources
-        self._topic = topic
         self._delivery: Delivery | None = None
 
-    def collect(self, malformed: Sequence[MalformedRecord]) -> None:
-        """Hand messages to the producer.
+    def produce(self, topic: str, *, key: bytes | None, value: bytes | None, headers: Headers = ()) -> None:
+        """Hand a record to the client: see `RecordProducer.produce`."""
+        if topic not in self._topics:
+            known = ", ".join(map(repr, self._topics)) or "no topic"
+            raise PluginError(
+                f"the dead letter collector produces to topic {topic!r}, but its property 'topics' names {known}: "
+                f"return "
+                f"every topic there, so that it is checked before the first task"
+            )
+        delivery = self._open_delivery()
+        with client_errors(f"writing to topic {topic!r}"), record_errors(topic):
+            delivery.produce(topic, value=value, key=key, headers=list(headers))
+
+    def check(self) -> None:
+        """Raise if deliveries have failed.
 
         Raises:
-            DeliveryError: Earlier ones could not be delivered.
-            MessageError: One is larger than the client accepts.
+            DeliveryError: Earlier records could not be delivered.
         """
-        delivery = self._open_delivery()
-        with client_errors(f"writing to topic {self._topic!r}"), record_errors(self._topic):
-            for each in malformed:
-                message = each.message
-                headers = dead_letter_headers(each)
-                delivery.produce(self._topic, value=message.value(), key=message.key(), headers=headers)
-        delivery.check()
+        if self._delivery is not None:
+            self._delivery.check()
 
-    def finish(self) -> None:
-        """Wait until the brokers have acknowledged all messages.
+    def flush(self) -> None:
+        """Wait until the brokers have acknowledged all records.
 
         Raises:
             DeliveryError: Some could not be delivered.
@@ -162,30 +96,39 @@ class DeadLetterTopic:
                 producer_for(
                     Properties({**self._client, **STATISTICS_OFF}), idempotent=True, resources=self._resources
                 ),
-                "malformed messages (option 'dirty-data.collector.topic')",
+                "dead letters (option 'dirty-data.collector')",
                 "Spark reads its messages again",
             )
         return self._delivery
 
 
-def dead_letter_headers(malformed: MalformedRecord) -> Headers:
-    """Return a message's own headers, and those for where it was and what is wrong with it."""
-    message = malformed.message
-    error = {
-        "topic": message.topic(),
-        "partition": message.partition(),
-        "offset": message.offset(),
-        "timestamp": _timestamp_ms(message),
-        "part": "key" if malformed.is_key else "value",
-        "format": malformed.format,
-        "reason": malformed.reason,
-    }
-    added: Headers = [
-        (ERROR_HEADER_PREFIX + name, str(value).encode()) for name, value in error.items() if value is not None
-    ]
-    return [*(message.headers() or ()), *added]
+class PluginCollector:
+    """Hand malformed messages to a plugin.
 
+    Args:
+        collector: The plugin.
+        producer: Produces its records.
+    """
 
-def _timestamp_ms(message: Message) -> int | None:
-    millis: int = message.timestamp()[1]
-    return millis if millis >= 0 else None
+    def __init__(self, collector: DeadLetterCollector, producer: TaskProducer) -> None:
+        self._collector = collector
+        self._producer = producer
+
+    def collect(self, malformed: Sequence[MalformedRecord]) -> None:
+        """Collect some messages.
+
+        Raises:
+            DeliveryError: Earlier ones could not be delivered.
+            MessageError: One is larger than the client accepts.
+        """
+        self._collector.collect([each.dead_letter for each in malformed], self._producer)
+        self._producer.check()
+
+    def finish(self) -> None:
+        """Return when all messages are where they belong.
+
+        Raises:
+            DeliveryError: Some could not be delivered.
+        """
+        self._collector.finish()
+        self._producer.flush()

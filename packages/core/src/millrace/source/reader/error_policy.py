@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from confluent_kafka import Message
 
+from millrace.contracts import DeadLetter
 from millrace.errors import MessageError
 from millrace.options.connector import SourceOptions
 from millrace.records.messages import Messages, describe_position
@@ -18,8 +18,6 @@ from millrace.source.reader.split_metrics import SplitMetrics
 logger = logging.getLogger("millrace.dirty_data")
 
 MAX_COUNT_OPTION = "ingestion.error-tolerance.max-count"
-
-_SHOWN_BYTES = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +43,27 @@ class MalformedRecord:
         """Topic, partition and offset, in words."""
         return describe_position(self.message)
 
+    @property
+    def dead_letter(self) -> DeadLetter:
+        """The message as collectors receive it."""
+        message = self.message
+        timestamp = message.timestamp()[1]
+        return DeadLetter(
+            topic=message.topic(),
+            partition=message.partition(),
+            offset=message.offset(),
+            timestamp=timestamp if timestamp >= 0 else None,
+            key=message.key(),
+            value=message.value(),
+            headers=tuple(message.headers() or ()),
+            part="key" if self.is_key else "value",
+            format=self.format,
+            reason=self.reason,
+        )
+
     def __str__(self) -> str:
         """Describe its position, what is wrong, and its first bytes."""
-        what, payload = ("key", self.message.key()) if self.is_key else ("message", self.message.value())
-        return f"malformed {what} in {self.position}: {self.reason}{_describe_payload(payload)}"
+        return str(self.dead_letter)
 
     @property
     def hint(self) -> str:
@@ -152,18 +167,3 @@ class ErrorPolicy:
             f"malformed messages read by {reader}: {count}, more than the {self._max_count} that option "
             f"{MAX_COUNT_OPTION!r} allows. The last one is a {self._last}"
         )
-
-
-def _describe_payload(payload: bytes | None) -> str:
-    if payload is None:
-        return ". It is null"
-    if len(payload) <= _SHOWN_BYTES:
-        return f". It begins with {_quote(payload)}"
-    # A character that the cut divides is left out
-    end = next((end for end in range(_SHOWN_BYTES, _SHOWN_BYTES - 4, -1) if payload[end] & 0xC0 != 0x80), _SHOWN_BYTES)
-    return f". It begins with {_quote(payload[:end])} (the first {end} of {len(payload)} bytes)"
-
-
-def _quote(payload: bytes) -> str:
-    # Bytes that are no text become lone surrogates, which repr writes as \udcXX: shown as the bytes they are
-    return re.sub(r"\\udc([89a-f][0-9a-f])", r"\\x\1", repr(payload.decode("utf-8", "surrogateescape")))

@@ -26,6 +26,16 @@ from millrace_formats.registry.frame import frame_of
 from millrace_formats.registry.schema_registry import SchemaNotFoundError
 
 
+def check_libraries(format_name: str) -> None:
+    """Refuse a machine without the libraries of a format.
+
+    Raises:
+        MachineError: Says how to install what is missing.
+    """
+    check_installed(format_name)
+    check_client_installed(format_name)
+
+
 class RegistryCodec:
     """Make readers and writers of framed messages of one record each.
 
@@ -46,8 +56,7 @@ class RegistryCodec:
             SchemaError: Names the columns.
             MachineError: Says how to install what is missing.
         """
-        check_installed(self._name)
-        check_client_installed(self._name)
+        check_libraries(self._name)
         check_columns(self._name, schema)
 
     def decoder(self, schema: pa.Schema, *, skips_empty: bool = False, texts: bool = False) -> Decoder:
@@ -75,8 +84,7 @@ class RegistryCodec:
             SchemaError: The type of a field does not tell that of a column.
             RegistryError: The subject has a schema of another type, or the registry could not be asked.
         """
-        check_installed(self._name)
-        check_client_installed(self._name)
+        check_libraries(self._name)
         if self._options.schema is not None:
             return columns_of(self._name, schema_option(self._name, self._options.schema))
         try:

@@ -1,0 +1,1 @@
+"""The standard dead letter collectors: in the log, and in a topic."""
