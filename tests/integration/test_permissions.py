@@ -18,6 +18,7 @@ from pyspark.errors import AnalysisException
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError
+from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import new_consumer
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
@@ -35,8 +36,8 @@ READABLE = {"topic": "readable", "format": "raw"}
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[KafkaBroker]:
-    """A broker on which alice may write to all topics, bob may look at them, carol may read them; none creates one."""
-    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob", "carol"))
+    """A broker on which alice may write to all topics, bob look at them, carol read them, dave look at groups alone."""
+    users = " ".join(f'user_{name}="{PASSWORD}"' for name in ("alice", "bob", "carol", "dave"))
     login = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": f"{PLAIN} required {users};"}
     properties = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -50,15 +51,16 @@ def guarded() -> Iterator[KafkaBroker]:
             permission("alice", AclOperation.WRITE),
             permission("bob", AclOperation.DESCRIBE),
             permission("carol", AclOperation.READ),
+            permission("dave", AclOperation.DESCRIBE, ResourceType.GROUP),
         ]
         for future in admin.create_acls(permissions).values():
             future.result(30)
         yield broker
 
 
-def permission(user: str, operation: AclOperation) -> AclBinding:
+def permission(user: str, operation: AclOperation, of: ResourceType = ResourceType.TOPIC) -> AclBinding:
     every = ("*", ResourcePatternType.LITERAL, f"User:{user}", "*")
-    return AclBinding(ResourceType.TOPIC, *every, operation, AclPermissionType.ALLOW)
+    return AclBinding(of, *every, operation, AclPermissionType.ALLOW)
 
 
 def connection_of(user: str, broker: KafkaBroker) -> dict[str, str]:
@@ -143,3 +145,15 @@ def test_permission_on_the_topic_alone_is_enough_to_read(guarded):
         consumer.close()
 
     assert [message.value() for message in read] == [b"1", b"2"]
+
+
+def test_groups_are_listed_without_permission_to_see_which_brokers_coordinate_them(guarded):
+    guarded.create_topic("followed")
+    everybody = Properties({"bootstrap.servers": guarded.address("OPEN"), "group.id": "seen"})
+    KafkaAdmin(everybody).commit({TopicPartition("followed", 0): 0})
+    assert KafkaAdmin(everybody).leaders("__consumer_offsets")
+
+    target = target_of("dave", guarded)
+
+    assert target.leaders("__consumer_offsets") == []
+    assert "seen" in target.groups()

@@ -16,7 +16,7 @@ offsets = st.dictionaries(
 ids = st.dictionaries(
     st.text("abz09._-", min_size=1, max_size=8), st.text("aZ9-_", min_size=22, max_size=22), max_size=4
 )
-stream_offsets = st.builds(StreamOffset, offsets, offsets, offsets, ids)
+stream_offsets = st.builds(StreamOffset, offsets, offsets, offsets, ids, leader_epochs=offsets)
 
 
 @given(stream_offsets)
@@ -34,5 +34,6 @@ def test_equal_offsets_have_equal_texts(offset: StreamOffset) -> None:
         turned(dict(offset.start_overrides)),
         turned(dict(offset.stopping_offsets)),
         dict(reversed(offset.topic_ids.items())),
+        leader_epochs=turned(dict(offset.leader_epochs)),
     )
     assert json.dumps(other.to_json()) == json.dumps(offset.to_json())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from millrace.contracts import TopicPartition
 from millrace.errors import UnknownTopicError
-from millrace.kafka.admin import Topic
+from millrace.kafka.admin import LogBounds, Topic
+from millrace.source.enumerator.truncation_detection import EpochPosition
 
 Offsets = dict[TopicPartition, int]
 
@@ -18,6 +19,8 @@ class Log:
         logs: Begin and end of each partition.
         ids: The topics' ids, where they are not `id of <name>`.
         not_visible: Where the log ends of partitions with transactions that are open.
+        leader_epochs: The epochs of the partitions' leaders, where they are known.
+        truncated: Where logs were truncated since an epoch before; see `truncations`.
         groups: What the consumer group has committed.
         requests: What was asked for, in order.
     """
@@ -26,6 +29,8 @@ class Log:
         self.logs = logs
         self.ids: dict[str, str] = {}
         self.not_visible: Offsets = {}
+        self.leader_epochs: Offsets = {}
+        self.truncated: Offsets = {}
         self.groups: Offsets = {}
         self.requests: list[str] = []
 
@@ -50,19 +55,28 @@ class Log:
         return found
 
     def begin(self, partitions: Collection[TopicPartition]) -> Offsets:
-        return self.bounds(partitions)[0]
+        return self.bounds(partitions).begin
 
     def end(self, partitions: Collection[TopicPartition]) -> Offsets:
-        return self.bounds(partitions)[1]
+        return self.bounds(partitions).end
 
     def high_watermarks(self, partitions: Collection[TopicPartition]) -> Offsets:
         return {p: max(self.logs[p][1], self.not_visible.get(p, 0)) for p in partitions}
 
-    def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
+    def bounds(self, partitions: Collection[TopicPartition], *, with_high_watermarks: bool = False) -> LogBounds:
         self.requests.append("offsets")
         if not set(partitions) <= set(self.logs):
             raise UnknownTopicError("gone")
-        return {p: self.logs[p][0] for p in partitions}, {p: self.logs[p][1] for p in partitions}
+        return LogBounds(
+            {p: self.logs[p][0] for p in partitions},
+            {p: self.logs[p][1] for p in partitions},
+            {p: epoch for p, epoch in self.leader_epochs.items() if p in partitions},
+            self.high_watermarks(partitions) if with_high_watermarks else {},
+        )
+
+    def truncations(self, positions: Mapping[TopicPartition, EpochPosition]) -> Offsets:
+        self.requests.append("epochs")
+        return {p: at for p, at in self.truncated.items() if p in positions and at < positions[p].offset}
 
     def committed(self, partitions: Collection[TopicPartition]) -> Offsets:
         return {partition: self.groups[partition] for partition in partitions if partition in self.groups}

@@ -26,7 +26,7 @@ OPTIONS = {
 
 
 class Use(NamedTuple):
-    """What this process uses.
+    """Memory, threads and sockets of this process.
 
     Attributes:
         memory: Resident memory, in bytes.
@@ -40,7 +40,7 @@ class Use(NamedTuple):
 
 
 def use() -> Use:
-    """What this process uses now."""
+    """Measure this process."""
     gc.collect()
     process = psutil.Process()
     return Use(process.memory_info().rss, process.num_threads(), len(process.net_connections()))

@@ -36,6 +36,11 @@ def test_the_documented_offset_reads_back() -> None:
     )
 
 
+def test_epochs_of_leaders_are_stored_by_topic_and_partition() -> None:
+    stored = StreamOffset({A0: 5, B0: 1}, leader_epochs={A0: 3}).to_json()
+    assert stored == {"v": 1, "topics": {"a": {"0": 5}, "b": {"0": 1}}, "epochs": {"a": {"0": 3}}}
+
+
 @pytest.mark.parametrize("version", [2, 0, "1", None])
 def test_an_offset_of_another_version_is_refused(version: object) -> None:
     with pytest.raises(MillraceError) as error:

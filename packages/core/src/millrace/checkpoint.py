@@ -26,8 +26,8 @@ Offsets = Mapping[TopicPartition, int]
 class StreamOffset:
     """The positions of a stream in its partitions.
 
-    As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"`` and ``"stop"`` of the same shape as
-    ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
+    As JSON: ``{"v": 1, "topics": {"orders": {"0": 42}}}``, with ``"from"``, ``"stop"`` and ``"epochs"`` of the same
+    shape as ``"topics"``, ``"ids": {"orders": "XNjw7E..."}`` and ``"owner"``, where they are not empty.
 
     Attributes:
         positions: For each partition the offset of the record to read next.
@@ -38,6 +38,8 @@ class StreamOffset:
         topic_ids: The ids of the topics (KIP-516), where they are known. A topic that was deleted and created again has
             another one.
         owner: A name that the stream gave itself when it began, by which others that use its group know it.
+        leader_epochs: For each partition the epoch of a leader whose log held all records before its position
+            (KIP-320), where it is known. A later leader may lack some of them.
     """
 
     positions: Offsets
@@ -45,6 +47,7 @@ class StreamOffset:
     stopping_offsets: Offsets = field(default_factory=dict)
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     owner: str = ""
+    leader_epochs: Offsets = field(default_factory=dict)
 
     def starting_offsets(self, previous: StreamOffset) -> dict[TopicPartition, int]:
         """Return where the batch begins that ends here, ``previous`` being the offset before this one."""
@@ -61,7 +64,7 @@ class StreamOffset:
 
     def to_json(self) -> dict[str, Any]:
         """Return the offset as Spark stores it."""
-        optional = {"from": self.start_overrides, "stop": self.stopping_offsets}
+        optional = {"from": self.start_overrides, "stop": self.stopping_offsets, "epochs": self.leader_epochs}
         return {
             "v": VERSION,
             "topics": nest_by_topic(self.positions),
@@ -83,10 +86,11 @@ class StreamOffset:
                 f"the checkpoint holds an offset of version {version!r}, this millrace reads version {VERSION}: "
                 f"{dict(stored)}. Use the millrace that wrote it, or another checkpoint location"
             )
-        positions, overrides, stop = (flatten_by_topic(stored.get(name, {})) for name in ("topics", "from", "stop"))
+        names = ("topics", "from", "stop", "epochs")
+        positions, overrides, stop, epochs = (flatten_by_topic(stored.get(name, {})) for name in names)
         # Earlier versions stored what brokers before 2.8 answered
         ids = {topic: each for topic, each in stored.get("ids", {}).items() if each != UNKNOWN_TOPIC_ID}
-        return cls(positions, overrides, stop, ids, stored.get("owner", ""))
+        return cls(positions, overrides, stop, ids, stored.get("owner", ""), epochs)
 
 
 @dataclass(frozen=True)

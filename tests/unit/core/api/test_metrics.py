@@ -45,6 +45,13 @@ def test_partitions_have_offsets_lag_and_counts() -> None:
     )
 
 
+def test_the_lag_has_what_is_behind_open_transactions() -> None:
+    reported = {**REPORTED, "high_watermarks": {"a": {"0": 15}}}
+    (found,) = source_metrics(progress((offset(reported, a={"0": 12, "1": 5}), offset(a={"0": 10, "1": 5}))))
+    assert [(each.pending_records, each.last_stable_offset_lag) for each in found.partitions] == [(5, 3), (0, 0)]
+    assert (found.pending_records, found.last_stable_offset_lag) == (5, 3)
+
+
 def test_a_source_has_what_its_partitions_have_together() -> None:
     (found,) = source_metrics(
         progress(
@@ -69,6 +76,7 @@ def test_a_source_has_what_its_partitions_have_together() -> None:
         "sourceIdleTime": 40,
         "missingReports": 1,
         "consumers": {"reader": {"rx": 7}},
+        "lastStableOffsetLag": 0,
     }
     assert found.to_dict()["partitions"][0]["committedOffset"] == 6
 

@@ -24,6 +24,12 @@ def test_what_was_planned_survives_the_progress(group: GroupProgress) -> None:
     assert PlanProgress.from_json(json.loads(json.dumps(plan.to_json()))) == plan
 
 
+def test_what_is_behind_open_transactions_survives_the_progress() -> None:
+    plan = PlanProgress(4, None, {A0: 5, B1: 6})
+    assert plan.to_json() == {"skipped": 4, "high_watermarks": {"a": {"0": 5}, "b": {"1": 6}}}
+    assert PlanProgress.from_json(plan.to_json()).high_watermarks == plan.high_watermarks
+
+
 def test_without_a_group_nothing_is_said_of_commits() -> None:
     assert PlanProgress(4).to_json() == {"skipped": 4}
 

@@ -20,6 +20,9 @@ PREPARE_COMMIT = "PrepareCommit"
 OPEN_STATES = ("Ongoing", PREPARE_COMMIT, "PrepareAbort")
 """Kafka's names of the states in which a transaction blocks readers of committed records."""
 
+TRANSACTIONS_TOPIC = "__transaction_state"
+"""The topic whose partitions' leaders coordinate transactions."""
+
 # Each takes about a second, most of it waiting for the brokers
 _MAX_PARALLEL = 8
 
@@ -73,11 +76,15 @@ def open_transactions(client: Properties, prefix: str) -> list[OpenTransaction]:
 
     Raises:
         ClientError: The brokers refuse, or do not answer.
+        UnreachableError: A broker is down, and with it the coordinator of some transactions.
         MachineError: The library that lists transactions is not installed.
         OptionsError: The client does not accept its properties.
     """
     # First with librdkafka, whose errors explain what is wrong with a connection
-    KafkaAdmin(client).topic_names()
+    admin = KafkaAdmin(client)
+    admin.topic_names()
+    # Transactions without a coordinator are in no list
+    admin.leaders(TRANSACTIONS_TOPIC)
     descriptions = TransactionsAdmin(client).describe(OPEN_STATES, lambda name: is_task_id(name, prefix))
     transactions = (
         OpenTransaction(name, state, began_ms, tuple(sorted(TopicPartition(*each) for each in partitions)))

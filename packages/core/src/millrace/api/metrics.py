@@ -45,7 +45,7 @@ def _source(latest: ReportedOffset, current: StreamOffset, watermark_lag: int | 
     read, plan = ReadProgress.from_json(latest.metrics), PlanProgress.from_json(latest.metrics)
     group = plan.group or GroupProgress()
     partitions = tuple(
-        _partition(partition, offset, latest.offset, read, group) for partition, offset in current.positions.items()
+        _partition(partition, offset, latest.offset, read, plan) for partition, offset in current.positions.items()
     )
     return SourceMetrics(
         partitions=partitions,
@@ -64,25 +64,31 @@ def _source(latest: ReportedOffset, current: StreamOffset, watermark_lag: int | 
         source_idle_time=read.idle_ms,
         missing_reports=read.missing,
         consumers=read.clients,
+        last_stable_offset_lag=sum(each.last_stable_offset_lag for each in partitions),
     )
 
 
 def _partition(
-    partition: TopicPartition, offset: int, latest: StreamOffset, read: ReadProgress, group: GroupProgress
+    partition: TopicPartition, offset: int, latest: StreamOffset, read: ReadProgress, plan: PlanProgress
 ) -> PartitionMetrics:
     counts = read.partitions.get(partition) or PartitionCounts()
+    group = plan.group or GroupProgress()
+    # As far as the log goes, and as far as it can be read now
+    stable = latest.positions.get(partition, offset)
+    end = max(stable, plan.high_watermarks.get(partition, stable))
     return PartitionMetrics(
         topic=partition.topic,
         partition=partition.partition,
         current_offset=offset,
         committed_offset=group.committed.get(partition),
-        pending_records=max(0, latest.positions.get(partition, offset) - offset),
+        pending_records=max(0, end - offset),
         num_records_in=counts.records,
         num_bytes_in=counts.bytes,
         records_skipped=counts.skipped,
         current_fetch_event_time_lag=counts.fetch_lag_ms,
         current_emit_event_time_lag=counts.emit_lag_ms,
         num_records_in_errors=counts.errors,
+        last_stable_offset_lag=end - stable,
     )
 
 

@@ -27,13 +27,16 @@ class PartitionMetrics(Metrics):
         partition: Its number.
         current_offset: The offset of the record that is read next, after the micro-batch of the progress.
         committed_offset: The offset that the consumer group has committed.
-        pending_records: The lag: how many offsets the log went on beyond the current one.
+        pending_records: The lag: how many offsets the log went on beyond the current one, also behind open
+            transactions.
         num_records_in: Records read, before any filter.
         num_bytes_in: Bytes of their values.
         records_skipped: Offsets skipped because they were gone.
         current_fetch_event_time_lag: The age of the last record when it was fetched, by its timestamp.
         current_emit_event_time_lag: The age of the last record when its row was built.
         num_records_in_errors: Records that were skipped because they are malformed.
+        last_stable_offset_lag: The part of `pending_records` that cannot be read yet, since it is behind the last
+            stable offset: transactions are open. 0 where the query reads uncommitted records.
     """
 
     topic: str
@@ -47,6 +50,7 @@ class PartitionMetrics(Metrics):
     current_fetch_event_time_lag: int | None
     current_emit_event_time_lag: int | None
     num_records_in_errors: int = 0
+    last_stable_offset_lag: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class SourceMetrics(Metrics):
         source_idle_time: The time since the last micro-batch ended.
         missing_reports: Splits whose executors could not report to the driver; what they counted is missing.
         consumers: The statistics of the Kafka consumers, by client.
+        last_stable_offset_lag: The part of `pending_records` that is behind open transactions, of all partitions.
     """
 
     partitions: tuple[PartitionMetrics, ...]
@@ -91,6 +96,7 @@ class SourceMetrics(Metrics):
     source_idle_time: int
     missing_reports: int
     consumers: Mapping[str, Mapping[str, int]]
+    last_stable_offset_lag: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from confluent_kafka import (
     KafkaError,
     KafkaException,
     TopicCollection,
+    TopicPartitionInfo,
 )
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import ConfigResource, ListOffsetsResultInfo, OffsetSpec
@@ -30,6 +31,22 @@ class Topic(NamedTuple):
 
     partitions: int
     id: str
+
+
+class LogBounds(NamedTuple):
+    """The bounds of some partitions' logs.
+
+    Attributes:
+        begin: The earliest offset of each partition.
+        end: The offset after the last visible record of each partition, see `KafkaAdmin.end`.
+        leader_epochs: The epoch of the leader that has told the end (KIP-320); partitions without one are left out.
+        high_watermarks: The offset after the last record of each partition, visible or not; empty unless asked for.
+    """
+
+    begin: dict[TopicPartition, int]
+    end: dict[TopicPartition, int]
+    leader_epochs: dict[TopicPartition, int]
+    high_watermarks: dict[TopicPartition, int]
 
 
 class KafkaAdmin(RetryingAdmin):
@@ -65,6 +82,20 @@ class KafkaAdmin(RetryingAdmin):
             lambda timeout_s: sorted(self._admin.list_topics(timeout=timeout_s).topics), "looking up topics"
         )
 
+    def leaders(self, topic: str) -> list[int]:
+        """Look up the leader of each partition of a topic of Kafka's own, which coordinates what is kept there.
+
+        Requests that ask all brokers leave out what such a topic keeps in partitions without a leader: brokers that are
+        down are not known to be asked.
+
+        Returns:
+            The numbers of the brokers; none if the topic does not exist, or may not be described by this client.
+
+        Raises:
+            UnreachableError: A partition has no leader.
+        """
+        return self.call(lambda timeout_s: self._leaders(topic, timeout_s), f"looking up the leaders of {topic!r}")
+
     def topic_config(self, topic: str) -> dict[str, str]:
         """Look up a topic's settings, such as ``cleanup.policy``; requires the permission DESCRIBE_CONFIGS."""
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
@@ -74,28 +105,38 @@ class KafkaAdmin(RetryingAdmin):
         )
         return {name: entry.value for name, entry in entries.items() if entry.value is not None}
 
-    def bounds(
-        self, partitions: Collection[TopicPartition]
-    ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
-        """Look up `begin` and `end` of each partition, together."""
-        begin, end = self._offsets(partitions, OffsetSpec.earliest(), OffsetSpec.latest())
-        return begin, end
+    def bounds(self, partitions: Collection[TopicPartition], *, with_high_watermarks: bool = False) -> LogBounds:
+        """Look up `begin` and `end` of each partition, and their high watermarks if wanted, together."""
+        lookups = [(OffsetSpec.earliest(), self._isolation), (OffsetSpec.latest(), self._isolation)]
+        if with_high_watermarks and self._isolation is IsolationLevel.READ_COMMITTED:
+            lookups.append((OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED))
+        first, last, *highest = self._list_offsets(partitions, *lookups)
+        epochs = {partition: result.leader_epoch for partition, result in last.items()}
+        end = _offsets(last)
+        return LogBounds(
+            begin=_offsets(first),
+            end=end,
+            leader_epochs={partition: epoch for partition, epoch in epochs.items() if epoch is not None},
+            high_watermarks=_offsets(highest[0]) if highest else end if with_high_watermarks else {},
+        )
 
     def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Look up the earliest offset of each partition."""
-        return self._offsets(partitions, OffsetSpec.earliest())[0]
+        (results,) = self._list_offsets(partitions, (OffsetSpec.earliest(), self._isolation))
+        return _offsets(results)
 
     def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Look up the offset after the last visible record of each partition.
 
         This is the last stable offset if ``isolation.level`` is ``read_committed``, the high watermark otherwise.
         """
-        return self._offsets(partitions, OffsetSpec.latest())[0]
+        (results,) = self._list_offsets(partitions, (OffsetSpec.latest(), self._isolation))
+        return _offsets(results)
 
     def high_watermarks(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Look up the offset after the last record of each partition, visible or not."""
-        (results,) = self._list_offsets(partitions, OffsetSpec.latest(), isolation=IsolationLevel.READ_UNCOMMITTED)
-        return {partition: result.offset for partition, result in results.items()}
+        (results,) = self._list_offsets(partitions, (OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED))
+        return _offsets(results)
 
     def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
         """Look up the offset of each partition's first record at or after a timestamp, its end if there is none.
@@ -116,7 +157,7 @@ class KafkaAdmin(RetryingAdmin):
             partitions: The partitions.
             millis: The timestamp, in ms since 1970 UTC.
         """
-        (results,) = self._list_offsets(partitions, OffsetSpec.for_timestamp(millis))
+        (results,) = self._list_offsets(partitions, (OffsetSpec.for_timestamp(millis), self._isolation))
         return {partition: (result.offset, result.timestamp) for partition, result in results.items()}
 
     def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
@@ -207,32 +248,42 @@ class KafkaAdmin(RetryingAdmin):
                 topics[name] = Topic(len(description.partitions), str(description.topic_id))
         return topics
 
-    def _offsets(self, partitions: Collection[TopicPartition], *specs: OffsetSpec) -> list[dict[TopicPartition, int]]:
-        by_spec = self._list_offsets(partitions, *specs)
-        return [{partition: result.offset for partition, result in results.items()} for results in by_spec]
+    def _leaders(self, topic: str, timeout_s: float) -> list[int]:
+        try:
+            description = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_s)[
+                topic
+            ].result()
+        except KafkaException as error:
+            if kafka_error(error).code() in {*UNKNOWN_TOPIC_CODES, KafkaError.TOPIC_AUTHORIZATION_FAILED}:
+                return []
+            raise
+        without = [str(partition.id) for partition in description.partitions if _leader(partition) is None]
+        if without:
+            reason = f"{topic!r} has no leader in partition {', '.join(without)}: a broker is down"
+            raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE, reason))
+        return [leader for partition in description.partitions if (leader := _leader(partition)) is not None]
 
     def _list_offsets(
-        self, partitions: Collection[TopicPartition], *specs: OffsetSpec, isolation: IsolationLevel | None = None
+        self, partitions: Collection[TopicPartition], *lookups: tuple[OffsetSpec, IsolationLevel]
     ) -> list[dict[TopicPartition, ListOffsetsResultInfo]]:
-        """Look up an offset of each partition, for each of the specs."""
+        """Look up an offset of each partition, for each spec at its isolation level, all at once."""
         if not partitions:
-            return [{} for _ in specs]
-        requests = [{ClientPartition(*partition): spec for partition in partitions} for spec in specs]
-        by_spec = self.call(
-            lambda timeout_s: self._request_offsets(requests, isolation or self._isolation, timeout_s),
-            "looking up offsets",
-        )
+            return [{} for _ in lookups]
+        requests = [
+            ({ClientPartition(*partition): spec for partition in partitions}, isolation) for spec, isolation in lookups
+        ]
+        by_spec = self.call(lambda timeout_s: self._request_offsets(requests, timeout_s), "looking up offsets")
         return [
             {TopicPartition(key.topic, key.partition): result for key, result in results.items()} for results in by_spec
         ]
 
     def _request_offsets(
-        self, requests: list[dict[ClientPartition, OffsetSpec]], isolation: IsolationLevel, timeout_s: float
+        self, requests: list[tuple[dict[ClientPartition, OffsetSpec], IsolationLevel]], timeout_s: float
     ) -> list[dict[ClientPartition, ListOffsetsResultInfo]]:
         # All requests are sent before the first answer is awaited
         pending = [
             self._admin.list_offsets(request, isolation_level=isolation, request_timeout=timeout_s)
-            for request in requests
+            for request, isolation in requests
         ]
         by_spec = [{key: future.result() for key, future in futures.items()} for futures in pending]
         if any(result.offset == OFFSET_INVALID for results in by_spec for result in results.values()):
@@ -256,3 +307,11 @@ class KafkaAdmin(RetryingAdmin):
         listed = ", ".join(visible[:10]) or "none"
         more = f" and {len(visible) - 10} more" if len(visible) > 10 else ""
         return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"
+
+
+def _offsets(results: Mapping[TopicPartition, ListOffsetsResultInfo]) -> dict[TopicPartition, int]:
+    return {partition: result.offset for partition, result in results.items()}
+
+
+def _leader(partition: TopicPartitionInfo) -> int | None:
+    return None if partition.leader is None or partition.leader.id < 0 else partition.leader.id

@@ -36,8 +36,6 @@ _FIXED = {
     "enable.auto.commit": "false",
     "enable.auto.offset.store": "false",
     "enable.partition.eof": "true",
-    # An offset that is gone must be noticed, never replaced by another
-    "auto.offset.reset": "error",
     # Between two tasks nobody polls, for as long as the query is idle
     "max.poll.interval.ms": "86400000",
 }
@@ -99,12 +97,15 @@ def consumer_for(client: Properties, resources: WorkerResources = RESOURCES) -> 
     return resources.get(CONSUMERS, client, lambda: new_consumer(client))
 
 
-def new_consumer(client: Properties, positions: FetchPositions | None = None) -> KafkaConsumer:
+def new_consumer(
+    client: Properties, positions: FetchPositions | None = None, offset_reset: str = "error"
+) -> KafkaConsumer:
     """Create a consumer, to be closed by the caller.
 
     Args:
         client: Its properties.
         positions: Where it reports how far it has fetched, instead of its statistics.
+        offset_reset: Its ``auto.offset.reset``. By default an offset that is gone is an error, never replaced.
 
     Raises:
         OptionsError: The client does not accept its properties.
@@ -117,6 +118,7 @@ def new_consumer(client: Properties, positions: FetchPositions | None = None) ->
                 **_DEFAULTS,
                 **settings,
                 **_FIXED,
+                "auto.offset.reset": offset_reset,
                 **client_log.settings(),
                 **(positions or statistics).settings(),
             }

@@ -37,6 +37,13 @@ CONNECTION_ADVICE = (
     "expects, and that the addresses which brokers tell clients (advertised.listeners) can be reached from this machine"
 )
 
+_WITHOUT_LEADER_CODES = {
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+}
+"""Codes by which brokers that are running say that another one is not."""
+
 T = TypeVar("T")
 
 
@@ -147,6 +154,11 @@ class RetryingAdmin:
 
     def _unreachable(self, waited_s: float, action: str, error: KafkaError) -> str:
         causes = "; ".join(filter(None, [error.str(), self._client_log.recent_errors()]))
+        if error.code() in _WITHOUT_LEADER_CODES:
+            return (
+                f"Kafka at {self._servers} (option 'properties.bootstrap.servers') gave no complete answer within "
+                f"{waited_s:.0f} s when {action}: {causes}. Check that all brokers are running"
+            )
         return (
             f"no Kafka broker answered within {waited_s:.0f} s at {self._servers} (option "
             f"'properties.bootstrap.servers') when {action}: {causes}. "

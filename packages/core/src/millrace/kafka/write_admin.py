@@ -21,6 +21,8 @@ _WITHOUT_MEMBERS = {ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD, ConsumerG
 
 _BROKER_DEFAULT = -1
 
+_OFFSETS_TOPIC = "__consumer_offsets"
+
 
 class WriteAdmin(KafkaAdmin):
     """A Kafka cluster that is written to; every request raises what `KafkaAdmin.call` does."""
@@ -65,11 +67,22 @@ class WriteAdmin(KafkaAdmin):
         )
 
     def groups(self) -> dict[str, bool]:
-        """List all consumer groups that this client may describe, and whether each has live members."""
-        listed = self.call(
-            lambda timeout_s: self._admin.list_consumer_groups(request_timeout=timeout_s).result(),
-            "looking up consumer groups",
-        )
+        """List all consumer groups that this client may describe, and whether each has live members.
+
+        Raises:
+            UnreachableError: A broker is down, and with it the coordinator of some groups.
+        """
+        return self.call(self._list_groups, "looking up consumer groups")
+
+    def _list_groups(self, timeout_s: float) -> dict[str, bool]:
+        # Each broker lists the groups that it coordinates; those that have no coordinator at the moment are in no list
+        coordinators = self._leaders(_OFFSETS_TOPIC, timeout_s)
+        listed = self._admin.list_consumer_groups(request_timeout=timeout_s).result()
+        if listed.errors:
+            raise KafkaException(kafka_error(listed.errors[0]))
+        if self._leaders(_OFFSETS_TOPIC, timeout_s) != coordinators:
+            reason = "groups were handed over to other brokers meanwhile"
+            raise KafkaException(KafkaError(KafkaError.NOT_COORDINATOR, reason))
         return {group.group_id: group.state not in _WITHOUT_MEMBERS for group in listed.valid}
 
     def _check_may_write(self, topics: Sequence[str]) -> None:

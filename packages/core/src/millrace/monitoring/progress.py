@@ -82,17 +82,22 @@ class PlanProgress:
     Attributes:
         skipped: The number of offsets that were skipped because they are gone.
         group: The commits to the consumer group; None for a stream that commits nothing.
+        high_watermarks: The offset after the last record of each partition whose last records are not visible yet,
+            since transactions are open.
     """
 
     skipped: int = 0
     group: GroupProgress | None = None
+    high_watermarks: Offsets = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the metrics as they stand in a progress."""
+        watermarks = {"high_watermarks": nest_by_topic(self.high_watermarks)} if self.high_watermarks else {}
         if self.group is None:
-            return {"skipped": self.skipped}
+            return {"skipped": self.skipped, **watermarks}
         return {
             "skipped": self.skipped,
+            **watermarks,
             "committed": nest_by_topic(self.group.committed),
             "commits_succeeded": self.group.commits_succeeded,
             "commits_failed": self.group.commits_failed,
@@ -106,4 +111,4 @@ class PlanProgress:
             reported.get("commits_succeeded", 0),
             reported.get("commits_failed", 0),
         )
-        return cls(reported.get("skipped", 0), group)
+        return cls(reported.get("skipped", 0), group, flatten_by_topic(reported.get("high_watermarks", {})))

@@ -90,7 +90,7 @@ def newest_messages(
     Raises:
         ClientError: The brokers refused, or did not answer for a minute.
     """
-    begin, end = admin.bounds(partitions)
+    begin, end, *_ = admin.bounds(partitions)
     scans = {
         partition: PartitionScan(begin[partition], max(begin[partition], end[partition] - count), end[partition], count)
         for partition in partitions

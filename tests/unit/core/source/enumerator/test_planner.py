@@ -12,7 +12,7 @@ from millrace.contracts import TopicPartition
 from millrace.errors import DataLossError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.source.data_loss_messages import DATA_LOSS_HINT
-from millrace.source.enumerator.planner import Planner, plan_micro_batch
+from millrace.source.enumerator.planner import LAG_INTERVAL_S, Planner, plan_micro_batch
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.enumerator.subscriber import MISSING_PATIENCE_S
 from millrace.source.splits import OffsetRange, Split
@@ -409,3 +409,35 @@ def test_on_request_deleted_records_reset_a_stream_to_the_end(log: Log, caplog: 
     assert available.positions == {A0: 100, A1: 7}
     assert planner.progress().skipped == 95
     assert caplog.messages[0].endswith("records were deleted. It goes on at offset 100")
+
+
+def test_what_is_behind_open_transactions_is_lag(log: Log) -> None:
+    log.not_visible = {A0: 130}
+    planner = plan(log)
+    start = StreamOffset({A0: 100, A1: 7})
+    assert planner.available(start) is start
+    assert planner.progress().high_watermarks == {A0: 130}
+    # Ended, and not read yet
+    log.logs[A0], log.not_visible = (10, 130), {}
+    planner.available(start)
+    assert planner.progress().high_watermarks == {}
+
+
+def test_what_a_bounded_stream_does_not_want_is_no_lag(log: Log) -> None:
+    log.not_visible = {A0: 130, A1: 30}
+    planner = plan(log)
+    planner.available(StreamOffset({A0: 100, A1: 7}, stopping_offsets={A0: 100, A1: 20}))
+    assert planner.progress().high_watermarks == {A1: 20}
+
+
+def test_high_watermarks_are_looked_up_now_and_then(log: Log) -> None:
+    clock = Clock()
+    planner, start = plan(log, clock), StreamOffset({A0: 100, A1: 7})
+    planner.available(start)
+    log.not_visible = {A0: 130}
+    clock.now += LAG_INTERVAL_S / 2
+    planner.available(start)
+    assert planner.progress().high_watermarks == {}
+    clock.now += LAG_INTERVAL_S / 2
+    planner.available(start)
+    assert planner.progress().high_watermarks == {A0: 130}

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from millrace.configuration import SinkConfig
 from millrace.errors import LedgerError
+from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.sink.committer.completed_batches import completed_run
 from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
@@ -47,8 +48,11 @@ def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, writers: 
     Raises:
         LedgerError: There was such a task: some of its rows are written twice.
     """
-    indexes = (ledger_index(config, group) for group in WriteAdmin(config.client).groups())
-    silent = sorted({index for index in indexes if index is not None}.difference(writers))
+    # Brokers may be restarting, which have answered the tasks before
+    groups = WriteAdmin(config.client, RETRY_TIMEOUT_S).groups()
+    listed = {index for group in groups if (index := ledger_index(config, group)) is not None}
+    # Also what is not listed, which a broker may hide that is down: asking for it alone fails then
+    silent = sorted(set(range(max(listed.union(writers), default=-1) + 1)).difference(writers))
 
     def has_written(index: int) -> bool:
         ledger, _ = read_ledger(config, ledger_group(config, index))

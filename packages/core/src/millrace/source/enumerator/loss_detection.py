@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from millrace.checkpoint import Offsets, StreamOffset
@@ -87,6 +87,30 @@ def _find_loss(
         skipped = min(low, position.stopping_offsets.get(partition, low)) - offset
         return Loss(partition, f"wants offset {offset}, {log}: records were deleted", skipped, low, high)
     return None
+
+
+def truncation_losses(
+    position: StreamOffset, truncated: Mapping[TopicPartition, int], begin: Offsets, end: Offsets
+) -> list[Loss]:
+    """Return what a stream has lost in logs that were truncated and have grown again.
+
+    Args:
+        position: How far the stream has read.
+        truncated: Where the logs were truncated, before the position.
+        begin: Where the log of each partition begins now.
+        end: Where the log of each partition ends now.
+    """
+    return [
+        Loss(
+            partition,
+            f"had been read up to {position.positions[partition]} when its log was truncated from offset {at} on, and "
+            f"the log now {describe_log(begin[partition], end[partition])}: other records are where some were that had "
+            f"been read",
+            0,
+            at,
+        )
+        for partition, at in sorted(truncated.items())
+    ]
 
 
 class LossPolicy:

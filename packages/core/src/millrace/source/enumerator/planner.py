@@ -6,18 +6,19 @@ import dataclasses
 import time
 import uuid
 from collections.abc import Callable
+from typing import NamedTuple
 
 from millrace.checkpoint import Offsets, StreamOffset
 from millrace.configuration import SourceConfig
 from millrace.contracts import StandardOffsets, TopicPartition
 from millrace.errors import UnknownTopicError
-from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.admin import KafkaAdmin, LogBounds
 from millrace.monitoring.progress import GroupProgress, PlanProgress
 from millrace.options.connector import SourceOptions
 from millrace.source.enumerator.admission_control import AdmissionControl
 from millrace.source.enumerator.alignment import Alignment
 from millrace.source.enumerator.consumer_group import ConsumerGroup, check_group_is_free
-from millrace.source.enumerator.loss_detection import LossPolicy, find_losses
+from millrace.source.enumerator.loss_detection import Loss, LossPolicy, find_losses, truncation_losses
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.enumerator.split_planner import MAX_SPLIT_RECORDS, plan_splits
 from millrace.source.enumerator.start_and_stop_offsets import (
@@ -27,7 +28,18 @@ from millrace.source.enumerator.start_and_stop_offsets import (
     wait_for_stopping_offsets,
 )
 from millrace.source.enumerator.subscriber import PartitionDiscovery, SubscribedPartitions, subscriber_for
+from millrace.source.enumerator.truncation_detection import TruncationDetector
 from millrace.source.splits import Split
+
+LAG_INTERVAL_S = 5.0
+"""Seconds between looks at high watermarks, which tell how much there is behind transactions that are open."""
+
+
+class _SubscribedLogs(NamedTuple):
+    """The partitions that match a subscription, and the bounds of their logs."""
+
+    subscribed: SubscribedPartitions
+    bounds: LogBounds
 
 
 class Planner:
@@ -61,6 +73,11 @@ class Planner:
         self._clock, self._pause = clock, pause
         self._owner = new_id()
         self._group: ConsumerGroup | None = None
+        self._truncation_detector = TruncationDetector(record_probe)
+        self._high_watermarks: Offsets = {}
+        self._next_high_watermarks_at = clock()
+        # Those of partitions whose last records are behind open transactions
+        self._behind_transactions: Offsets = {}
         self._loss_policy = LossPolicy(fail=options.fail_on_data_loss, skip_to_end=options.offset_reset == "latest")
         self._discovery = PartitionDiscovery(
             admin,
@@ -111,41 +128,39 @@ class Planner:
         Raises:
             DataLossError: Something that the stream was to read is lost, and that is an error.
         """
-        subscribed, begin, end = self._look_up(start, self._discovery.partitions(start.positions))
-        losses = find_losses(start, subscribed, begin, end)
+        logs = self._look_up(start, self._discovery.partitions(start.positions))
+        losses = self._find_losses(start, logs)
         if losses:
             # The topics may have changed since they were last looked up
-            subscribed, begin, end = self._look_up(start, self._discovery.refresh(start.positions))
-            losses = find_losses(start, subscribed, begin, end)
+            logs = self._look_up(start, self._discovery.refresh(start.positions))
+            losses = self._find_losses(start, logs)
         resumed = self._loss_policy.handle(losses)
-        return self._available(start, subscribed, begin, end, resumed, run_end)
+        return self._available(start, logs, resumed, run_end)
 
     def _available(
-        self,
-        start: StreamOffset,
-        subscribed: SubscribedPartitions,
-        begin: Offsets,
-        log_end: Offsets,
-        resumed: Offsets,
-        run_end: Offsets | None,
+        self, start: StreamOffset, logs: _SubscribedLogs, resumed: Offsets, run_end: Offsets | None
     ) -> StreamOffset:
+        subscribed, bounds = logs
         known = start.positions if run_end is None else {**start.positions, **run_end}
         partitions = [p for p in subscribed.partitions if run_end is None or p in known]
-        overrides = {p: begin[p] for p in partitions if p not in start.positions} | dict(resumed)
+        overrides = {p: bounds.begin[p] for p in partitions if p not in start.positions} | dict(resumed)
         begin = {**start.positions, **overrides}
-        end = {partition: log_end[partition] for partition in partitions}
+        end = {partition: bounds.end[partition] for partition in partitions}
+        high = {p: at for p, at in self._high_watermarks.items() if p in end}
         # What has lost data ends where its log ends now
         stop = {p: min(at, end[p]) if p in resumed else at for p, at in start.stopping_offsets.items() if p in end}
         for limit in (stop, run_end):
             if limit:
-                end = limit_to_stop(limit, begin, end)
+                end, high = limit_to_stop(limit, begin, end), limit_to_stop(limit, begin, high)
+        self._behind_transactions = {p: at for p, at in high.items() if at > end[p]}
         if end == start.positions and not overrides:
             return start
         # While brokers are upgraded, those before 2.8 tell no ids
         known_topics = {each.topic for each in partitions} - {each.topic for each in resumed}
         known_ids = {topic: topic_id for topic, topic_id in start.topic_ids.items() if topic in known_topics}
         topic_ids = {**known_ids, **subscribed.topic_ids}
-        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner)
+        epochs = {p: epoch for p, epoch in bounds.leader_epochs.items() if p in end}
+        return StreamOffset(end, overrides, stop, topic_ids, start.owner or self._owner, epochs)
 
     def next_end(self, start: StreamOffset, available: StreamOffset, *, draining: bool) -> StreamOffset:
         """Return where the next micro-batch ends, by the read limits; ``start`` itself when there is to be none yet.
@@ -189,24 +204,39 @@ class Planner:
         """Return the planner's metrics."""
         group = self._group
         commits = None if group is None else GroupProgress(group.committed, group.succeeded, group.failed)
-        return PlanProgress(self._loss_policy.skipped, commits)
+        return PlanProgress(self._loss_policy.skipped, commits, self._behind_transactions)
 
     def stop(self) -> None:
         """Release what a query holds that has ended."""
         if self._group:
             self._group.release_lease()
 
-    def _look_up(
-        self, start: StreamOffset, subscribed: SubscribedPartitions
-    ) -> tuple[SubscribedPartitions, Offsets, Offsets]:
-        """Return the partitions, where their logs begin, and where they end."""
+    def _look_up(self, start: StreamOffset, subscribed: SubscribedPartitions) -> _SubscribedLogs:
+        """Return the partitions, and the bounds of their logs."""
         try:
-            begin, end = self._admin.bounds(subscribed.partitions)
+            bounds = self._bounds(subscribed)
         except UnknownTopicError:
             # Deleted since the topics were last looked up
             subscribed = self._discovery.refresh(start.positions)
-            begin, end = self._admin.bounds(subscribed.partitions)
-        return subscribed, begin, self._include_read(start.positions, end)
+            bounds = self._bounds(subscribed)
+        return _SubscribedLogs(subscribed, bounds._replace(end=self._include_read(start.positions, bounds.end)))
+
+    def _bounds(self, subscribed: SubscribedPartitions) -> LogBounds:
+        now = self._clock()
+        is_due = now >= self._next_high_watermarks_at
+        bounds = self._admin.bounds(subscribed.partitions, with_high_watermarks=is_due)
+        if is_due:
+            self._high_watermarks, self._next_high_watermarks_at = bounds.high_watermarks, now + LAG_INTERVAL_S
+        return bounds
+
+    def _find_losses(self, start: StreamOffset, logs: _SubscribedLogs) -> list[Loss]:
+        subscribed, bounds = logs
+        losses = find_losses(start, subscribed, bounds.begin, bounds.end)
+        lost = {loss.partition for loss in losses}
+        read = (p for p in subscribed.partitions if p in start.positions and p not in lost)
+        wanted = [partition for partition in read if not start.has_stopped(partition)]
+        truncated = self._truncation_detector.find(start, wanted, bounds.leader_epochs)
+        return losses + truncation_losses(start, truncated, bounds.begin, bounds.end)
 
     def _include_read(self, positions: Offsets, end: Offsets) -> dict[TopicPartition, int]:
         """Move ends to what was read, where that is still in the log, if not visible at the moment."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from confluent_kafka import Message
 from confluent_kafka import TopicPartition as ClientPartition
@@ -10,11 +10,12 @@ from confluent_kafka import TopicPartition as ClientPartition
 from millrace.checkpoint import Offsets
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
-from millrace.kafka.consumer import KafkaConsumer, consume_to_end, consumer_for
+from millrace.kafka.consumer import KafkaConsumer, consume_to_end, consumer_for, new_consumer
 from millrace.kafka.errors import client_errors
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
+from millrace.source.enumerator.truncation_detection import EpochPosition
 
 SAMPLE_RECORDS = 200
 
@@ -23,6 +24,7 @@ MAX_SCANNED_RECORDS = 10_000
 
 _LOOKING_AT_SIZES = "looking at the size of records"
 _LOOKING_AT_TIMESTAMPS = "looking at the timestamps of records"
+_LOOKING_FOR_TRUNCATIONS = "looking for the ends of earlier leaders' logs"
 
 # Fetch little, since most of it would be thrown away; the user's properties do not matter here. Nobody polls between
 # two looks, so that statistics would pile up
@@ -99,6 +101,37 @@ class RecordProbe:
             if message.offset() > start and (is_match or scanned >= MAX_SCANNED_RECORDS):
                 return message.offset()
         return end
+
+    def truncations(self, positions: Mapping[TopicPartition, EpochPosition]) -> dict[TopicPartition, int]:
+        """Return where logs were truncated before a position; partitions whose logs were not are left out.
+
+        Args:
+            positions: Offsets that the logs reach to, and the epochs of leaders whose logs held all records before.
+
+        Raises:
+            ClientError: As `mean_record_bytes`.
+        """
+        # A consumer that may reset offsets goes back to where the log was truncated (OffsetsForLeaderEpoch)
+        client = Properties({**self._client, "isolation.level": "read_uncommitted"})
+        consumer = new_consumer(client, offset_reset="earliest")
+        truncated: dict[TopicPartition, int] = {}
+        pending = set(positions)
+        try:
+            with client_errors(_LOOKING_FOR_TRUNCATIONS):
+                consumer.client.assign(
+                    [ClientPartition(*each, at.offset, leader_epoch=at.leader_epoch) for each, at in positions.items()]
+                )
+                for partition, message in consume_to_end(consumer.client, len(positions)):
+                    if partition in pending and message is not None and message.offset() < positions[partition].offset:
+                        truncated[partition] = message.offset()
+                    if partition in pending:
+                        pending.remove(partition)
+                        consumer.client.incremental_unassign([ClientPartition(*partition)])
+                    if not pending:
+                        return truncated
+        finally:
+            consumer.close()
+        raise ClientError(f"no record came within {RETRY_TIMEOUT_S:.0f} s when {_LOOKING_FOR_TRUNCATIONS}")
 
     def _consumer(self) -> KafkaConsumer:
         return consumer_for(self._client)

@@ -40,7 +40,7 @@ def starting_offsets(
         StandardOffsets.GROUP if config.follows_group else default_mode
     )
     offsets = _initialize(initializer, partitions, admin)
-    begin, end = admin.bounds(partitions)
+    begin, end, *_ = admin.bounds(partitions)
     beyond_end = [partition for partition, offset in offsets.items() if offset > end[partition]]
     # A group may have read what is not visible to this query at the moment: it waits for that
     end = {**end, **admin.high_watermarks(beyond_end)}
