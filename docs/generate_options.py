@@ -12,7 +12,7 @@ import generate_client_properties
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.shared import TableOptions
-from millrace.plugins.kinds import (
+from millrace.plugins import (
     CATALOG,
     DEAD_LETTER_COLLECTOR,
     FORMAT,
@@ -22,8 +22,8 @@ from millrace.plugins.kinds import (
     PARTITIONER,
     SCHEMA_INFERENCE,
     TOKEN_PROVIDER,
+    plugin_manager,
 )
-from millrace.plugins.manager import plugin_manager
 
 PAGE = Path(__file__).with_name("options.md")
 

@@ -13,8 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import StructType
 
 from millrace.errors import MessageError, SchemaError, UnknownTopicError
-from millrace.plugins.kinds import CATALOG
-from millrace.plugins.manager import plugin_manager
+from millrace.plugins import CATALOG, plugin_manager
 from millrace.testing import CatalogSuite
 from millrace_catalog import KafkaJsonCatalog
 from millrace_catalog.types.spark import from_spark_schema

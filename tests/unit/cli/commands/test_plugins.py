@@ -149,6 +149,7 @@ EXTRAS = {
         "json-confluent": "millrace-formats[json-confluent]",
         "protobuf-confluent": "millrace-formats[protobuf-confluent]",
     },
+    "grpc_tools": {"protobuf-confluent": "millrace-formats[protobuf-confluent]"},
     "aws_msk_iam_sasl_signer": {"aws-msk-iam": "millrace-tokens[aws]"},
     "azure.identity": {"azure": "millrace-tokens[azure]"},
     "google.auth": {"google": "millrace-tokens[google]"},

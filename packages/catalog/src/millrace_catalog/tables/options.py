@@ -14,8 +14,7 @@ from millrace.options.connector import SourceOptions
 from millrace.options.parser import OptionParser
 from millrace.options.secrets import Properties
 from millrace.options.values import parse_duration_ms
-from millrace.plugins.kinds import FORMAT
-from millrace.plugins.manager import plugin_manager
+from millrace.plugins import FORMAT, plugin_manager
 from millrace.sampling import take_client_properties
 from millrace_catalog.inference import EvolutionOptions, InferenceOptions, JsonSchemaOptions
 

@@ -30,9 +30,12 @@ class ProtobufConfluentFormat(RegistryFormat):
 
     @classmethod
     def check_requirements(cls) -> None:
-        """Check that protobuf and the registry's client are installed: see `Plugin.check_requirements`."""
+        """Check that the registry's client, protobuf and protoc are installed: see `Plugin.check_requirements`."""
         check_client_installed(_NAME)
         check_library()
+        from millrace_formats.protobuf.registry.compiler import check_compiler
+
+        check_compiler()
 
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Return a decoder to rows of ``schema``; SchemaError when a column cannot be read."""
@@ -45,7 +48,8 @@ class ProtobufConfluentFormat(RegistryFormat):
         return self._codec().columns(subject)
 
     def _codec(self) -> ProtobufRegistryCodec:
-        self.check_requirements()
+        check_client_installed(_NAME)
+        check_library()
         from millrace_formats.protobuf.registry.codec import ProtobufRegistryCodec
 
         return ProtobufRegistryCodec(_NAME, self.options)

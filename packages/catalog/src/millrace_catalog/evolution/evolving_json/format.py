@@ -6,8 +6,7 @@ import pyarrow as pa
 
 from millrace.contracts import Decoded, Decoder, Encoder, Format, Payloads
 from millrace.errors import SchemaError, SchemaMismatchError
-from millrace.plugins.kinds import FORMAT
-from millrace.plugins.manager import plugin_manager
+from millrace.plugins import FORMAT, plugin_manager
 from millrace_catalog.evolution.evolving_json.options import EvolvingJsonOptions
 from millrace_catalog.evolution.evolving_json.schema_guard import SchemaGuard
 from millrace_catalog.types import Schema

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from millrace.errors import OptionsError
 from millrace.options import option
-from millrace.plugins.kinds import FORMAT
-from millrace.plugins.manager import plugin_manager
+from millrace.plugins import FORMAT, plugin_manager
 from millrace_catalog.inference.options import JsonSchemaOptions, parse_fixed_types
 from millrace_catalog.types import Column
 
