@@ -103,6 +103,19 @@ def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
     assert copy.copied() == Counter(range(NUMBERS))
 
 
+def test_a_restart_with_fewer_tasks_ends_the_transactions_of_those_that_are_gone(copy):
+    copy.read["scan.max-records-per-batch"] = str(NUMBERS)
+    copy.give_tokens(4)
+    with copy.driver("in commit", cores=4, tasks=4) as running:
+        wait_until(lambda: copy.used() == 4, "all tasks to be in their commits", 120)
+        running.kill()
+    assert len(copy.open_transactions()) == 4
+    with copy.driver(tasks=2) as running:
+        running.result(120)
+    assert copy.open_transactions() == []
+    assert copy.copied() == Counter(range(NUMBERS))
+
+
 @pytest.fixture
 def own(tmp_path_factory):
     """A broker that tests may end; its data stay."""

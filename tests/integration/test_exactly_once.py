@@ -192,6 +192,18 @@ def test_a_micro_batch_that_other_tasks_had_written_is_noticed(config, worker, n
         check_orphaned_ledgers(config, "me", 0, [])
 
 
+def test_transactions_of_tasks_that_are_gone_are_ended(config, values, worker, new_worker):
+    for index in (0, 3):
+        worker.write(config, rows("a"), task(0, index))
+    # Killed in its second micro-batch: the first request of its transaction was the ledger
+    gone = worker.sessions.open(config, task(1, 3))
+    new_worker().write(config, rows("b"), task(1))
+    check_orphaned_ledgers(config, "me", 1, [0])
+    with pytest.raises(FencedError):
+        gone.producer.commit_transaction({})
+    assert values() == ["a", "a", "b"]
+
+
 def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, worker):
     for index in (0, 3):
         worker.write(config, rows("a"), task(0, index))

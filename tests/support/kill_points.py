@@ -28,7 +28,7 @@ class KillPoints(Partitioner):
     class Options:
         """The point at which a worker ends, and how."""
 
-        point: Literal["before produce", "before commit", "after commit"] = option(
+        point: Literal["before produce", "before commit", "in commit", "after commit"] = option(
             "point", default="before produce", doc="Where to end."
         )
         tokens: str = option("tokens", default="", doc="A folder of files, each good for one end.")
@@ -51,6 +51,10 @@ def patched(options: KillPoints.Options, commit: Callable[..., None]) -> Callabl
     def commit_and_end(self: Any, notes: Any) -> None:
         if options.point == "before commit":
             self.client.flush()
+            end(options)
+        if options.point == "in commit":
+            for group, offset in notes.items():
+                self.send_offset(group, offset)
             end(options)
         commit(self, notes)
         if options.point == "after commit":

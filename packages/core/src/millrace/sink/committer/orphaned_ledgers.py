@@ -1,4 +1,4 @@
-"""Find ledgers of tasks that have no rows of a repeated micro-batch any more."""
+"""Find ledgers of tasks that have no rows of a repeated micro-batch any more, and end what these tasks left open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from millrace.errors import LedgerError
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.sink.committer.completed_batches import completed_run
-from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
+from millrace.sink.committer.ledger_store import ledger_index
+from millrace.sink.committer.producer_sessions import take_over
 from millrace.worker import RESOURCES, ResourceKind
 
 logger = logging.getLogger("millrace.sink")
@@ -39,6 +40,8 @@ def check_first_batch(config: SinkConfig, query: str, run: str, batch: int, writ
 def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, writers: Collection[int]) -> None:
     """Refuse a micro-batch that other tasks have written before than those that have its rows now; after these.
 
+    The tasks without rows are taken over, which ends the transactions that they have left open.
+
     Args:
         config: The sink's configuration.
         query: The streaming query.
@@ -55,7 +58,9 @@ def check_orphaned_ledgers(config: SinkConfig, query: str, batch: int, writers: 
     silent = sorted(set(range(max(listed.union(writers), default=-1) + 1)).difference(writers))
 
     def has_written(index: int) -> bool:
-        ledger, _ = read_ledger(config, ledger_group(config, index))
+        # A task that is gone may have left a transaction open: its ledger is not final before that has ended, and
+        # readers wait in front of it
+        ledger = take_over(config, index).ledger
         return ledger is not None and ledger.has_written(query, batch)
 
     # A query may have hundreds of tasks without rows

@@ -107,9 +107,22 @@ def _key(config: SinkConfig, task: WriteTask) -> tuple[SinkConfig, str, str]:
 
 
 def _open_new(config: SinkConfig, task_index: int) -> TransactionSession:
+    session = take_over(config, task_index)
+    session.producer.begin_transaction()
+    return session
+
+
+def take_over(config: SinkConfig, task_index: int) -> TransactionSession:
+    """Take over the transactional id of a task, which ends the transaction that its owner has open, if any.
+
+    Returns:
+        A session with the task's final ledger; its transaction has not begun.
+
+    Raises:
+        LedgerError, ClientError: As `TransactionSessions.open`.
+    """
     producer = TransactionalProducer(config.client, transactional_id(config, task_index))
     producer.init_transactions()
     # Only now: what an older attempt had under way is either committed or aborted
     ledger, group = read_ledger(config, ledger_group(config, task_index))
-    producer.begin_transaction()
     return TransactionSession(producer, group, ledger)
