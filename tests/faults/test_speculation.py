@@ -25,6 +25,20 @@ def cluster(tmp_path_factory):
         yield running
 
 
+def test_an_attempt_that_was_fenced_waits_while_the_other_one_lives(cluster, nothing_left, broker, make_topic, copying):
+    source = make_topic(4)
+    produce(broker.bootstrap_servers, source, ({"value": b"%d" % n, "partition": n % 4} for n in range(NUMBERS)))
+    copy = copying(broker.bootstrap_servers, source, make_topic(3), read={"scan.parallelism": "4"})
+    copy.give_tokens(2)
+    # An attempt that is given up would end the query
+    config = {**ON_CLUSTER, **SPECULATION, "spark.master": cluster.url, "spark.task.maxFailures": "1"}
+    with copy.driver("before produce", ends="lag", config=config) as running:
+        running.result(120)
+    assert copy.used() == 2
+    assert copy.copied() == Counter(range(NUMBERS))
+    assert copy.open_transactions() == []
+
+
 @pytest.mark.parametrize("point", ["before produce", "before commit", "after commit"])
 def test_an_attempt_that_waits_is_replaced_and_each_row_is_written_once(
     cluster, nothing_left, broker, make_topic, copying, point

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,6 +25,7 @@ from millrace.kafka.offset_metadata import offset_with_metadata
 from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
 from millrace.sink.committer import exactly_once
+from millrace.sink.committer.heartbeats import last_heartbeat
 from millrace.sink.committer.ledger_store import ledger_group, read_ledger
 from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
 from millrace.sink.committer.producer_sessions import TransactionSessions
@@ -38,6 +39,7 @@ from support.waiting import wait_until
 
 SCHEMA = pa.schema([("value", pa.binary())])
 ZOMBIE = Path(__file__).parents[1] / "programs" / "write_task.py"
+SUCCESSOR_TIMEOUT_S = 6.0
 
 
 @pytest.fixture
@@ -339,13 +341,49 @@ def test_an_attempt_that_wakes_after_its_successor_has_committed_writes_nothing(
     assert values() == ["a", "b"]
 
 
+@contextmanager
+def fenced_attempt(options, folder):
+    """An attempt, in a process of its own, and one that has taken over from it, which commits when a file is gone."""
+    with ExitStack() as started:
+        attempts = []
+        for name in ("fenced", "successor"):
+            given = {"options": options, "query": "me", "batch": 0, "ready": str(folder / name)}
+            command = [sys.executable, str(ZOMBIE), json.dumps({**given, "successor_timeout_s": SUCCESSOR_TIMEOUT_S})]
+            attempts.append(started.enter_context(Family(command, folder / f"{name}.log")))
+            wait_until((folder / name).exists, f"the attempt {name} to have produced")
+        (folder / "fenced").unlink()
+        yield (*attempts, folder / "successor")
+
+
+def test_a_fenced_attempt_waits_while_its_successor_lives(config, options, values, tmp_path):
+    with fenced_attempt(options, tmp_path) as (fenced, successor, ready):
+        late = time.time() + 2 * SUCCESSOR_TIMEOUT_S
+        wait_until(lambda: not fenced.is_running() or last_heartbeat(config, task()).at > late, "heartbeats")
+        ready.unlink()
+        assert "is_skipped=True" in fenced.result()
+        assert "rows=2" in successor.result()
+    assert values() == ["a", "b"]
+
+
+def test_a_fenced_attempt_does_not_wait_for_a_successor_that_was_killed(config, options, values, tmp_path, worker):
+    with fenced_attempt(options, tmp_path) as (fenced, successor, _):
+        wait_until(lambda: last_heartbeat(config, task()), "a heartbeat")
+        successor.kill()
+        # Long before the brokers give its transaction up
+        with pytest.raises(AssertionError, match=r"FencedError: transactional id .* was taken over"):
+            fenced.result()
+    assert worker.write(config, rows("a", "b"), task()).rows == 2
+    assert values() == ["a", "b"]
+
+
 def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker, topic, worker):
     for batch in range(3):
         results = [worker.write(config, rows("a"), task(batch, index)) for index in range(3)]
         pipeline.commit_micro_batch(config, "me", f"{topic}-run", batch, dict(enumerate(results)))
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
-    mine = {group for group in groups if group.startswith(f"p-{topic}")}
+    # Those of heartbeats are there if a task has taken seconds
+    mine = {group for group in groups if group.startswith(f"p-{topic}") and "heartbeats" not in group}
     ledgers = {f"p-{topic}.millrace-ledger-{index}" for index in range(3)}
     assert mine == {f"p-{topic}.millrace-queries", *ledgers}
 

@@ -31,4 +31,5 @@ TransactionalProducer.commit_transaction = commit_later
 schema = pa.schema([("value", pa.binary())])
 rows = [pa.record_batch([pa.array([b"a", b"b"])], schema=schema)]
 task = WriteTask(0, 0, given["query"], given["batch"], is_streaming=True)
-print(write(prepare(configure_sink(given["options"])), schema, rows, task))
+timeout_s = given.get("successor_timeout_s", 10.0)
+print(write(prepare(configure_sink(given["options"])), schema, rows, task, successor_timeout_s=timeout_s))

@@ -20,6 +20,9 @@ from millrace.contracts import Partitioner, Payloads
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options import option
 
+SLOW_S = 15.0
+"""Half as long again as a fenced attempt waits for a sign of life."""
+
 
 class KillPoints(Partitioner):
     """A partitioner that leaves partitions to the client, and ends its worker at a chosen point."""
@@ -32,17 +35,20 @@ class KillPoints(Partitioner):
             "point", default="before produce", doc="Where to end."
         )
         tokens: str = option("tokens", default="", doc="A folder of files, each good for one end.")
-        ends: Literal["kill", "wait"] = option("ends", default="kill", doc="Kill this worker, or wait to be killed.")
+        ends: Literal["kill", "wait", "lag"] = option(
+            "ends", default="kill", doc="Kill this worker, wait to be killed, or make two attempts of task 0 slow."
+        )
 
     def open(self, task_index: int, task_count: int) -> None:
         """Patch the worker, which lives on with the patch."""
+        self._index = task_index
         if not hasattr(TransactionalProducer, "unpatched"):
             TransactionalProducer.unpatched = TransactionalProducer.commit_transaction
         TransactionalProducer.commit_transaction = patched(self.options, TransactionalProducer.unpatched)
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
         """Return null for every record."""
-        if self.options.point == "before produce":
+        if self.options.point == "before produce" and (self.options.ends != "lag" or self._index == 0):
             end(self.options)
         return pa.nulls(len(values), pa.int32())
 
@@ -69,6 +75,21 @@ def end(options: KillPoints.Options) -> None:
             token.rename(token.with_name(f"used-{os.getpid()}-{token.name}"))
         except FileNotFoundError:
             continue
+        if options.ends == "lag":
+            lag(Path(options.tokens))
+            return
         while options.ends == "wait":
             time.sleep(60)
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def lag(tokens: Path) -> None:
+    """Go on when there is a second attempt, which itself is slow."""
+
+    def attempts() -> int:
+        return len(list(tokens.glob("used-*")))
+
+    if attempts() > 1:
+        time.sleep(SLOW_S)
+    while attempts() < 2:
+        time.sleep(0.05)

@@ -60,6 +60,37 @@ def read_offset_metadata(
         consumer.close()
 
 
+class OffsetCommitter:
+    """Commits offsets to a consumer group without waiting for the brokers' answers.
+
+    Args:
+        client: Properties for the Kafka client.
+        group: The consumer group.
+
+    Raises:
+        OptionsError: The client does not accept its properties.
+    """
+
+    def __init__(self, client: Properties, group: str) -> None:
+        self._group = group
+        self._consumer = _consumer(client, group, "read_uncommitted")
+
+    def commit(self, offset: ClientPartition) -> None:
+        """Commit an offset as soon as the brokers can be reached.
+
+        Raises:
+            ClientError: The client refuses.
+        """
+        with client_errors(f"committing an offset of consumer group {self._group!r}"):
+            self._consumer.commit(offsets=[offset], asynchronous=True)
+            # Takes the answers of the commits before, which would pile up
+            self._consumer.poll(0)
+
+    def close(self) -> None:
+        """Close the client."""
+        self._consumer.close()
+
+
 def retry_transaction_request(request: Callable[[float], T], clock: Clock = SYSTEM_CLOCK) -> T:
     """Return the result of a request, retrying it for a minute while its failure is transient.
 

@@ -51,7 +51,7 @@ class TransactionalProducer(KafkaProducer):
         self.transactional_id = transactional_id
         settings = producer_settings(client, idempotent=True)
         super().__init__({**FAST_RECONNECT, **settings, "transactional.id": transactional_id})
-        self._timeout_ms = int(settings.get(_TIMEOUT, _CLIENT_DEFAULT_TIMEOUT_MS))
+        self._timeout_s = transaction_timeout_s(client)
         self._began: float | None = None
         self._is_stuck = False
 
@@ -145,10 +145,16 @@ class TransactionalProducer(KafkaProducer):
         )
         open_s = 0.0 if self._began is None else time.monotonic() - self._began
         # The brokers do not tell an owner that took too long from one that was replaced
-        if open_s * 1000 < self._timeout_ms:
+        if open_s < self._timeout_s:
             return f"{taken_over}. Give each query a prefix of its own"
         return (
             f"the transaction of transactional id {self.transactional_id!r} was open for {open_s:.0f} s, and brokers "
-            f"abort it after 'properties.{_TIMEOUT}' = {self._timeout_ms}. Raise that option, up to the brokers' "
-            f"'transaction.max.timeout.ms', or give each task fewer rows. (If tasks are not that slow, {taken_over})"
+            f"abort it after 'properties.{_TIMEOUT}' = {self._timeout_s * 1000:.0f}. Raise that option, up to the "
+            f"brokers' 'transaction.max.timeout.ms', or give each task fewer rows. (If tasks are not that slow, "
+            f"{taken_over})"
         )
+
+
+def transaction_timeout_s(client: Properties) -> float:
+    """Return the time after which brokers abort a transaction, in seconds."""
+    return int(client.get(_TIMEOUT, _CLIENT_DEFAULT_TIMEOUT_MS)) / 1000

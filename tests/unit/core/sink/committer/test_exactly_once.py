@@ -86,6 +86,16 @@ def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("millrace.sink.committer.exactly_once.read_registration", lambda *_: None)
 
 
+@pytest.fixture
+def heartbeats(monkeypatch: pytest.MonkeyPatch) -> list[LedgerEntry | None]:
+    """The heartbeats that a fenced attempt finds, one after the other; then the last of them for ever."""
+    found: list[LedgerEntry | None] = [None]
+    module = "millrace.sink.committer.exactly_once"
+    monkeypatch.setattr(f"{module}.last_heartbeat", lambda *_: found.pop(0) if len(found) > 1 else found[0])
+    monkeypatch.setattr(f"{module}.SUCCESSOR_INTERVAL_S", 0.0)
+    return found
+
+
 def written(rows: int, query: str = "run-1") -> Ledger:
     return Ledger((LedgerEntry(query, 0, rows, 0),))
 
@@ -195,6 +205,7 @@ def test_an_abort_that_fails_hides_no_failure(caplog: pytest.LogCaptureFixture) 
     assert caplog.messages == ["no broker; the next attempt aborts it"]
 
 
+@pytest.mark.usefixtures("heartbeats")
 def test_a_fenced_attempt_whose_successor_does_not_commit_fails() -> None:
     sessions = Sessions()
     sessions.failure = FencedError("taken over")
@@ -209,3 +220,24 @@ def test_a_fenced_attempt_succeeds_with_its_successor() -> None:
     sessions.successors_ledger = written(2)
     assert run(sessions, ROWS) == WriteResult(is_skipped=True, is_new=True)
     assert sessions.kept == []
+
+
+def test_a_fenced_attempt_waits_as_long_as_heartbeats_come(heartbeats: list[LedgerEntry | None]) -> None:
+    heartbeats[:] = [LedgerEntry("run-1", 0, 0, at) for at in range(1000)]
+    sessions = Sessions()
+    sessions.failure = FencedError("taken over")
+    with pytest.raises(FencedError, match="taken over"):
+        run(sessions, ROWS)
+    assert len(heartbeats) == 1
+
+
+def test_a_fenced_attempt_does_not_wait_longer_than_a_transaction_may_take(
+    heartbeats: list[LedgerEntry | None],
+) -> None:
+    heartbeats[:] = [LedgerEntry("run-1", 0, 0, at) for at in range(1_000_000)]
+    config = sink_config(topic="orders", **OPTIONS, **{"properties.transaction.timeout.ms": "10"})
+    sessions = Sessions()
+    sessions.failure = FencedError("taken over")
+    with pytest.raises(FencedError, match="taken over"):
+        write_exactly_once(config, TASK, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+    assert len(heartbeats) > 1

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError, LedgerError
-from millrace.kafka.retry import poll
-from millrace.kafka.transactional_producer import TransactionalProducer
+from millrace.kafka.transactional_producer import TransactionalProducer, transaction_timeout_s
+from millrace.sink.committer.heartbeats import heartbeats, last_heartbeat
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
 from millrace.sink.committer.ledger_store import ledger_offset
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
@@ -24,7 +24,10 @@ from millrace.sink.write_task import WriteResult, WriteTask
 logger = logging.getLogger("millrace.sink")
 
 SUCCESSOR_TIMEOUT_S = 10.0
-"""An attempt that was fenced waits this long for its successor to commit."""
+"""An attempt that was fenced waits this long for its successor to commit, or to show that it lives."""
+
+SUCCESSOR_INTERVAL_S = 0.5
+"""Pause between its look-ups of what has become of the successor."""
 
 ProduceRows = Callable[[TransactionalProducer, Iterator[pa.RecordBatch]], WriteResult]
 """Produces rows, and returns when the brokers have acknowledged them."""
@@ -47,7 +50,7 @@ def write_exactly_once(
         batches: Its rows.
         produce_rows: Produces them, in the transaction that is under way.
         sessions: The worker's transactional producers.
-        successor_timeout_s: How long to wait for an attempt that has replaced this one, in seconds.
+        successor_timeout_s: How long to wait for a sign of life of an attempt that has replaced this one, in seconds.
 
     Raises:
         FencedError: Another producer has taken over the task's transactional id, and has not written the micro-batch.
@@ -62,13 +65,14 @@ def write_exactly_once(
         # 2. Take over the transactional id, which fences older attempts, read its ledger, and begin a transaction
         session = sessions.open(config, task)
         try:
-            result = _write_in_transaction(config, task, session, rows, produce_rows)
+            with heartbeats(config, task):
+                result = _write_in_transaction(config, task, session, rows, produce_rows)
         except BaseException:
             # 3. Abort at once: until then readers see nothing of what comes after the transaction
             _abort(session.producer)
             raise
     except FencedError:
-        # 4. A newer attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
+        # 4. Another attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
         if not _successor_commits(config, task, sessions, successor_timeout_s):
             raise
         return WriteResult(is_skipped=True, is_new=True)
@@ -203,11 +207,25 @@ def _abort(producer: TransactionalProducer) -> None:
 
 
 def _successor_commits(config: SinkConfig, task: WriteTask, sessions: TransactionSessions, timeout_s: float) -> bool:
-    def has_committed() -> bool:
+    """Wait while the attempt that has fenced this one lives, and return whether it has committed.
+
+    An attempt that failed instead would be started again, and fence the one that is at work.
+    """
+    fenced = time.monotonic()
+    # The brokers abort the transaction of a successor that lives but hangs
+    latest = fenced + max(timeout_s, transaction_timeout_s(config.client))
+    deadline, seen = fenced + timeout_s, None
+    while True:
         try:
             ledger = sessions.committed_ledger(config, task)
+            if ledger is not None and ledger.has_written(task.query, task.batch):
+                return True
+            heartbeat = last_heartbeat(config, task)
         except ClientError:
+            heartbeat = seen
+        now = time.monotonic()
+        if heartbeat != seen:
+            deadline, seen = now + timeout_s, heartbeat
+        if now > min(deadline, latest):
             return False
-        return ledger is not None and ledger.has_written(task.query, task.batch)
-
-    return poll(has_committed, timeout_s=timeout_s)
+        time.sleep(SUCCESSOR_INTERVAL_S)

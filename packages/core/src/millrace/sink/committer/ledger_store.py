@@ -41,6 +41,11 @@ def ledger_index(config: SinkConfig, group: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def heartbeat_group(config: SinkConfig, task_index: int) -> str:
+    """Return the consumer group of the heartbeats of a task's attempts."""
+    return f"{config.options.transactional_id_prefix}.millrace-heartbeats-{task_index}"
+
+
 def registration_group(config: SinkConfig) -> str:
     """Return the consumer group that says which queries have written with a prefix."""
     return f"{config.options.transactional_id_prefix}.millrace-queries"
@@ -56,7 +61,7 @@ def check_without_members(config: SinkConfig, groups: Mapping[str, bool]) -> Non
     Raises:
         GroupInUseError: A group has members.
     """
-    own = (group for group in groups if group == registration_group(config) or ledger_index(config, group) is not None)
+    own = (group for group in groups if group.startswith(f"{config.options.transactional_id_prefix}.millrace-"))
     for group in own:
         if groups[group]:
             raise GroupInUseError(

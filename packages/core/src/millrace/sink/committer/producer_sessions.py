@@ -76,7 +76,8 @@ class TransactionSessions:
         Raises:
             LedgerError, ClientError: As `read_ledger`.
         """
-        ledger, _ = read_ledger(config, ledger_group(config, task.index))
+        # What is committed by now: a successor may have its transaction open for long
+        ledger, _ = read_ledger(config, ledger_group(config, task.index), is_final=False)
         return ledger
 
     def clear(self) -> None:
