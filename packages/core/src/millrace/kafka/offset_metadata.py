@@ -61,7 +61,7 @@ def read_offset_metadata(
 
 
 class OffsetCommitter:
-    """Commits offsets to a consumer group without waiting for the brokers' answers.
+    """A client that commits offsets to a consumer group without waiting for the brokers' answers.
 
     Args:
         client: Properties for the Kafka client.
