@@ -18,7 +18,7 @@ from millrace_formats.avro.confluent_format import AvroConfluentFormat
 from millrace_formats.avro.registry.options import AvroRegistryOptions
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded, framed
-from unit.formats.test_conformance import NULLS, SCALAR_ROWS, SCALARS
+from unit.formats.conformance_rows import SCALAR_ROWS, NestedRows
 
 
 @pytest.fixture
@@ -31,8 +31,9 @@ def options(registry: Any) -> AvroRegistryOptions:
     return AvroRegistryOptions(url=registry.url)
 
 
-class TestAvroConfluent(FormatSuite):
+class TestAvroConfluent(NestedRows, FormatSuite):
     bad = (b"", b"\0", b"{}", b"\1\0\0\0\1x", b"\0\x7f\0\0\0x", b"\0\xff\xff\xff\xffx")
+    scalar_rows = (SCALAR_ROWS[0] | {"time": dt.time(23, 59, 59, 999000)}, SCALAR_ROWS[1])
 
     @pytest.fixture(autouse=True)
     def _start(self, registry: Any) -> None:
@@ -42,21 +43,6 @@ class TestAvroConfluent(FormatSuite):
         return AvroConfluentFormat(
             AvroRegistryOptions(url=self.url, subject="conformance-value", legacy_timestamps=False)
         )
-
-    def schema(self) -> pa.Schema:
-        scalars = pa.struct(list(SCALARS))
-        nested = [("list", pa.list_(scalars)), ("map", pa.map_(pa.string(), scalars)), ("struct", scalars)]
-        return pa.schema([*SCALARS, *(pa.field(*field) for field in nested)], metadata=SCALARS.metadata)
-
-    def rows(self) -> pa.RecordBatch:
-        first, second = SCALAR_ROWS
-        first = first | {"time": dt.time(23, 59, 59, 999000)}
-        rows = [
-            first | {"list": [second, None, NULLS], "map": [("a\"'\n", first), ("", None)], "struct": second},
-            second | {"list": [], "map": [], "struct": NULLS},
-            NULLS | {"list": None, "map": None, "struct": None},
-        ]
-        return pa.RecordBatch.from_pylist(rows, schema=self.schema())
 
 
 def record(*fields: Any, name: str = "Order") -> dict[str, Any]:

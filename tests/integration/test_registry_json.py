@@ -21,7 +21,7 @@ from millrace_formats.json.confluent_format import JsonConfluentFormat
 from millrace_formats.json.registry.options import JsonRegistryOptions
 from millrace_formats.registry.frame import frame_of
 from support.registry_messages import read, write
-from unit.formats.test_conformance import NULLS, SCALAR_ROWS, SCALARS
+from unit.formats.conformance_rows import NestedRows
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def evolved(registry: Any, topic: str) -> list[bytes]:
     return [frame_of(schema_id) + json.dumps(each).encode() for schema_id, each in zip(ids, WRITTEN, strict=True)]
 
 
-class TestJsonConfluent(FormatSuite):
+class TestJsonConfluent(NestedRows, FormatSuite):
     bad = (b"", b"\0", b"{}", b"\1\0\0\0\1{}", b"\0\x7f\0\0\0{}", b"\0\xff\xff\xff\xff{}")
 
     @pytest.fixture(autouse=True)
@@ -60,20 +60,6 @@ class TestJsonConfluent(FormatSuite):
 
     def make_format(self) -> Format:
         return JsonConfluentFormat(JsonRegistryOptions(url=self.url, subject="conformance-json"))
-
-    def schema(self) -> pa.Schema:
-        scalars = pa.struct(list(SCALARS))
-        nested = [("list", pa.list_(scalars)), ("map", pa.map_(pa.string(), scalars)), ("struct", scalars)]
-        return pa.schema([*SCALARS, *(pa.field(*field) for field in nested)], metadata=SCALARS.metadata)
-
-    def rows(self) -> pa.RecordBatch:
-        first, second = SCALAR_ROWS
-        rows = [
-            first | {"list": [second, None, NULLS], "map": [("a\"'\n", first), ("", None)], "struct": second},
-            second | {"list": [], "map": [], "struct": NULLS},
-            NULLS | {"list": None, "map": None, "struct": None},
-        ]
-        return pa.RecordBatch.from_pylist(rows, schema=self.schema())
 
 
 def test_messages_of_three_versions_are_read_together(registry: Any, topic: str) -> None:

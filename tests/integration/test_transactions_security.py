@@ -7,11 +7,9 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -27,6 +25,7 @@ from confluent_kafka.admin import (
 from millrace_broker import KafkaBroker, Listener
 from support.certificates import authority, issue, java_truststore
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
+from support.post_server import post_server
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
@@ -208,27 +207,12 @@ def endpoint() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Serve tokens for a client's id and secret; yield the address and the requests."""
     asked_for: list[tuple[str, str]] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            login = base64.b64decode(self.headers["Authorization"].removeprefix("Basic ")).decode()
-            asked_for.append((login, self.rfile.read(int(self.headers["Content-Length"])).decode()))
-            body = json.dumps({"access_token": token(), "token_type": "Bearer", "expires_in": 300}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(authorization: str, body: str) -> tuple[int, bytes]:
+        asked_for.append((base64.b64decode(authorization.removeprefix("Basic ")).decode(), body))
+        return 200, json.dumps({"access_token": token(), "token_type": "Bearer", "expires_in": 300}).encode()
 
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/token", asked_for
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with post_server(answer) as url:
+        yield f"{url}/token", asked_for
 
 
 def test_with_a_token_of_an_endpoint(secured, left_secured, endpoint):

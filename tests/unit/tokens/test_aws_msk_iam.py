@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import base64
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,6 +11,7 @@ import pytest
 from millrace.errors import ClientError, OptionsError
 from millrace.testing import TokenProviderSuite
 from millrace_tokens.aws_msk_iam import AwsMskIamOptions, AwsMskIamTokens
+from support.post_server import post_server
 
 BROKERS = ("b-1.demo.abc123.c2.kafka.eu-west-1.amazonaws.com:9098",)
 ROLE_ARN = "arn:aws:iam::123456789012:role/reader"
@@ -107,25 +106,13 @@ def sts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, str]]]:
         <SessionToken>session-token</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration>
         </Credentials></AssumeRoleResult></AssumeRoleResponse>"""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            asked.append({name: values[0] for name, values in parse_qs(body).items()})
-            self.send_response(200)
-            self.send_header("Content-Type", "text/xml")
-            self.end_headers()
-            self.wfile.write(answer.encode())
+    def assume_role(_: str, body: str) -> tuple[int, bytes]:
+        asked.append({name: values[0] for name, values in parse_qs(body).items()})
+        return 200, answer.encode()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://127.0.0.1:{server.server_port}")
+    with post_server(assume_role, "text/xml") as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", url)
         yield asked
-        server.shutdown()
-        thread.join()
 
 
 def test_a_role_is_assumed(sts: list[dict[str, str]]) -> None:

@@ -3,8 +3,6 @@ import datetime
 import json
 import os
 import ssl
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from millrace.errors import ClientError, MachineError, OptionsError
 from millrace_cli.transactions.login import login, tls_context
 from millrace_cli.transactions.token import SingleToken
 from support.certificates import authority, issue
+from support.post_server import post_server
 
 
 @pytest.fixture(scope="module")
@@ -157,25 +156,8 @@ def endpoint():
     """Serve the answers that a test puts into a list."""
     answers = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            code, body = answers[0]
-            self.send_response(code)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *arguments):
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/token", answers
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with post_server(lambda *_: answers[0]) as url:
+        yield f"{url}/token", answers
 
 
 def test_a_token_comes_with_the_extensions_that_are_configured(endpoint):

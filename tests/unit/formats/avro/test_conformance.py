@@ -11,7 +11,7 @@ import pyarrow as pa
 from millrace.contracts import Format
 from millrace.testing import FormatSuite
 from millrace_formats.avro import AvroFormat, AvroOptions
-from unit.formats.test_conformance import NULLS, SCALAR_ROWS, SCALARS
+from unit.formats.conformance_rows import NULLS, SCALAR_ROWS, NestedRows
 
 
 def to_millis(row: dict[str, Any]) -> dict[str, Any]:
@@ -21,27 +21,14 @@ def to_millis(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class TestAvro(FormatSuite):
+class TestAvro(NestedRows, FormatSuite):
     # A byte that is a branch of no union, a message that ends too soon, and a boolean that is none
     bad = (b"", b"\x04", b"\x02", b"\x02\x05")
+    scalar_rows = tuple(map(to_millis, SCALAR_ROWS))
     options = AvroOptions()
 
     def make_format(self) -> Format:
         return AvroFormat(self.options)
-
-    def schema(self) -> pa.Schema:
-        scalars = pa.struct(list(SCALARS))
-        nested = [("list", pa.list_(scalars)), ("map", pa.map_(pa.string(), scalars)), ("struct", scalars)]
-        return pa.schema([*SCALARS, *(pa.field(*field) for field in nested)], metadata=SCALARS.metadata)
-
-    def rows(self) -> pa.RecordBatch:
-        first, second = map(to_millis, SCALAR_ROWS)
-        rows = [
-            first | {"list": [second, None, NULLS], "map": [("a\"'\n", first), ("", None)], "struct": second},
-            second | {"list": [], "map": [], "struct": NULLS},
-            NULLS | {"list": None, "map": None, "struct": None},
-        ]
-        return pa.RecordBatch.from_pylist(rows, schema=self.schema())
 
 
 class TestAvroJson(TestAvro):
@@ -60,7 +47,7 @@ class TestAvroWithMicroseconds(TestAvro):
 
 
 class TestAvroOfAGivenSchema(FormatSuite):
-    """One that the fast reader does not take: a union of several types, and a fixed of an odd size."""
+    """A schema that the fast reader does not take: a union of several types, and a fixed of an odd size."""
 
     bad = (b"", b"\x06", b"\x04\x02", b"\x00\x00")
 

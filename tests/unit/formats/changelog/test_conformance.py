@@ -14,7 +14,7 @@ from millrace_formats.changelog.debezium_json import DebeziumJsonFormat, Debeziu
 from millrace_formats.changelog.maxwell_json import MaxwellJsonFormat
 from millrace_formats.changelog.ogg_json import OggJsonFormat
 from millrace_formats.changelog.options import ChangeOptions
-from unit.formats.test_conformance import NULLS, SCALAR_ROWS, SCALARS
+from unit.formats.conformance_rows import NestedRows
 
 OLD, NEW = {"int": 1, "string": "a", "double": 0.5}, {"int": 2, "string": None, "double": 1.5}
 SOURCE = {"db": "shop", "table": "orders", "ts_ms": 1_589_362_330_000, "pos": 154, "gtid": None}
@@ -24,24 +24,10 @@ def message(**fields: Any) -> bytes:
     return json.dumps(fields).encode()
 
 
-class ChangesSuite(ChangelogFormatSuite):
+class ChangesSuite(NestedRows, ChangelogFormatSuite):
     """Tests common to the formats of changes in JSON."""
 
     kinds_read: ClassVar = {"-U": "-D", "+U": "+I"}
-
-    def schema(self) -> pa.Schema:
-        scalars = pa.struct(list(SCALARS))
-        nested = [("list", pa.list_(scalars)), ("map", pa.map_(pa.string(), scalars)), ("struct", scalars)]
-        return pa.schema([*SCALARS, *(pa.field(*field) for field in nested)], metadata=SCALARS.metadata)
-
-    def rows(self) -> pa.RecordBatch:
-        first, second = SCALAR_ROWS
-        rows = [
-            first | {"list": [second, None, NULLS], "map": [("a\"'\n", first), ("", None)], "struct": second},
-            second | {"list": [], "map": [], "struct": NULLS},
-            NULLS | {"list": None, "map": None, "struct": None},
-        ]
-        return pa.RecordBatch.from_pylist(rows, schema=self.schema())
 
 
 class TestDebezium(ChangesSuite):
