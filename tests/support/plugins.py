@@ -108,3 +108,9 @@ class KeepNothing(DeadLetterCollector):
 
     def collect(self, letters: Sequence[DeadLetter], producer: RecordProducer) -> None:
         """Drop them."""
+
+
+class ListOfTopics(KeepNothing):
+    """A collector that breaks its contract: its topics are a list."""
+
+    topics = ["dead"]  # noqa: RUF012 - the contract asks for a property

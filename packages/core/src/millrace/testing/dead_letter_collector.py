@@ -127,6 +127,7 @@ class DeadLetterCollectorSuite(PluginOptionsSuite):
 
     def test_topics_are_named_with_their_options(self) -> None:
         topics = self.make_collector().topics
+        assert isinstance(topics, Mapping), f"`topics` must map topics to the options that name them; it is {topics!r}"
         names = {*topics, *topics.values()}
         assert all(isinstance(name, str) for name in names), (
             "`topics` maps the names of topics to those of their options"

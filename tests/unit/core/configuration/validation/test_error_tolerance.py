@@ -74,6 +74,13 @@ def test_a_topic_needs_the_collector_that_has_it() -> None:
     )
 
 
+def test_a_collector_whose_topics_have_no_options_is_told() -> None:
+    assert problems({**BASE, **TOLERANT, "dirty-data.collector": "support.plugins:ListOfTopics"}) == (
+        "option 'dirty-data.collector': the property 'topics' of 'support.plugins:ListOfTopics' must map topics to the "
+        "options that name them; it is ['dead']",
+    )
+
+
 def test_a_collector_that_is_not_installed_is_told_with_those_that_are() -> None:
     assert problems({**BASE, **TOLERANT, "dirty-data.collector": "loger"}) == (
         "option 'dirty-data.collector': unknown dead letter collector 'loger'; installed: logger, topic. Did you mean "

@@ -56,7 +56,13 @@ def dead_letter_topic_problems(options: SourceOptions, collector: PluginRef | No
         options: The options of the source.
         collector: The collector; None without one.
     """
-    topics: Mapping[str, str] = {} if collector is None else collector.create().topics
+    topics = {} if collector is None else collector.create().topics
+    if not isinstance(topics, Mapping):
+        yield (
+            f"option {_COLLECTOR!r}: the property 'topics' of {options.dirty_collector!r} must map topics to the "
+            f"options that name them; it is {topics!r}"
+        )
+        return
     for topic, option in topics.items():
         if _reads(options, topic):
             yield f"option '{_COLLECTOR}.{option}': {topic!r} is among the topics that are read; give another one"
