@@ -113,6 +113,34 @@ def test_a_restart_with_fewer_tasks_ends_the_transactions_of_those_that_are_gone
     with copy.driver(tasks=2) as running:
         running.result(120)
     assert copy.open_transactions() == []
+
+
+def kill_when_two_of_four_tasks_have_written(copy):
+    copy.give_tokens(2)
+    with copy.driver("after commit", cores=2, tasks=4) as running:
+        wait_until(lambda: copy.used() == 2, "two tasks to have committed", 120)
+        running.kill()
+    written = copy.copied()
+    assert 0 < written.total() < 1_000
+    return written
+
+
+def test_a_query_killed_on_two_cores_goes_on_with_five_and_is_refused_with_another_division(copy):
+    written = kill_when_two_of_four_tasks_have_written(copy)
+    with copy.driver(cores=5, tasks=3) as running, pytest.raises(AssertionError, match="rows by this task before"):
+        running.result(120)
+    # Neither has a task written that had not written before
+    assert copy.copied() == written
+    with copy.driver(cores=5, tasks=4) as running:
+        running.result(120)
+    assert copy.copied() == Counter(range(NUMBERS))
+
+
+def test_one_task_that_compares_goes_on_after_any_division(copy):
+    kill_when_two_of_four_tasks_have_written(copy)
+    comparing = {**copy.write_options(), "sink.exactly-once.if-in-doubt": "compare"}
+    with copy.driver(tasks=1, write=comparing) as running:
+        running.result(120)
     assert copy.copied() == Counter(range(NUMBERS))
 
 

@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 ORDERS = (
     "orders",
     "large-orders",
+    "order-counts",
+    "frequent-countries",
     "copied-orders",
     "order-changes",
     "typed-orders",

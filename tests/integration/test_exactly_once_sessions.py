@@ -1,11 +1,11 @@
-"""The settings of a session that writes exactly once."""
+"""The settings of a session that writes exactly once, and writes inside foreachBatch."""
 
 from __future__ import annotations
 
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from millrace.spark.division import STATELESS_ADAPTIVE_EXECUTION
+from millrace.spark.division import ADAPTIVE_EXECUTION, STATELESS_ADAPTIVE_EXECUTION
 from support.kafka import consume, produce
 
 
@@ -26,3 +26,73 @@ def test_a_session_that_divides_by_the_number_of_cores_is_refused(spark, connect
     assert consume(broker.bootstrap_servers, topic) == []
     writer.start().awaitTermination()
     assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"a"]
+
+
+@pytest.fixture
+def callback(spark, connection, broker, make_topic, tmp_path):
+    """Runs a query with a foreachBatch callback over two records, each in a partition and task of its own."""
+    source = make_topic(2)
+    produce(broker.bootstrap_servers, source, [{"value": b"a", "partition": 0}, {"value": b"b", "partition": 1}])
+    read = {**connection, "topic": source, "scan.startup.mode": "earliest-offset", "scan.parallelism": "2"}
+
+    def run(write):
+        rows = spark.readStream.format("millrace").options(**read).load().select("value", "partition")
+        writer = rows.writeStream.foreachBatch(write).option("checkpointLocation", str(tmp_path / "checkpoint"))
+        query = writer.trigger(availableNow=True).start()
+        try:
+            query.awaitTermination()
+        finally:
+            query.stop()
+
+    spark.conf.set(ADAPTIVE_EXECUTION, "false")
+    yield run
+    spark.conf.unset(ADAPTIVE_EXECUTION)
+
+
+@pytest.fixture
+def append(connection, make_topic, broker):
+    """Appends rows to a topic exactly once, with a prefix; its values are in the attribute of that name."""
+    topic = make_topic(2)
+    options = {**connection, "topic": topic, "sink.delivery-guarantee": "exactly-once"}
+
+    def save(rows, prefix="first"):
+        writer = rows.select("value").write.format("millrace").options(**options).mode("append")
+        writer.option("sink.transactional-id-prefix", f"{topic}-{prefix}").save()
+
+    save.values = lambda: sorted(message.value().decode() for message in consume(broker.bootstrap_servers, topic))
+    return save
+
+
+def forget_micro_batch(tmp_path):
+    """Make Spark repeat micro-batch 0, as if the driver had been killed before it took note of it."""
+    for name in ("0", ".0.crc"):
+        (tmp_path / "checkpoint" / "commits" / name).unlink()
+
+
+def test_a_write_of_a_callback_writes_a_micro_batch_once(callback, append, tmp_path):
+    for _ in range(2):
+        callback(lambda batch, _: append(batch))
+        assert append.values() == ["a", "b"]
+        forget_micro_batch(tmp_path)
+    # A callback that gets another sink later
+    callback(lambda batch, _: (append(batch), append(batch, "second")))
+    assert append.values() == ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("condition", ["true", "partition = 1"])
+def test_two_writes_of_a_callback_with_one_prefix_are_refused_at_each_start(callback, append, condition):
+    def write(batch, _):
+        append(batch.where("partition = 0"))
+        append(batch.where(condition))
+
+    for _ in range(2):
+        with pytest.raises(StreamingQueryException, match=r"micro-batch 0 is written twice with 'sink\.transa"):
+            callback(write)
+        assert append.values().count("a") == 1
+
+
+def test_a_callback_in_a_session_that_divides_by_the_number_of_cores_is_refused(spark, callback, append):
+    spark.conf.unset(ADAPTIVE_EXECUTION)
+    with pytest.raises(StreamingQueryException, match="inside foreachBatch requires the session's setting"):
+        callback(lambda batch, _: append(batch))
+    assert append.values() == []

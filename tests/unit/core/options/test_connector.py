@@ -17,7 +17,7 @@ NOT_NEGATIVE = "expected greater than or equal to 0"
 ABOVE_ZERO = "expected greater than 0"
 DURATION = "expected a duration such as '5 min', '30 s' or '500 ms'"
 GUARANTEE = "expected one of none, at-least-once, exactly-once"
-IN_DOUBT = "expected one of fail, write, skip"
+IN_DOUBT = "expected one of fail, compare, write, skip"
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ CASES |= {
         ),
         "sink.transactional-id-prefix": Case(None, {"orders-copy": "orders-copy"}, {}),
         "sink.exactly-once.if-in-doubt": Case(
-            "fail", {each: each for each in ("fail", "write", "skip")}, {"": IN_DOUBT, "stop": IN_DOUBT}
+            "fail", {each: each for each in ("fail", "compare", "write", "skip")}, {"": IN_DOUBT, "stop": IN_DOUBT}
         ),
         "sink.partitioner": Case("default", {"fixed": "fixed", "acme.geo:Geo": "acme.geo:Geo"}, {}),
         "sink.metrics.address": Case(

@@ -240,11 +240,12 @@ class SinkOptions(TableOptions):
         doc="With exactly-once: the prefix of the transactional ids of the tasks, <prefix>-<task index>. "
         "Each query needs one of its own, and keeps it.",
     )
-    if_in_doubt: Literal["fail", "write", "skip"] = option(
+    if_in_doubt: Literal["fail", "compare", "write", "skip"] = option(
         "sink.exactly-once.if-in-doubt",
         default="fail",
         doc="The action of a task that cannot find out whether its rows are already written, because Kafka "
-        "has forgotten it or the query was changed: fail, write all of them, perhaps twice, or skip all of them (an "
+        "has forgotten it or the query was changed: fail, write all of them, perhaps twice, or skip all of them. "
+        "compare, once in a query of one task that was changed: read the topics back and write what they lack (an "
         "addition).",
     )
     partitioner: str = option(

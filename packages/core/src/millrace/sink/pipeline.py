@@ -11,12 +11,16 @@ import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.contracts import Partitioner
+from millrace.errors import LedgerError
 from millrace.gc_control import garbage_collection_paused
 from millrace.kafka.producer import KafkaProducer, producer_for
+from millrace.sink.committer.completed_batches import CompletedRun, completed_run, note_completed_run
 from millrace.sink.committer.exactly_once import SUCCESSOR_TIMEOUT_S, write_exactly_once
+from millrace.sink.committer.ledger_store import one_prefix_for_two_writes
 from millrace.sink.committer.orphaned_ledgers import check_first_batch
 from millrace.sink.committer.producer_sessions import TransactionSessions
 from millrace.sink.committer.query_registration import register_query
+from millrace.sink.committer.read_back import CommittedRecords
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.sink.writer.partition import choose_partitions
 from millrace.sink.writer.produce import RecordWriter
@@ -58,6 +62,7 @@ def write(
             produce_rows,
             sessions=TransactionSessions(resources),
             successor_timeout_s=successor_timeout_s,
+            resources=resources,
         )
     else:
         producer = producer_for(config.client, idempotent=config.options.waits_for_brokers, resources=resources)
@@ -68,7 +73,12 @@ def write(
 
 
 def _produce_rows(
-    config: SinkConfig, schema: pa.Schema, task: WriteTask, producer: KafkaProducer, batches: Iterable[pa.RecordBatch]
+    config: SinkConfig,
+    schema: pa.Schema,
+    task: WriteTask,
+    producer: KafkaProducer,
+    batches: Iterable[pa.RecordBatch],
+    already: CommittedRecords | None = None,
 ) -> WriteResult:
     builder = record_builder_for(config, schema)
     partitioner: Partitioner = config.partitioner.create()
@@ -79,7 +89,8 @@ def _produce_rows(
     with garbage_collection_paused():
         for batch in batches:
             rows += batch.num_rows
-            for records in builder.build(batch):
+            for built in builder.build(batch):
+                records = built if already is None else already.missing(built)
                 count = producer.partition_count(records.topic)
                 partitions = choose_partitions(partitioner, config.partitioner.name, records, count)
                 writer.write(records, partitions)
@@ -102,7 +113,7 @@ def _produce_rows(
 
 
 def commit_micro_batch(
-    config: SinkConfig, query: str, run: str, batch: int, results: Mapping[int, WriteResult]
+    config: SinkConfig, query: str, run: str, batch: int, results: Mapping[int, WriteResult], write: str = ""
 ) -> None:
     """Complete a micro-batch all tasks of which have written; on the driver.
 
@@ -112,13 +123,26 @@ def commit_micro_batch(
         run: Its run.
         batch: The micro-batch.
         results: The results of its tasks by their indexes, as far as they are known.
+        write: The id of a batch write inside foreachBatch; empty for a streaming write.
 
     Raises:
-        LedgerError: Tasks that have no rows of the micro-batch any more have written some before.
+        LedgerError: Tasks that have no rows of the micro-batch any more have written some before, or another write of
+            the foreachBatch callback has the same prefix.
         ClientError: The brokers refuse, or do not answer.
     """
     if not config.options.is_exactly_once:
         return
+    if write:
+        _check_single_write(config, run, batch, write)
     writers = [index for index, result in results.items() if result.rows or result.is_skipped]
     check_first_batch(config, query, run, batch, writers)
     register_query(config, query, run, batch)
+    if write:
+        note_completed_run(config, CompletedRun(run, batch, time.time(), write))
+
+
+def _check_single_write(config: SinkConfig, run: str, batch: int, write: str) -> None:
+    # Their tasks notice it by their ledgers, unless each has rows in one of the two writes only
+    completed = completed_run(config)
+    if completed is not None and (completed.run, completed.batch) == (run, batch) and completed.write != write:
+        raise LedgerError(one_prefix_for_two_writes(config, batch))

@@ -18,6 +18,7 @@ class WriteTask:
         is_streaming: Whether it writes a micro-batch of a streaming query.
         run: The run of the streaming query, another one after each start.
         completed_batch: A micro-batch that this run has completed, as far as the driver knows.
+        write: The id of a batch write inside foreachBatch; empty for a streaming write.
     """
 
     index: int
@@ -27,6 +28,13 @@ class WriteTask:
     is_streaming: bool = False
     run: str = ""
     completed_batch: int | None = None
+    write: str = ""
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """True if an earlier run may have written some of the micro-batch: a run repeats its first one at most."""
+        is_later = self.completed_batch is not None and self.completed_batch < self.batch
+        return self.is_streaming and bool(self.run) and not is_later
 
 
 @dataclass(frozen=True)

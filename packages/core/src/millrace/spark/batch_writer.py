@@ -1,4 +1,4 @@
-"""The writer that Spark calls for a batch write."""
+"""The writer that Spark calls for a batch write, also for one inside foreachBatch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
+from millrace.pyspark_internals import streaming_query_id
 from millrace.sink.write_task import WriteTask
+from millrace.spark.division import check_division_is_repeatable
 from millrace.spark.errors import user_errors
-from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase
+from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase, task_reports
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 class BatchWriter(WriterBase, DataSourceArrowWriter):
     """Append the rows of a DataFrame to topics.
+
+    Inside foreachBatch with exactly-once it writes the micro-batch, once for each prefix, whatever is repeated.
 
     Args:
         config: The sink's configuration.
@@ -33,10 +37,13 @@ class BatchWriter(WriterBase, DataSourceArrowWriter):
                 raise OptionsError("sink", ("a topic cannot be overwritten; use .mode('append')",))
         super().__init__(config, schema)
         # Sent to all tasks: a repeated attempt finds its ledger entry by it
-        self._run = str(uuid.uuid4())
+        self._write_id = str(uuid.uuid4())
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Report a write whose tasks have all written; on the driver."""
+        """Complete a write whose tasks have all written; on the driver."""
+        batch = next((report.batch for report in task_reports(messages)), None)
+        if batch is not None:
+            self._commit_micro_batch(messages, batch, self._write_id)
         self._report(messages)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
@@ -44,5 +51,8 @@ class BatchWriter(WriterBase, DataSourceArrowWriter):
         self._report(messages)
 
     def _task(self, context: TaskContext) -> WriteTask:
-        # Also inside foreachBatch, which may write several times for one micro-batch
-        return WriteTask(context.partitionId(), TASK_COUNT_UNKNOWN, self._run)
+        if not self._config.options.is_exactly_once or not streaming_query_id(context):
+            return WriteTask(context.partitionId(), TASK_COUNT_UNKNOWN, self._write_id)
+        with user_errors():
+            check_division_is_repeatable(context, is_batch=True)
+        return self._micro_batch_task(context, self._write_id)

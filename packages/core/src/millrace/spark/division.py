@@ -10,22 +10,29 @@ from millrace.pyspark_internals import session_setting
 STATELESS_ADAPTIVE_EXECUTION = "spark.sql.adaptive.streaming.stateless.enabled"
 """Spark's setting, true by default, that divides a shuffle by the sizes of its parts and the number of cores."""
 
-# Spark turns the former off for queries with state
-_OFF = (STATELESS_ADAPTIVE_EXECUTION, "spark.sql.adaptive.enabled")
+ADAPTIVE_EXECUTION = "spark.sql.adaptive.enabled"
+"""Spark's setting that does the same for batch queries, of which a foreachBatch callback consists. Spark turns it off
+itself for a streaming query with state."""
 
 
-def check_division_is_repeatable(context: TaskContext) -> None:
+def check_division_is_repeatable(context: TaskContext, *, is_batch: bool = False) -> None:
     """Check that Spark divides a repeated micro-batch as it did before; in a task, before it writes.
+
+    Args:
+        context: The task's context.
+        is_batch: Whether the task belongs to a batch write inside foreachBatch.
 
     Raises:
         OptionsError: The session's settings let it divide otherwise.
     """
-    settings = (session_setting(context, name) for name in _OFF)
+    deciding = (ADAPTIVE_EXECUTION,) if is_batch else (STATELESS_ADAPTIVE_EXECUTION, ADAPTIVE_EXECUTION)
+    settings = (session_setting(context, name) for name in deciding)
     if not any(setting is not None and setting.lower() == "false" for setting in settings):
+        writer = "exactly-once inside foreachBatch" if is_batch else "exactly-once"
         problem = (
-            f"exactly-once requires the session's setting '{STATELESS_ADAPTIVE_EXECUTION}' to be 'false'. Otherwise "
-            f"Spark divides a micro-batch by the number of cores, and a repeated one into other tasks than those that "
-            f"have written it. Call spark.conf.set('{STATELESS_ADAPTIVE_EXECUTION}', 'false') before the query "
-            f"starts, or pass it to spark-submit with --conf"
+            f"{writer} requires the session's setting '{deciding[0]}' to be 'false'. Otherwise Spark divides a "
+            f"micro-batch by the number of cores, and a repeated one into other tasks than those that have written it. "
+            f"Call spark.conf.set('{deciding[0]}', 'false') before the query starts, or pass it to spark-submit with "
+            f"--conf"
         )
         raise OptionsError("sink", (problem,))

@@ -11,6 +11,7 @@ from pyspark.sql.datasource import WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.gc_control import freeze_loaded_objects
+from millrace.pyspark_internals import micro_batch_id, query_run_id, streaming_query_id
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.spark.errors import executor_errors, user_errors
 from millrace.spark.schema import arrow_schema
@@ -34,6 +35,7 @@ class TaskReport(WriterCommitMessage):
         attempt: The number of attempts before this one.
         run: The run of its query.
         index: Its index.
+        batch: The micro-batch; None for a batch write outside of foreachBatch.
     """
 
     query: str
@@ -41,6 +43,7 @@ class TaskReport(WriterCommitMessage):
     attempt: int = 0
     run: str = ""
     index: int = 0
+    batch: int | None = None
 
 
 def task_reports(messages: Sequence[WriterCommitMessage | None]) -> list[TaskReport]:
@@ -67,6 +70,7 @@ class WriterBase:
     def __init__(
         self, config: SinkConfig, schema: StructType, *, check: bool = True, connect_timeout_s: float | None = None
     ) -> None:
+        from millrace.sink.committer.completed_batches import completed_run
         from millrace.sink.preflight import prepare
         from millrace.sink.writer.record_builder import record_builder_for
 
@@ -76,6 +80,7 @@ class WriterBase:
             record_builder_for(config, self._schema)
             if check:
                 self._config = prepare(config, connect_timeout_s)
+        self._completed = completed_run(self._config) if config.options.is_exactly_once else None
         freeze_loaded_objects()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
@@ -87,7 +92,31 @@ class WriterBase:
         with executor_errors():
             result = write(self._config, self._schema, iterator, task)
         freeze_loaded_objects()
-        return TaskReport(task.query, result, context.attemptNumber(), task.run, task.index)
+        batch = task.batch if task.is_streaming else None
+        return TaskReport(task.query, result, context.attemptNumber(), task.run, task.index, batch)
+
+    def _commit_micro_batch(self, messages: Sequence[WriterCommitMessage | None], batch: int, write: str = "") -> None:
+        from millrace.sink.pipeline import commit_micro_batch
+
+        reports = task_reports(messages)
+        if reports:
+            results = {report.index: report.result for report in reports}
+            with user_errors():
+                commit_micro_batch(self._config, reports[0].query, reports[0].run, batch, results, write)
+
+    def _micro_batch_task(self, context: TaskContext, write: str = "") -> WriteTask:
+        run = query_run_id(context)
+        completed = self._completed
+        return WriteTask(
+            context.partitionId(),
+            TASK_COUNT_UNKNOWN,
+            query=streaming_query_id(context),
+            batch=micro_batch_id(context),
+            is_streaming=True,
+            run=run,
+            completed_batch=completed.batch if completed is not None and completed.run == run else None,
+            write=write,
+        )
 
     def _report(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         if not self._config.options.is_measured:

@@ -68,7 +68,7 @@ class Sessions(TransactionSessions):
         self.kept.append(session)
 
 
-def produce(producer: Any, batches: Iterator[pa.RecordBatch]) -> WriteResult:
+def produce(producer: Any, batches: Iterator[pa.RecordBatch], already: object = None) -> WriteResult:
     rows = sum(batch.num_rows for batch in batches)
     producer.calls.append(f"produce {rows}")
     return WriteResult(rows, rows)
@@ -132,6 +132,23 @@ def test_rows_that_are_written_already_are_not_produced() -> None:
     assert sessions.kept == [sessions.session]
 
 
+def test_a_run_confirms_what_an_earlier_one_has_written() -> None:
+    sessions = Sessions(Ledger((LedgerEntry("run-1", 0, 2, 0, "earlier", began_ms=77),)))
+    assert run(sessions, ROWS).is_skipped
+    assert sessions.producer.calls == ["open", "commit"]
+    assert sessions.session.ledger is not None
+    (entry,) = sessions.session.ledger.entries
+    assert (entry.rows, entry.run, entry.began_ms) == (2, "", 77)
+
+
+def test_a_second_write_of_a_callback_with_the_same_prefix_is_refused() -> None:
+    task = replace(TASK, is_streaming=True, write="second")
+    sessions = Sessions(Ledger((LedgerEntry("run-1", 0, 2, 0, "", "first"),)))
+    with pytest.raises(LedgerError, match=r"micro-batch 0 is written twice with .* = 'copy': by two writes of one"):
+        write_exactly_once(WRITING, task, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+    assert sessions.producer.calls == ["open", "abort"]
+
+
 def test_what_is_skipped_in_doubt_is_committed_by_the_ledger_alone(
     forgotten: None, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -185,7 +202,7 @@ def test_other_rows_than_were_written_follow_the_users_option(
 
 
 def test_a_failure_aborts_at_once_and_the_producer_is_not_kept() -> None:
-    def fail(producer: Producer, _: object) -> WriteResult:
+    def fail(producer: Producer, *_: object) -> WriteResult:
         producer.calls.append("produce")
         raise DeliveryError("as the test wants")
 

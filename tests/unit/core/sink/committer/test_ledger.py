@@ -10,7 +10,12 @@ from millrace.sink.committer.ledger import QUERY_LIVENESS_S, Ledger, LedgerEntry
 NOW = 10_000.0
 
 entries = st.builds(
-    LedgerEntry, st.sampled_from(["a", "b", "c"]) | st.text(max_size=40), *[st.integers(0, 2**40) for _ in range(3)]
+    LedgerEntry,
+    st.sampled_from(["a", "b", "c"]) | st.text(max_size=40),
+    *[st.integers(0, 2**40) for _ in range(3)],
+    run=st.text(max_size=36),
+    write=st.text(max_size=36),
+    began_ms=st.integers(0, 2**42),
 )
 
 
@@ -39,7 +44,8 @@ def test_a_ledger_knows_the_newest_of_each_query_and_stays_small(found: list[Led
     assert merged.entries[0] == found[-1]
     assert len({entry.query for entry in merged.entries}) == len(merged.entries) <= 8
     assert all(merged.entry(entry.query) == entry for entry in merged.entries)
-    assert len(Ledger(tuple(LedgerEntry("q" * 36, 2**40, 2**40, 2**34) for _ in range(8))).to_text()) < 4096
+    largest = LedgerEntry("q" * 36, 2**40, 2**40, 2**34, "r" * 36, "w" * 36, 2**42)
+    assert len(Ledger((largest,) * 8).to_text()) < 4096
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"v":2,"written":[]}', '{"v":1,"written":[["q"]]}', "hello"])

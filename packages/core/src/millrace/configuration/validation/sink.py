@@ -25,6 +25,11 @@ def _delivery_guarantee_problems(options: SinkOptions) -> Iterator[str]:
                 "option 'sink.transactional-id-prefix' is required with 'sink.delivery-guarantee' = 'exactly-once': "
                 "give each query one of its own, such as 'orders-copy'"
             )
+        if options.if_in_doubt == "compare" and not options.topics and options.topic_pattern is None:
+            yield (
+                "option 'sink.exactly-once.if-in-doubt' = 'compare' requires 'topic' or 'topic-pattern', which name "
+                "the topics to compare with"
+            )
         return
     is_set = {
         "sink.transactional-id-prefix": options.transactional_id_prefix is not None,

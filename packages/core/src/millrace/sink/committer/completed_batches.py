@@ -27,11 +27,13 @@ class CompletedRun:
         run: Its id; each start of the query has another one.
         batch: A micro-batch that it has completed.
         at: The time of that, in seconds since 1970.
+        write: The id of the batch write that has completed it inside foreachBatch; empty for a streaming write.
     """
 
     run: str
     batch: int
     at: float
+    write: str = ""
 
 
 def completed_run(config: SinkConfig) -> CompletedRun | None:

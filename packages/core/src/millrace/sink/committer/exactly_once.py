@@ -6,8 +6,9 @@ import dataclasses
 import functools
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -16,10 +17,13 @@ from millrace.errors import ClientError, FencedError, LedgerError
 from millrace.kafka.transactional_producer import TransactionalProducer, transaction_timeout_s
 from millrace.sink.committer.heartbeats import heartbeats, last_heartbeat
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
-from millrace.sink.committer.ledger_store import ledger_offset
+from millrace.sink.committer.ledger_store import ledger_offset, one_prefix_for_two_writes, transactional_id
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.committer.query_registration import read_registration
+from millrace.sink.committer.read_back import CommittedRecords, read_committed_records
+from millrace.sink.committer.unfinished_batches import UnfinishedBatch, await_confirmations, unfinished_batch
 from millrace.sink.write_task import WriteResult, WriteTask
+from millrace.worker import RESOURCES, WorkerResources
 
 logger = logging.getLogger("millrace.sink")
 
@@ -29,8 +33,24 @@ SUCCESSOR_TIMEOUT_S = 10.0
 SUCCESSOR_INTERVAL_S = 0.5
 """Pause between its look-ups of what has become of the successor."""
 
-ProduceRows = Callable[[TransactionalProducer, Iterator[pa.RecordBatch]], WriteResult]
-"""Produces rows, and returns when the brokers have acknowledged them."""
+_OTHER_DIVISION_ADVICE = (
+    "The query, its number of tasks or its input has changed while the micro-batch was unfinished. Start it once as it "
+    "was before; or once with .coalesce(1) before the write and 'sink.exactly-once.if-in-doubt' = 'compare', which "
+    "writes what the topic lacks; or leave out the rows of this task ('skip', some may be missing then), or write "
+    "all of them ('write', some may be in the topic twice then)"
+)
+
+
+class ProduceRows(Protocol):
+    """Produce rows, except for records that are there already, and return when the brokers have acknowledged them."""
+
+    def __call__(
+        self,
+        producer: TransactionalProducer,
+        batches: Iterator[pa.RecordBatch],
+        already: CommittedRecords | None = None,
+    ) -> WriteResult:
+        """Produce the rows of some batches."""
 
 
 def write_exactly_once(
@@ -41,6 +61,7 @@ def write_exactly_once(
     *,
     sessions: TransactionSessions,
     successor_timeout_s: float = SUCCESSOR_TIMEOUT_S,
+    resources: WorkerResources = RESOURCES,
 ) -> WriteResult:
     """Write the rows of a task in one transaction, unless they have been written already.
 
@@ -51,32 +72,37 @@ def write_exactly_once(
         produce_rows: Produces them, in the transaction that is under way.
         sessions: The worker's transactional producers.
         successor_timeout_s: How long to wait for a sign of life of an attempt that has replaced this one, in seconds.
+        resources: Keep what is known of a micro-batch that may be repeated.
 
     Raises:
         FencedError: Another producer has taken over the task's transactional id, and has not written the micro-batch.
         LedgerError: The ledger does not tell whether the rows have been written, or others were written before.
         MessageError, DeliveryError, ClientError: As `produce_rows`.
     """
-    # 1. A task without rows opens no transaction
     rows = _rows_unless_empty(batches)
+    # 1. Where earlier runs have written some of the micro-batch, let those tasks go first that did
+    unfinished = unfinished_batch(config, task, resources)
+    if unfinished is not None:
+        _check_division(config, task, unfinished, has_rows=rows is not None)
+    # 2. A task without rows opens no transaction
     if rows is None:
         return WriteResult()
     try:
-        # 2. Take over the transactional id, which fences older attempts, read its ledger, and begin a transaction
+        # 3. Take over the transactional id, which fences older attempts, read its ledger, and begin a transaction
         session = sessions.open(config, task)
         try:
             with heartbeats(config, task):
-                result = _write_in_transaction(config, task, session, rows, produce_rows)
+                result = _write_in_transaction(config, task, session, rows, produce_rows, unfinished)
         except BaseException:
-            # 3. Abort at once: until then readers see nothing of what comes after the transaction
+            # 4. Abort at once: until then readers see nothing of what comes after the transaction
             _abort(session.producer)
             raise
     except FencedError:
-        # 4. Another attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
+        # 5. Another attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
         if not _successor_commits(config, task, sessions, successor_timeout_s):
             raise
         return WriteResult(is_skipped=True, is_new=True)
-    # 5. Keep the producer for the task's next micro-batch
+    # 6. Keep the producer for the task's next micro-batch
     sessions.keep(config, task, session)
     return result
 
@@ -87,25 +113,58 @@ def _write_in_transaction(
     session: TransactionSession,
     rows: Iterator[pa.RecordBatch],
     produce_rows: ProduceRows,
+    unfinished: UnfinishedBatch | None = None,
 ) -> WriteResult:
     """End the transaction that is open: with the rows, or without them."""
+    began_ms = int(time.time() * 1000)
     decision, policy = _decide(config, task, session), config.options.if_in_doubt
     skipped = WriteResult(is_skipped=True, is_new=session.is_new)
     if decision is WriteDecision.SKIP_IN_DOUBT:
         # The ledger alone, so that the next micro-batch is not in doubt too
-        _commit(config, task, session, _count(rows))
+        _commit(config, task, session, _count(rows), began_ms)
         return skipped
+    if policy == "compare" and unfinished is not None and not _has_written_in_run(task, session):
+        began_ms = min(began_ms, *(entry.began_ms for entry in unfinished.written.values()))
+        already = read_committed_records(config, unfinished.task_count, task.index, began_ms)
+        result = produce_rows(session.producer, rows, already)
+        _commit(config, task, session, result.rows, began_ms)
+        return dataclasses.replace(result, is_new=session.is_new)
     if decision is WriteDecision.SKIP and policy != "write":
         _check_count(config, task, session, _count(rows))
-        session.producer.abort_transaction()
+        _confirm(config, task, session)
         return skipped
     result = produce_rows(session.producer, rows)
-    if decision is WriteDecision.SKIP and not _has_other_count(task, session, result.rows):
+    if decision is WriteDecision.SKIP and not _has_other_count(config, task, session, result.rows):
         # Spark gives rows once, so that they were produced before their number was known; readers never see them
         session.producer.abort_transaction()
         return skipped
-    _commit(config, task, session, result.rows)
+    _commit(config, task, session, result.rows, began_ms)
     return dataclasses.replace(result, is_new=session.is_new)
+
+
+def _check_division(config: SinkConfig, task: WriteTask, unfinished: UnfinishedBatch, *, has_rows: bool) -> None:
+    """Check what can be known before a task of an unfinished micro-batch writes of how its rows are divided now.
+
+    Raises:
+        LedgerError: The task has no rows any more, several tasks have rows where one has to have all of them, or two
+            writes of a foreachBatch callback have the same prefix.
+    """
+    policy, entry = config.options.if_in_doubt, unfinished.written.get(task.index)
+    if policy == "compare" and task.index > 0 and has_rows:
+        raise LedgerError(
+            f"'sink.exactly-once.if-in-doubt' = 'compare' needs all rows of micro-batch {task.batch} in one task, "
+            f"which compares them with what is written, but task {task.index} has some. Start the query once with "
+            f".coalesce(1) before the write"
+        )
+    if policy != "fail":
+        return
+    writes = {(each.run, each.write) for each in unfinished.written.values()}
+    if len(writes) > len({run for run, _ in writes}):
+        raise LedgerError(one_prefix_for_two_writes(config, task.batch))
+    if entry is not None and not has_rows:
+        raise LedgerError(f"{_other_count(config, task, entry.rows, 0)}. {_OTHER_DIVISION_ADVICE}")
+    if entry is None and has_rows:
+        await_confirmations(config, task, unfinished)
 
 
 def _rows_unless_empty(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch] | None:
@@ -117,12 +176,13 @@ def _rows_unless_empty(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
 def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) -> WriteDecision:
     """Decide by the ledger or, where that does not tell, by the user's option."""
     ledger, policy = session.ledger, config.options.if_in_doubt
+    _check_write(config, task, ledger)
     try:
         registration = functools.partial(_registration, config, task)
         decision = decide(ledger, task.query, task.batch, time.time(), registration, config.ledger_retention_s)
     except (FencedError, LedgerError) as error:
         described = f"exactly-once by transactional id {session.producer.transactional_id!r}: {error}"
-        if isinstance(error, FencedError) or policy == "fail":
+        if isinstance(error, FencedError) or policy not in ("skip", "write"):
             raise type(error)(described) from None
         logger.warning(
             "%s. With 'sink.exactly-once.if-in-doubt' = %r it is %s",
@@ -143,6 +203,17 @@ def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) ->
     return decision
 
 
+def _check_write(config: SinkConfig, task: WriteTask, ledger: Ledger | None) -> None:
+    """Check that no other write of a foreachBatch callback has written the micro-batch with the prefix.
+
+    Raises:
+        LedgerError: There was one, whose ledger does not say anything about these rows.
+    """
+    entry = ledger.entry(task.query) if ledger else None
+    if entry and (entry.batch, entry.run) == (task.batch, task.run) and entry.write != task.write:
+        raise LedgerError(one_prefix_for_two_writes(config, task.batch))
+
+
 def _registration(config: SinkConfig, task: WriteTask) -> LedgerEntry | None:
     if task.completed_batch is not None and task.completed_batch < task.batch:
         # What follows a completed micro-batch of the same run is written for the first time
@@ -160,39 +231,58 @@ def _check_count(config: SinkConfig, task: WriteTask, session: TransactionSessio
     Raises:
         LedgerError: They are not, unless the user's option accepts it.
     """
-    problem = _count_problem(task, session, rows)
-    if problem and config.options.if_in_doubt == "fail":
-        raise LedgerError(
-            f"{problem}. The query, its number of tasks or its input has changed while the micro-batch was unfinished. "
-            f"Start it once as it was before; or, by 'sink.exactly-once.if-in-doubt', leave out the rows of this task "
-            f"('skip', some may be missing then) or write all of them ('write', some may be in the topic twice then)"
-        )
+    problem = _count_problem(config, task, session, rows)
+    if problem and config.options.if_in_doubt != "skip":
+        raise LedgerError(f"{problem}. {_OTHER_DIVISION_ADVICE}")
     if problem:
         logger.warning("%s. They are skipped now", problem)
 
 
-def _has_other_count(task: WriteTask, session: TransactionSession, rows: int) -> bool:
+def _has_other_count(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> bool:
     """Return whether a task had written another number of rows; the user's option then writes all of them."""
-    problem = _count_problem(task, session, rows)
+    problem = _count_problem(config, task, session, rows)
     if problem:
         logger.warning("%s. All of them are written now; those that were written before are there twice", problem)
     return problem is not None
 
 
-def _count_problem(task: WriteTask, session: TransactionSession, rows: int) -> str | None:
+def _count_problem(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> str | None:
     entry = session.ledger.entry(task.query) if session.ledger else None
     if entry is None or entry.rows == rows:
         return None
+    return _other_count(config, task, entry.rows, rows)
+
+
+def _other_count(config: SinkConfig, task: WriteTask, before: int, now: int) -> str:
     return (
-        f"exactly-once by transactional id {session.producer.transactional_id!r}: micro-batch {task.batch} was written "
-        f"with {entry.rows} rows by this task before, and is repeated with {rows}"
+        f"exactly-once by transactional id {transactional_id(config, task.index)!r}: micro-batch {task.batch} was "
+        f"written with {before} rows by this task before, and is repeated with {now}"
     )
 
 
-def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> None:
+def _has_written_in_run(task: WriteTask, session: TransactionSession) -> bool:
+    """Return whether an earlier attempt in this run has written the rows of a task."""
+    entry = session.ledger.entry(task.query) if session.ledger else None
+    return entry is not None and (entry.batch, entry.run) == (task.batch, task.run)
+
+
+def _confirm(config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
+    """Commit with the ledger alone that this run has the same rows again, for tasks that wait for that."""
+    entry = session.ledger.entry(task.query) if session.ledger else None
+    if entry is None or (entry.run, entry.write) == (task.run, task.write):
+        session.producer.abort_transaction()
+        return
+    _commit_entry(config, session, dataclasses.replace(entry, run=task.run, write=task.write, at=int(time.time())))
+
+
+def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int, began_ms: int) -> None:
     """Commit the transaction with the task's new ledger."""
-    entry = LedgerEntry(task.query, task.batch, rows, int(time.time()))
-    ledger, offset = (session.ledger or Ledger()).with_entry(entry), task.batch + 1
+    entry = LedgerEntry(task.query, task.batch, rows, int(time.time()), task.run, task.write, began_ms)
+    _commit_entry(config, session, entry)
+
+
+def _commit_entry(config: SinkConfig, session: TransactionSession, entry: LedgerEntry) -> None:
+    ledger, offset = (session.ledger or Ledger()).with_entry(entry), entry.batch + 1
     session.producer.commit_transaction({session.group: ledger_offset(config, ledger, offset)})
     session.ledger, session.offset = ledger, offset
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import Enum, auto
 
 from millrace.errors import FencedError, LedgerError
@@ -36,12 +36,18 @@ class LedgerEntry:
         batch: The number of the micro-batch; 0 for a batch write.
         rows: The number of rows that the task wrote.
         at: The time of the write, in seconds since 1970.
+        run: The run of the query that wrote it, or that has last found it written.
+        write: The id of the batch write in that run; empty for a streaming write.
+        began_ms: The time before the first of its records, in ms since 1970.
     """
 
     query: str
     batch: int
     rows: int
     at: int
+    run: str = ""
+    write: str = ""
+    began_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class Ledger:
 
     def to_text(self) -> str:
         """Serialize as the metadata of an offset."""
-        written = [[entry.query, entry.batch, entry.rows, entry.at] for entry in self.entries]
+        written = [astuple(entry) for entry in self.entries]
         return json.dumps({"v": _VERSION, "written": written}, separators=(",", ":"))
 
     def entry(self, query: str) -> LedgerEntry | None:

@@ -51,6 +51,16 @@ def registration_group(config: SinkConfig) -> str:
     return f"{config.options.transactional_id_prefix}.millrace-queries"
 
 
+def one_prefix_for_two_writes(config: SinkConfig, batch: int) -> str:
+    """Describe that two writes of a foreachBatch callback have one prefix."""
+    return (
+        f"micro-batch {batch} is written twice with 'sink.transactional-id-prefix' = "
+        f"{config.options.transactional_id_prefix!r}: by two writes of one foreachBatch callback, or by a callback "
+        f"that repeats a write. Give each write of the callback a prefix of its own, and let a failed write end the "
+        f"query: when it starts again, only what is missing is written"
+    )
+
+
 def check_without_members(config: SinkConfig, groups: Mapping[str, bool]) -> None:
     """Check that no consumer is a member of a group of ledgers: brokers take offsets in a transaction all the same.
 

@@ -55,7 +55,9 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
         LedgerError: The prefix's consumer group holds something else.
         ClientError: The brokers refuse, or do not answer.
     """
-    if time.monotonic() < RESOURCES.items(NEXT_REGISTRATIONS).get((query, run), 0.0):
+    # Several sinks of one query have prefixes of their own
+    key = (config.options.transactional_id_prefix, query, run)
+    if time.monotonic() < RESOURCES.items(NEXT_REGISTRATIONS).get(key, 0.0):
         return
     interval_s = min(REGISTRATION_INTERVAL_S, config.ledger_retention_s / 4)
     # A fresh broker takes a while for its first group
@@ -67,4 +69,4 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
     note_completed_run(config, CompletedRun(run, batch, now))
-    RESOURCES.put(NEXT_REGISTRATIONS, (query, run), time.monotonic() + interval_s)
+    RESOURCES.put(NEXT_REGISTRATIONS, key, time.monotonic() + interval_s)

@@ -1,0 +1,126 @@
+"""Find out what earlier runs of a query have written of the micro-batch that its new run may repeat.
+
+Tasks that have written some of it must have the same rows again. The others write only after these have shown that they
+do: if the rows are divided in another way now, nothing is written.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from millrace.configuration import SinkConfig
+from millrace.errors import FencedError
+from millrace.kafka.retry import poll
+from millrace.kafka.write_admin import WriteAdmin
+from millrace.sink.committer.ledger import LedgerEntry
+from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
+from millrace.sink.write_task import WriteTask
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+
+logger = logging.getLogger("millrace.sink")
+
+CONFIRMATION_TIMEOUT_S = 30.0
+"""Time for which a task waits for those that have written before. Spark may not have started them yet."""
+
+_CONCURRENT_READS = 8
+
+
+@dataclass(frozen=True)
+class UnfinishedBatch:
+    """The first micro-batch of a run, as earlier runs have left it.
+
+    Attributes:
+        batch: Its number.
+        written: What tasks have written of it, by their indexes.
+        task_count: The least number of tasks that the prefix has had.
+        confirmed: The indexes of those that have the same rows in this run, as far as this process knows.
+    """
+
+    batch: int
+    written: Mapping[int, LedgerEntry]
+    task_count: int
+    confirmed: set[int] = field(default_factory=set)
+
+
+UNFINISHED_BATCHES = ResourceKind[UnfinishedBatch]("unfinished micro-batch", capacity=64)
+
+
+def unfinished_batch(
+    config: SinkConfig, task: WriteTask, resources: WorkerResources = RESOURCES
+) -> UnfinishedBatch | None:
+    """Return what earlier runs have written of a task's micro-batch; None when they have written nothing.
+
+    Reads the ledgers of all tasks, once for each run in a process.
+
+    Raises:
+        FencedError: A task has written a later micro-batch.
+        LedgerError: A consumer group of ledgers holds something else.
+        ClientError: The brokers refuse, or do not answer.
+    """
+    if not task.may_be_repeated:
+        return None
+    found = resources.get(UNFINISHED_BATCHES, (config, task.query, task.run), lambda: _read_all(config, task))
+    return found if found.batch == task.batch and found.written else None
+
+
+def await_confirmations(
+    config: SinkConfig, task: WriteTask, unfinished: UnfinishedBatch, timeout_s: float = CONFIRMATION_TIMEOUT_S
+) -> None:
+    """Wait until the tasks before a task have shown that they have the same rows again, if they have written before.
+
+    Spark starts tasks by their indexes, so that those before it hold a place already, and need not wait for this one's.
+
+    Raises:
+        LedgerError, ClientError: As `read_ledger`.
+    """
+
+    def unconfirmed() -> list[int]:
+        earlier = (index for index in unfinished.written if index < task.index)
+        waiting = sorted(index for index in earlier if index not in unfinished.confirmed)
+        for index in waiting:
+            entry = _read_entry(config, task, index)
+            if entry is not None and entry.batch == task.batch and entry.run != task.run:
+                return waiting
+            unfinished.confirmed.add(index)
+        return []
+
+    waiting = poll(unconfirmed, lambda indexes: not indexes, timeout_s=timeout_s)
+    if waiting:
+        logger.warning(
+            "task %d of micro-batch %d writes without having seen that tasks %s, which had written before, have the "
+            "same rows again: they have not come so far within %.0f s",
+            task.index,
+            task.batch,
+            waiting,
+            timeout_s,
+        )
+
+
+def _read_all(config: SinkConfig, task: WriteTask) -> UnfinishedBatch:
+    groups = (ledger_index(config, group) for group in WriteAdmin(config.client).groups())
+    indexes = sorted(index for index in groups if index is not None)
+    with ThreadPoolExecutor(_CONCURRENT_READS, "millrace-ledger") as pool:
+        entries = dict(zip(indexes, pool.map(lambda index: _read_entry(config, task, index), indexes), strict=True))
+    for index, entry in entries.items():
+        if entry is not None and entry.batch > task.batch:
+            raise FencedError(
+                f"this attempt to write micro-batch {task.batch} with prefix "
+                f"{config.options.transactional_id_prefix!r} is out of date: task {index} has written micro-batch "
+                f"{entry.batch} of its query already. If the query goes on from an "
+                f"older copy of its checkpoint, give it another prefix"
+            )
+    written = {
+        index: entry
+        for index, entry in entries.items()
+        if entry is not None and entry.batch == task.batch and entry.run != task.run
+    }
+    return UnfinishedBatch(task.batch, written, max(indexes, default=-1) + 1)
+
+
+def _read_entry(config: SinkConfig, task: WriteTask, index: int) -> LedgerEntry | None:
+    # Transactions of tasks that confirm, or write, are under way; they need not be waited for
+    ledger, _ = read_ledger(config, ledger_group(config, index), is_final=False)
+    return ledger.entry(task.query) if ledger else None

@@ -1,0 +1,135 @@
+"""Micro-batches that a run repeats after an earlier one has written some of them; single tasks, on the real broker."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+import pytest
+
+from millrace.configuration.build import configure_sink
+from millrace.errors import FencedError, LedgerError
+from millrace.kafka.transactional_producer import TransactionalProducer
+from millrace.sink.committer.ledger_store import ledger_group, read_ledger, transactional_id
+from millrace.sink.pipeline import commit_micro_batch, write
+from millrace.sink.preflight import prepare
+from millrace.sink.write_task import WriteTask
+from millrace.worker import WorkerResources
+from support.kafka import consume
+from support.waiting import wait_until
+
+SCHEMA = pa.schema([("value", pa.binary())])
+
+
+@pytest.fixture
+def topic(make_topic):
+    return make_topic(2)
+
+
+@pytest.fixture
+def options(connection, topic):
+    guarantee = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": f"p-{topic}"}
+    return {**connection, "topic": topic, **guarantee}
+
+
+@pytest.fixture
+def config(options):
+    return prepare(configure_sink(options))
+
+
+@pytest.fixture
+def comparing(options):
+    return prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "compare"}))
+
+
+@pytest.fixture
+def values(broker, topic):
+    return lambda: sorted(message.value().decode() for message in consume(broker.bootstrap_servers, topic))
+
+
+def write_task(config, run, index, *values, batch=0):
+    """Write as a worker of its own."""
+    rows = [pa.record_batch([pa.array([value.encode() for value in values])], schema=SCHEMA)] if values else []
+    task = WriteTask(index, 0, "me", batch, is_streaming=True, run=run)
+    return write(config, SCHEMA, rows, task, resources=WorkerResources())
+
+
+def test_tasks_that_had_not_written_wait_for_those_that_had(config, values):
+    write_task(config, "one", 0, "a", "b")
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(write_task, config, "two", 1, "c")
+        with pytest.raises(LedgerError, match=r"was written with 2 rows by this task before, and is repeated with 1\."):
+            write_task(config, "two", 0, "a")
+        with pytest.raises(LedgerError, match=r"was written with 2 rows by this task before, and is repeated with 0\."):
+            write_task(config, "two", 0)
+        assert values() == ["a", "b"]
+        assert not other.done()
+        # As it was before
+        assert write_task(config, "two", 0, "a", "b").is_skipped
+        assert other.result().rows == 1
+    assert values() == ["a", "b", "c"]
+
+
+def test_a_task_of_an_older_checkpoint_writes_nothing_where_another_is_ahead(config, values):
+    for batch in range(2):
+        write_task(config, "one", 3, "a", batch=batch)
+    with pytest.raises(FencedError, match=r"micro-batch 0 .* is out of date: task 3 has written micro-batch 1"):
+        write_task(config, "two", 0, "b")
+    assert values() == ["a", "a"]
+
+
+def test_one_task_writes_what_two_divisions_have_left_out(config, comparing, values, topic):
+    write_task(config, "one", 0, "a", "b")
+    write_task(config, "one", 1, "c")
+    with pytest.raises(LedgerError, match=r"is repeated with 1\. .* 'sink.exactly-once.if-in-doubt' = 'compare'"):
+        write_task(config, "two", 0, "a")
+    dead = TransactionalProducer(config.client, transactional_id(config, 1))
+    dead.init_transactions()
+    dead.begin_transaction()
+    for partition in range(2):
+        dead.client.produce(topic, b"never seen", partition=partition)
+    dead.client.flush()
+    # Behind what is open
+    write_task(config, "one", 2, "d")
+
+    with pytest.raises(LedgerError, match=r"all rows of micro-batch 0 in one task, .* task 1 has some"):
+        write_task(comparing, "three", 1, "b")
+    result = write_task(comparing, "three", 0, "a", "b", "b", "c", "d", "e")
+    assert (result.rows, result.records) == (6, 2)
+    commit_micro_batch(comparing, "me", f"{topic}-three", 0, {0: result})
+    assert values() == ["a", "b", "b", "c", "d", "e"]
+    for run in ("three", "four"):
+        assert write_task(comparing, run, 0, "a", "b", "b", "c", "d", "e").records == 0
+    assert write_task(comparing, "three", 1, "f", batch=1).records == 1
+    assert values() == ["a", "b", "b", "c", "d", "e", "f"]
+
+
+def test_a_run_that_repeats_nothing_compares_nothing(comparing, values):
+    for batch in range(2):
+        assert write_task(comparing, "one", 0, "a", batch=batch).records == 1
+    assert values() == ["a", "a"]
+
+
+def test_rows_with_timestamps_of_their_own_are_not_compared(config, comparing, values):
+    schema = pa.schema([("value", pa.binary()), ("timestamp", pa.timestamp("us", "UTC"))])
+    rows = [pa.record_batch([pa.array([b"a"]), pa.array([1_000_000], pa.timestamp("us", "UTC"))], schema=schema)]
+    for run, wanted in (("one", config), ("two", comparing)):
+        task = WriteTask(0, 0, "me", 0, is_streaming=True, run=run)
+        if wanted is comparing:
+            with pytest.raises(LedgerError, match="these rows give the timestamps of their records"):
+                write(wanted, schema, rows, task, resources=WorkerResources())
+        else:
+            write(wanted, schema, rows, task, resources=WorkerResources())
+    assert values() == ["a"]
+
+
+def test_a_ledger_tells_the_run_that_has_seen_the_rows_last(config):
+    def newest():
+        ledger, _ = read_ledger(config, ledger_group(config, 0))
+        return ledger.entries[0]
+
+    write_task(config, "one", 0, "a")
+    first = newest()
+    write_task(config, "two", 0, "a")
+    wait_until(lambda: newest().run == "two", "the second run to confirm")
+    assert (newest().rows, newest().began_ms) == (1, first.began_ms)
