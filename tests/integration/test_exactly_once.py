@@ -360,7 +360,11 @@ def fenced_attempt(options, folder):
 def test_a_fenced_attempt_waits_while_its_successor_lives(config, options, values, tmp_path):
     with fenced_attempt(options, tmp_path) as (fenced, successor, ready):
         late = time.time() + 2 * SUCCESSOR_TIMEOUT_S
-        wait_until(lambda: not fenced.is_running() or last_heartbeat(config, task()).at > late, "heartbeats")
+
+        def is_late(heartbeat):
+            return heartbeat is not None and heartbeat.at > late
+
+        wait_until(lambda: not fenced.is_running() or is_late(last_heartbeat(config, task())), "heartbeats")
         ready.unlink()
         assert "is_skipped=True" in fenced.result()
         assert "rows=2" in successor.result()
