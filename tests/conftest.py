@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 STATE = tempfile.TemporaryDirectory(prefix="millrace-state-")
 os.environ["XDG_STATE_HOME"] = STATE.name
 
+# Every process imports the plugins of tests, also the one that plans a stream, which gets no files of `addPyFile`
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(Path(__file__).parent)]))
+
 ON_A_BROKER = tuple(Path(__file__).with_name(name) for name in ("integration", "faults", "deployments", "soak"))
 
 # How slow the machine is must fail no test

@@ -1,4 +1,4 @@
-"""Tokens of a real authorization server, whose signatures a real broker verifies."""
+"""Tokens of a real authorization server, whose signatures a real broker verifies, and which expire."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import jwt
 import pytest
 from pyspark.errors import PySparkException
 
-from support import provided_tokens
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
+from support.waiting import wait_until
 
 OAUTH = "org.apache.kafka.common.security.oauthbearer"
 LOGIN = f"{OAUTH}.OAuthBearerLoginModule"
@@ -37,7 +38,7 @@ class Authorized:
         """Options that name a token provider."""
         own = {"url": self.endpoint.url, "client-id": CLIENT_ID, "client-secret": secret}
         return {
-            **self.options(sasl_oauthbearer_provider="provided_tokens:EndpointTokens"),
+            **self.options(sasl_oauthbearer_provider="support.provided_tokens:EndpointTokens"),
             **{f"properties.sasl.oauthbearer.provider.{name}": value for name, value in own.items()},
         }
 
@@ -66,10 +67,8 @@ def authorized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Authorized]
             yield Authorized(broker, endpoint)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _providers_on_executors(spark: Any) -> None:
-    # Workers import files that Spark distributes, by their names alone
-    spark.sparkContext.addPyFile(provided_tokens.__file__)
+def expiry(token: str) -> int:
+    return jwt.decode(token, options={"verify_signature": False})["exp"]
 
 
 def write(spark: Any, options: dict[str, str], value: str) -> None:
@@ -109,7 +108,7 @@ def test_rows_are_written_and_read_with_a_signed_token(spark, authorized, way):
 
 
 def test_a_token_without_a_valid_signature_is_refused_by_the_broker(spark, authorized):
-    options = authorized.options(sasl_oauthbearer_provider="provided_tokens:FixedToken")
+    options = authorized.options(sasl_oauthbearer_provider="support.provided_tokens:FixedToken")
 
     with pytest.raises(PySparkException, match="does not accept the token") as raised:
         read(spark, options)
@@ -122,3 +121,37 @@ def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized
         read(spark, authorized.provider("wrong-5ecret"))
 
     assert "5ecret" not in str(raised.value)
+
+
+def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
+    options = {**authorized.provider(), "scan.startup.mode": "earliest-offset"}
+    options["properties.sasl.oauthbearer.provider.purpose"] = "outlive"
+    authorized.broker.create_topic("tokens-copy")
+    authorized.endpoint.lifetime_s = lifetime_s = 12
+    stream = spark.readStream.format("millrace").options(**options).load()
+    query = (
+        stream.select("value")
+        .writeStream.format("millrace")
+        .options(**{**options, "topic": "tokens-copy"})
+        .option("checkpointLocation", str(tmp_path))
+        .start()
+    )
+    try:
+        written = ["first"]
+        write(spark, options, written[0])
+        query.processAllAvailable()
+        first_expiry = expiry(authorized.endpoint.issued[-1])
+
+        def is_renewed() -> bool:
+            written.append(f"row {len(written)}")
+            write(spark, options, written[-1])
+            query.processAllAvailable()
+            return expiry(authorized.endpoint.issued[-1]) > first_expiry + 3 * lifetime_s
+
+        wait_until(is_renewed, "tokens that were issued long after the first ones had expired", timeout_s=120)
+    finally:
+        query.stop()
+        authorized.endpoint.lifetime_s = 3600
+    copied = read(spark, {**options, "topic": "tokens-copy"})
+    # At least once: a task is tried again where a connection ends in a login
+    assert set(copied) == set(written)

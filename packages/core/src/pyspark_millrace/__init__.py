@@ -61,9 +61,14 @@ class DefaultSource(DataSource):
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         """Create the reader of a stream."""
+        from millrace.spark.failed_stream_reader import FailedStreamReader
         from millrace.spark.stream_reader import StreamReader
 
-        return StreamReader(self._source_config(), schema)
+        try:
+            return StreamReader(self._source_config(), schema)
+        except Exception as error:
+            # Whatever is raised here, Spark hides by an error of its own
+            return FailedStreamReader(error)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Create the writer of a batch."""

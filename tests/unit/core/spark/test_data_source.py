@@ -13,6 +13,7 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from millrace.errors import MillraceError, OptionsError, SchemaError
 from millrace.source.splits import OffsetRange, Split
 from millrace.spark.errors import user_errors
+from millrace.spark.failed_stream_reader import FailedStreamReader
 from millrace.spark.options import connector_options
 from millrace.spark.reader_base import SplitPartition
 from pyspark_millrace import DefaultSource
@@ -63,8 +64,20 @@ def test_columns_that_cannot_be_read_are_refused_before_a_job_starts() -> None:
     data_source = DefaultSource({**SERVERS, "topic": "a"})
     with pytest.raises(SchemaError, match="column 'id'"):
         data_source.reader(ID)
-    with pytest.raises(SchemaError, match="column 'id'"):
-        data_source.streamReader(ID)
+    # Spark hides an error that is raised sooner
+    failed = data_source.streamReader(ID)
+    assert isinstance(failed, FailedStreamReader)
+    for call in (
+        failed.initialOffset,
+        failed.getDefaultReadLimit,
+        failed.prepareForTriggerAvailableNow,
+        lambda: failed.latestOffset({}, ReadAllAvailable()),
+        lambda: failed.partitions({}, {}),
+        lambda: failed.read(InputPartition(None)),
+    ):
+        with pytest.raises(SchemaError, match="column 'id'"):
+            call()
+    failed.stop()
 
 
 def test_columns_that_cannot_be_written_are_refused_before_the_brokers_are_asked() -> None:
