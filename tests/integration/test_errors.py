@@ -8,14 +8,16 @@ import sys
 import time
 
 import pytest
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 
+from millrace_broker import KafkaBroker, Listener
+from millrace_broker.listeners import free_ports
 from support import worker_plugins
 from support.kafka import produce
 
 
-def load(spark, options, schema=None):
-    reader = spark.read.format("millrace").options(**options)
+def load(spark, options, schema=None, *, stream=False):
+    reader = (spark.readStream if stream else spark.read).format("millrace").options(**options)
     return (reader.schema(schema) if schema else reader).load()
 
 
@@ -66,6 +68,41 @@ def test_a_misspelled_option_is_told_with_the_right_one(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topik": "orders"}))
 
     assert "unknown option 'topik'; did you mean 'topic'?" in text
+
+
+def test_what_is_wrong_with_a_stream_is_told(spark, connection, tmp_path):
+    rows = load(spark, connection | {"topic": "orders"}, "value BINARY", stream=True)
+    good = rows.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start()
+    good.stop()
+    for options, schema, told in [
+        ({"topic": "orders"}, "id INT", "column 'id'"),
+        ({"topic": "orders", "scan.startup.mode": "support.nowhere:Initializer"}, "value BINARY", "support.nowhere"),
+    ]:
+        rows = load(spark, connection | options, schema, stream=True)
+        query = rows.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start()
+
+        with pytest.raises(StreamingQueryException) as raised:
+            query.awaitTermination(60)
+
+        assert told in str(raised.value)
+        assert "cannot access local variable" not in str(raised.value)
+
+
+def test_addresses_that_brokers_tell_and_that_cannot_be_reached_are_told(spark):
+    open_port, told_port, unused_port = free_ports(3)
+    listeners = [Listener("OPEN", port=open_port), Listener("ELSEWHERE", port=told_port)]
+    told = {"advertised.listeners": f"OPEN://127.0.0.1:{open_port},ELSEWHERE://127.0.0.1:{unused_port}"}
+    with KafkaBroker(listeners=listeners, properties=told) as broker:
+        broker.create_topic("orders")
+        options = {"properties.bootstrap.servers": broker.address("ELSEWHERE"), "topic": "orders"}
+        write = spark.range(1).selectExpr("'v' AS value").write.format("millrace").options(**options).mode("append")
+        for action in (load(spark, options).count, write.save):
+            text = message_of(action)
+
+            assert f"127.0.0.1:{told_port} (option 'properties.bootstrap.servers') answers" in text
+            assert f"tells clients to connect to 127.0.0.1:{unused_port} (advertised.listeners)" in text
+            assert "Connection refused" in text
+            assert "let the administrator set 'advertised.listeners'" in text
 
 
 def test_all_wrong_options_are_told_at_once(spark, connection):

@@ -6,6 +6,7 @@ from confluent_kafka import Consumer, KafkaError, Producer
 from millrace.errors import OptionsError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.error_hints import (
+    advertised_addresses,
     explain_configuration_error,
     explain_security_error,
     is_security_error,
@@ -143,3 +144,10 @@ def test_the_clients_log_gives_hints() -> None:
     assert "as a listener with TLS does" in str(client_log.protocol_hint())
     client_log.clear()
     assert client_log.protocol_hint() is None
+
+
+def test_addresses_that_brokers_have_told_have_an_id() -> None:
+    failed = "Connect to ipv4#127.0.0.1:9 failed: Connection refused"
+    told = f"0/1 brokers are down; a.b:9/1: {failed}; sasl_ssl://[::1]:9/22: {failed}; a.b:9/1: Disconnected"
+    assert advertised_addresses(told) == ["a.b:9", "[::1]:9"]
+    assert advertised_addresses(f"{AT}{failed}; c:9/bootstrap: {failed}") == []

@@ -56,6 +56,9 @@ _UNAUTHENTICATED = re.compile("SASL authentication error|SASL .*(handshake|negot
 _CLOSED_AT_FIRST_BYTES = re.compile(r"Disconnected.*in state APIVERSION_QUERY")
 _CLOSED_AT_FIRST_REQUEST = re.compile(r"Disconnected.*in state UP")
 
+# Errors of a broker that the client knows by its id, which it has learned from the brokers beside the address
+_ADVERTISED_ADDRESS = re.compile(r"(?:^|[\s/])([^\s/]+:\d+)/\d+: ")
+
 _CONFIGURATION_ERRORS = (
     (
         "No provider for SASL mechanism GSSAPI",
@@ -112,6 +115,11 @@ def _credentials_advice(mechanism: str) -> str:
         "Check 'properties.sasl.username' and 'properties.sasl.password', or both in 'properties.sasl.jaas.config', "
         f"and that the broker knows this user for mechanism {mechanism}",
     )
+
+
+def advertised_addresses(text: str) -> list[str]:
+    """Return the addresses in a client's errors that brokers have told it (``advertised.listeners``)."""
+    return list(dict.fromkeys(_ADVERTISED_ADDRESS.findall(text)))
 
 
 def protocol_mismatch_hint(line: str, client: Mapping[str, str]) -> str | None:

@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 from millrace.errors import ClientError, UnreachableError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import client_settings
+from millrace.kafka.error_hints import advertised_addresses
 from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, client_errors, configuration_errors, is_transient, kafka_error
 from millrace.kafka.retry import (
     REQUEST_TIMEOUT_S,
@@ -43,6 +44,11 @@ _WITHOUT_LEADER_CODES = {
     KafkaError.NOT_COORDINATOR,
 }
 """Codes by which brokers that are running say that another one is not."""
+
+_ADVERTISED_ADVICE = (
+    "Check that these brokers are running. If the addresses are wrong, let the administrator set "
+    "'advertised.listeners' of the brokers to addresses that the driver and all executors can reach"
+)
 
 T = TypeVar("T")
 
@@ -153,7 +159,16 @@ class RetryingAdmin:
             self._admin.list_topics(timeout=FIRST_ATTEMPT_TIMEOUT_S)
 
     def _unreachable(self, waited_s: float, action: str, error: KafkaError) -> str:
-        causes = "; ".join(filter(None, [error.str(), self._client_log.recent_errors()]))
+        errors = self._client_log.recent_errors()
+        causes = "; ".join(filter(None, [error.str(), errors]))
+        given = {server.strip() for server in self._servers.split(",")}
+        failing = [address for address in advertised_addresses(errors) if address not in given]
+        if failing:
+            return (
+                f"{self._servers} (option 'properties.bootstrap.servers') answers, and tells clients to connect to "
+                f"{', '.join(failing)} (advertised.listeners), which did not answer within {waited_s:.0f} s when "
+                f"{action}: {causes}. {_ADVERTISED_ADVICE}"
+            )
         if error.code() in _WITHOUT_LEADER_CODES:
             return (
                 f"Kafka at {self._servers} (option 'properties.bootstrap.servers') gave no complete answer within "
