@@ -127,12 +127,28 @@ def test_a_listener_gets_the_metrics_of_every_query(spark, run, topic):
 
 
 def test_consumers_say_what_they_do_unless_they_are_told_not_to(run, topic, broker, tmp_path):
-    interval = {"properties.statistics.interval.ms": "50", "scan.max-records-per-batch": "1"}
+    interval = {"properties.statistics.interval.ms": "1000", "scan.max-records-per-batch": "1"}
     interval["client.id.prefix"] = "orders-reader"
     query = run(**interval)
     found = lambda: [*newest(query).consumers.items()] if newest(query) else []  # noqa: E731
     wait_until(lambda: any(totals["rxmsgs"] > 0 for _, totals in found()), "statistics of a consumer that has read")
     assert all(client.startswith("orders-reader-") for client, _ in found())
+
+    def with_latency():
+        # Measured since the report before
+        produce(broker.bootstrap_servers, topic, [{"value": b"1"}])
+        return any("request-latency-avg" in metrics for _, metrics in found())
+
+    wait_until(with_latency, "the latency of requests")
+    for _, metrics in found():
+        assert metrics["records-consumed-total"] == metrics["rxmsgs"]
+        assert metrics["connection-count"] >= 1
+        assert metrics["connection-creation-total"] - metrics["connection-close-total"] >= 1
+        assert metrics["network-io-total"] == metrics["request-total"] + metrics["response-total"]
+        assert metrics["fetch-total"] <= metrics["request-total"]
+        assert metrics["request-size-avg"] > 0
+        if metrics["fetch-total"] and metrics["rxmsgs"]:
+            assert metrics["records-per-request-avg"] == round(metrics["rxmsgs"] / metrics["fetch-total"], 3)
     query.stop()
 
     query = run(**interval, **{"register.consumer.metrics": "false"})

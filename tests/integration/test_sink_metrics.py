@@ -85,7 +85,7 @@ def once(target):
 
 
 def test_a_stream_tells_what_it_has_written(copy, collector, broker, source, target):
-    query = copy(**{"properties.statistics.interval.ms": "20"})
+    query = copy(**{"properties.statistics.interval.ms": "1000"})
     query.processAllAvailable()
     found = collector.metrics()
     assert count(found) == (40, 40 * 6)
@@ -104,7 +104,14 @@ def test_a_stream_tells_what_it_has_written(copy, collector, broker, source, tar
         query.processAllAvailable()
         return collector.metrics().producers
 
-    wait_until(lambda: any(said["txmsgs"] for said in producers().values()), "statistics of a producer")
+    has_sent = ["batch-size-avg", "record-queue-time-max", "request-latency-avg"]
+    wait_until(lambda: any(all(name in said for name in has_sent) for said in producers().values()), "its averages")
+    for said in collector.metrics().producers.values():
+        assert said["record-send-total"] == said["txmsgs"]
+        assert 0 < said["buffer-available-bytes"] <= said["buffer-total-bytes"]
+        assert said["metadata-age"] < 600
+        if said["txmsgs"]:
+            assert said["record-size-avg"] == round(said["txmsg_bytes"] / said["txmsgs"], 3)
     assert all("#producer-" in name for name in collector.metrics().producers)
     assert collector.metrics().num_records_out == written
 

@@ -58,7 +58,12 @@ def test_a_producer_tells_what_it_has_sent_and_what_waits(
 
     wait_until(lambda: totals().get("msg_cnt") == 1, "statistics with the record")
     assert {"txmsgs": 0, "txmsg_bytes": 0, "msg_size": 5, "record-send-total": 0}.items() <= totals().items()
-    assert totals()["request-total"] == totals()["tx"]
+    found = totals()
+    assert found["request-total"] == found["tx"]
+    assert found["buffer-available-bytes"] == found["buffer-total-bytes"] - 5
+    assert found["connection-count"] == found["requests-in-flight"] == 0
+    # Nothing was sent, of which there is no average
+    assert not any(name.endswith(("-avg", "-max")) for name in found)
 
 
 def test_a_producer_without_statistics_says_nothing(

@@ -95,7 +95,7 @@ class SourceMetrics(Metrics):
     watermark_lag: int | None
     source_idle_time: int
     missing_reports: int
-    consumers: Mapping[str, Mapping[str, int]]
+    consumers: Mapping[str, Mapping[str, float]]
     last_stable_offset_lag: int = 0
 
 
@@ -137,7 +137,7 @@ class SinkMetrics(Metrics):
     transactions_aborted: int = 0
     transactions_skipped: int = 0
     tasks_failed: int = 0
-    producers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    producers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from millrace.contracts import TopicPartition
+from millrace.kafka.java_metrics import java_metrics
 
 STATISTICS_INTERVAL = "statistics.interval.ms"
 """The client's property."""
@@ -28,25 +29,6 @@ _TOTALS = {
 """Responses, messages and requests with their bytes, and the length of the queue: records that a consumer has not
 handed out, or a producer has not delivered."""
 
-_JAVA_NAMES = {
-    "consumer": {
-        "rxmsgs": "records-consumed-total",
-        "rxmsg_bytes": "bytes-consumed-total",
-        "rx": "response-total",
-        "rx_bytes": "incoming-byte-total",
-        "tx": "request-total",
-        "tx_bytes": "outgoing-byte-total",
-    },
-    "producer": {
-        "txmsgs": "record-send-total",
-        "rx": "response-total",
-        "rx_bytes": "incoming-byte-total",
-        "tx": "request-total",
-        "tx_bytes": "outgoing-byte-total",
-    },
-}
-"""The metrics of Kafka's Java clients with the same meaning."""
-
 # A process may have several producers with one client id, so that these are named by client id and number
 _NAME_FIELD = {"consumer": "client_id", "producer": "name"}
 
@@ -56,26 +38,25 @@ class Statistics:
 
     def __init__(self) -> None:
         self._unparsed: str | None = None
-        self._latest: tuple[str, dict[str, int]] = "", {}
+        self._latest: tuple[str, dict[str, float]] = "", {}
 
     def settings(self) -> dict[str, Any]:
         """Return the client properties that make it report here."""
         return {"stats_cb": self._on_statistics}
 
-    def latest(self) -> tuple[str, dict[str, int]]:
-        """Return the client's name and its totals, by librdkafka's names and by those that Java's client has.
+    def latest(self) -> tuple[str, dict[str, float]]:
+        """Return the client's name and its metrics, by librdkafka's names and by those of Java's client.
 
         Both are empty before the first report.
 
-        The totals include ``rtt_avg_us``, the mean round trip to the slowest broker, in microseconds.
+        They include ``rtt_avg_us``, the mean round trip to the slowest broker, in microseconds.
         """
         text, self._unparsed = self._unparsed, None
         if text is not None:
             report = json.loads(text)
             round_trips = [broker["rtt"]["avg"] for broker in report["brokers"].values() if broker["rtt"]["cnt"]]
             slowest = {"rtt_avg_us": max(round_trips)} if round_trips else {}
-            totals = {name: report[name] for name in _TOTALS[report["type"]]} | slowest
-            totals |= {java: report[name] for name, java in _JAVA_NAMES[report["type"]].items()}
+            totals = {name: report[name] for name in _TOTALS[report["type"]]} | slowest | java_metrics(report)
             self._latest = report[_NAME_FIELD[report["type"]]], totals
         return self._latest
 

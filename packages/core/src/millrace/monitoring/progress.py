@@ -32,7 +32,7 @@ class ReadProgress:
     bytes_per_second: float = 0.0
     idle_ms: int = 0
     missing: int = 0
-    clients: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    clients: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the metrics as they stand in a progress."""

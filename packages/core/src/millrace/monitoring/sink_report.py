@@ -42,7 +42,7 @@ class SinkReport:
     committed: int = 0
     aborted: int = 0
     skipped: int = 0
-    producers: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    producers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         """Return the report as it is sent."""

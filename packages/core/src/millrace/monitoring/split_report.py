@@ -65,7 +65,7 @@ class SplitReport:
     split: int
     counts: dict[TopicPartition, PartitionCounts]
     client: str = ""
-    statistics: dict[str, int] = field(default_factory=dict)
+    statistics: dict[str, float] = field(default_factory=dict)
     is_answered: bool = False
 
     def to_bytes(self) -> bytes:

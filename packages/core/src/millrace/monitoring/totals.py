@@ -37,7 +37,7 @@ class StreamTotals:
         self._reports: dict[int, SplitReport] = {}
         # All micro-batches that have ended
         self._counts: dict[TopicPartition, PartitionCounts] = defaultdict(PartitionCounts)
-        self._statistics: dict[str, dict[str, int]] = {}
+        self._statistics: dict[str, dict[str, float]] = {}
         self._missing = 0
         self._late_splits: set[tuple[int, int]] = set()
         # The last micro-batch that has ended

@@ -64,4 +64,4 @@ class WriteResult:
     send_ms: int | None = field(default=None, compare=False)
     duration_ms: int = field(default=0, compare=False)
     producer: str = field(default="", compare=False)
-    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+    statistics: Mapping[str, float] = field(default_factory=dict, compare=False)
