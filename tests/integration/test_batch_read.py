@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from support.families import Family
 from support.kafka import produce
+from support.waiting import wait_until
 
+PROGRAM = Path(__file__).parents[1] / "programs" / "read_until.py"
 EARLY = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 
 
@@ -197,6 +205,26 @@ def test_reading_from_specific_offsets_to_others(spark, connection, timed):
 
     assert numbers(rows, 0) == [2, 3]
     assert numbers(rows, 1) == [8, 9]
+
+
+def test_a_batch_waits_for_its_last_records_and_says_so(connection, broker, make_topic, tmp_path):
+    topic = make_topic()
+    produce(broker.bootstrap_servers, topic, [{"value": b"1"}] * 20)
+    bounded = {"scan.bounded.mode": "specific-offsets", "scan.bounded.specific-offsets": "partition:0,offset:30"}
+    given = json.dumps({**connection, "topic": topic, **bounded})
+    command = [sys.executable, str(PROGRAM), given]
+    waiting = f"waiting for the records of {topic}-0 up to offset 30"
+
+    with Family(command, tmp_path / "first") as interrupted, Family(command, tmp_path / "second") as patient:
+        for program in (interrupted, patient):
+            wait_until(lambda program=program: waiting in program.console.read_text(), "its words", 90)
+        os.kill(interrupted.pid, signal.SIGINT)
+        wait_until(lambda: not interrupted.processes(), "an interrupted program to end, with all its processes")
+
+        assert "its log ends at 20" in patient.console.read_text()
+        assert patient.is_running()
+        produce(broker.bootstrap_servers, topic, [{"value": b"1"}] * 20)
+        assert patient.result().splitlines()[-1] == "30"
 
 
 def test_reading_from_where_a_group_is(spark, connection, broker, timed):

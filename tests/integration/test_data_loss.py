@@ -67,6 +67,23 @@ def test_records_that_were_deleted_are_an_error_that_names_them(broker, admin, m
     assert collect(topic=topic, **GO_ON) == ["a", "b", "e"]
 
 
+@pytest.mark.parametrize(("reset", "expected"), [("latest", ["a", "f"]), ("earliest", ["a", "d", "e", "f"])])
+def test_a_stream_goes_on_after_deleted_records_where_it_is_told(broker, admin, make_topic, collect, reset, expected):
+    topic, reset = make_topic(), {"properties.auto.offset.reset": reset}
+    produce(broker.bootstrap_servers, topic, values("a"))
+    assert collect(topic=topic, **reset) == ["a"]
+    produce(broker.bootstrap_servers, topic, values("b", "c", "d", "e"))
+    admin.delete_records([TopicPartition(topic, 0, 3)])[TopicPartition(topic, 0, 3)].result()
+    with pytest.raises(
+        StreamingQueryException, match=f"data is lost: {topic}-0 wants offset 1, and the log now holds 3 to 4"
+    ):
+        collect(topic=topic, **reset)
+
+    assert collect(topic=topic, **reset, **GO_ON) == expected[:-1]
+    produce(broker.bootstrap_servers, topic, values("f"))
+    assert collect(topic=topic, **reset) == expected
+
+
 def test_a_topic_that_was_made_again_is_noticed_though_it_has_more_records_than_before(
     broker, admin, make_topic, collect
 ):

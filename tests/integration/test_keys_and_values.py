@@ -136,6 +136,24 @@ def test_a_malformed_key_is_told_with_its_place(spark, table):
     assert "To let such messages pass, set 'key.json.ignore-parse-errors' to true" in text
 
 
+@pytest.mark.parametrize("changes", ["debezium-json", "canal-json"])
+def test_a_key_in_a_format_of_changes_is_refused_with_the_format_that_works(spark, broker, table, changes):
+    rows = spark.createDataFrame([("+I", 1, "pv"), ("-D", 2, "buy")], "row_kind STRING, id INT, behavior STRING")
+    options = table("id", **{"value.format": changes, "key.format": changes})
+    with pytest.raises(PySparkException) as caught:
+        write(rows, options)
+    assert f"option 'key.format': '{changes}' is a changelog format, which keys cannot have" in str(caught.value)
+    assert "since a key does not change: use 'json'" in str(caught.value)
+
+    options["key.format"] = "json"
+    write(rows, options)
+
+    assert {key for key, _ in records(broker, options["topic"])} == {b'{"id":1}', b'{"id":2}'}
+    schema = "row_kind STRING, id INT, behavior STRING"
+    found = read(spark, schema, options).collect()
+    assert sorted(map(tuple, found)) == [("+I", 1, "pv"), ("-D", 2, "buy")]
+
+
 def test_options_that_do_not_fit_are_refused_before_a_job_starts(spark, table):
     options = table("user_id", **{"key.fields-prefix": "k_"})
     with pytest.raises(PySparkException) as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -74,6 +75,26 @@ def test_keyed_records_among_records_without_a_key_stay_where_java_puts_them(
     found = {message.key(): message.partition() for message in messages if message.key() is not None}
     assert found == {key: java.partition_of(key, 7) for key in KEYS}
     assert sum(message.key() is None for message in messages) == len(KEYS)
+
+
+@pytest.mark.parametrize("ignores_keys", [False, True])
+def test_round_robin_deals_out_the_records_without_a_key_and_on_request_all(
+    spark, connection, broker, make_topic, java, ignores_keys
+):
+    topic = make_topic(7)
+    rows = rows_of(spark, [key for each in KEYS for key in (None, each)]).coalesce(1)
+    options = {"sink.partitioner": "round-robin"} | ({"sink.partitioner.ignore-keys": "true"} if ignores_keys else {})
+
+    write(rows, connection, topic, **options)
+
+    messages = consume(broker.bootstrap_servers, topic)
+    keyed = {message.key(): message.partition() for message in messages if message.key() is not None}
+    assert (keyed == {key: java.partition_of(key, 7) for key in KEYS}) is not ignores_keys
+    dealt = messages if ignores_keys else [message for message in messages if message.key() is None]
+    assert len(dealt) == len(KEYS) * (2 if ignores_keys else 1)
+    counts = Counter(message.partition() for message in dealt)
+    assert set(counts) == set(range(7))
+    assert max(counts.values()) - min(counts.values()) <= 1
 
 
 def test_records_without_a_key_stay_together_and_use_several_partitions(spark, connection, broker, make_topic):

@@ -164,7 +164,9 @@ def test_a_batch_that_is_to_stop_after_the_end_waits_for_its_records(
         log.logs[A0] = (begin, end + 1)
 
     assert plan(log, pause=write_one, **options).batch_splits() == splits((A0, 10, 150))
+    # At once, and then each minute of 50 that pass
     assert "waiting for the records of a-0 up to offset 150" in caplog.messages[0]
+    assert "its log ends at 100" in caplog.messages[0]
 
 
 def test_an_initializer_may_leave_partitions_to_the_reset(log: Log) -> None:

@@ -65,8 +65,8 @@ def stopping_offsets(config: SourceConfig, start: Offsets, admin: KafkaAdmin) ->
 def wait_for_stopping_offsets(
     stop: Offsets, admin: KafkaAdmin, *, clock: Callable[[], float], pause: Callable[[float], None]
 ) -> None:
-    """Return when all logs reach to where a batch stops; a warning says once a minute what is waited for."""
-    next_warning = clock() + _WAITING_WARNING_S
+    """Return when all logs reach to where a batch stops; warn at once and each minute of what is waited for."""
+    next_warning = clock()
     while True:
         end = admin.end(tuple(stop))
         missing = [partition for partition in stop if end[partition] < stop[partition]]
@@ -76,7 +76,7 @@ def wait_for_stopping_offsets(
             first = missing[0]
             logger.warning(
                 "waiting for the records of %s up to offset %d, where option 'scan.bounded.mode' lets the batch stop; "
-                "its log ends at %d (%d partitions are waited for)",
+                "its log ends at %d (%d partitions are waited for). Leave that option out to read what is there",
                 first,
                 stop[first],
                 end[first],
