@@ -35,6 +35,8 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
             "infer-schema.flatten-nested-columns.enable": False,
             "infer-schema.nested": None,
             "rescued-data-column": None,
+            "decode.parser-table-id.fields": (),
+            "table.include": None,
         },
         CsvOptions: {
             "field-delimiter": ",",

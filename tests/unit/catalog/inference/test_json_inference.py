@@ -10,14 +10,13 @@ import pytest
 from millrace.contracts import SampledMessage
 from millrace.errors import MessageError, SchemaError
 from millrace.testing import SchemaInferenceSuite
-from millrace_catalog.inference import JsonSchemaOptions
 from millrace_catalog.inference.json_inference import JsonSchemaInference
-from millrace_catalog.inference.options import parse_fixed_types
+from millrace_catalog.inference.options import JsonReadOptions, parse_fixed_types
 
 
 class TestJsonSchemaInference(SchemaInferenceSuite):
     def make_inference(self) -> JsonSchemaInference:
-        return JsonSchemaInference(JsonSchemaOptions(nested="struct"))
+        return JsonSchemaInference(JsonReadOptions(nested="struct"))
 
     def messages(self) -> Sequence[bytes]:
         return [
@@ -40,7 +39,7 @@ class TestJsonSchemaInference(SchemaInferenceSuite):
 
 
 def test_the_column_of_what_is_left_comes_last() -> None:
-    inference = JsonSchemaInference(JsonSchemaOptions(rescued="rest"))
+    inference = JsonSchemaInference(JsonReadOptions(rescued="rest"))
     assert inference.infer({"orders": [SampledMessage(0, 0, None, b'{"id": 1}')]}, 10).names == ["id", "rest"]
     with pytest.raises(SchemaError, match="messages have a field 'rest'; give option "):
         inference.infer({"orders": [SampledMessage(0, 0, None, b'{"rest": 1}')]}, 10)
@@ -48,7 +47,7 @@ def test_the_column_of_what_is_left_comes_last() -> None:
 
 def test_without_messages_there_are_the_columns_of_fixed_types() -> None:
     fixed = parse_fixed_types("id BIGINT, name VARCHAR(10)")
-    assert JsonSchemaInference(JsonSchemaOptions(fixed_types=fixed)).infer({}, 10) == pa.schema(
+    assert JsonSchemaInference(JsonReadOptions(fixed_types=fixed)).infer({}, 10) == pa.schema(
         [("id", pa.int64()), ("name", pa.string())]
     )
 
@@ -62,4 +61,4 @@ def test_what_is_malformed_is_told_with_its_number() -> None:
         "messages are malformed). Set json.ignore-parse-errors to true to infer the schema without such messages"
     )
     with pytest.raises(SchemaError, match="holds no JSON objects: none of the 2 sampled messages is one"):
-        JsonSchemaInference(JsonSchemaOptions(ignore_parse_errors=True)).infer({"orders": [bad[0], bad[2]]}, 10)
+        JsonSchemaInference(JsonReadOptions(ignore_parse_errors=True)).infer({"orders": [bad[0], bad[2]]}, 10)

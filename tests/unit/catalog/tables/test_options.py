@@ -43,7 +43,7 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
                 "value.fields-prefix": "key",
                 "scan.max.pre.fetch.records": "-1",
                 "json.infer-schema.nestd": "struct",
-                "json.decode.parser-table-id.fields": "db",
+                "json.decode.parser-table-id.fields": "db,,table",
                 "scan.startup.mode": "latest-offset",
                 "properties.sasl.password": "s3cr3t",
                 "properties.security.protocl": "SASL_SSL",
@@ -53,8 +53,8 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
     assert str(error.value).startswith("wrong catalog options, ")
     for problem in (
         "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'",
-        "option 'format': expected one of json, avro-confluent, json-confluent, protobuf-confluent (did you mean "
-        "'json'?); got 'jsn'",
+        "option 'format': expected one of json, canal-json, debezium-json, avro-confluent, json-confluent, "
+        "protobuf-confluent (did you mean 'json'?); got 'jsn'",
         "option 'scan.max.pre.fetch.records': expected greater than or equal to 0; got '-1'",
         "options 'key.fields-prefix' and 'value.fields-prefix': 'key_' and 'key' cannot be told apart, since one "
         "begins with the other",
@@ -64,6 +64,24 @@ def test_all_problems_are_told_at_once_and_no_secret() -> None:
     ):
         assert problem in error.value.problems
     assert any("json.decode.parser-table-id.fields" in problem for problem in error.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            {"canal-json.infer-schema.strategy": "SQL"},
+            "'canal-json.infer-schema.strategy': expected one of AUTO",
+        ),
+        ({"canal-json.schema-include": "true"}, "unknown option 'canal-json.schema-include'"),
+        ({"scan.max.pre.fetch.records": "0"}, "is 0, and the columns of format canal-json are in messages"),
+        ({"infer-schema.compacted-topic-as-upsert-table": "true"}, "is not for format canal-json"),
+    ],
+)
+def test_wrong_options_of_changes(options: dict[str, str], problem: str) -> None:
+    with pytest.raises(OptionsError) as error:
+        KafkaJsonCatalog.from_options(SERVERS | {"format": "canal-json"} | options)
+    assert problem in str(error.value)
 
 
 def test_options_of_json_that_exclude_each_other() -> None:

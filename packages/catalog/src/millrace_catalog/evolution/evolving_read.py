@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from millrace.errors import OptionsError
+from millrace.errors import OptionsError, SchemaError
 from millrace_catalog.evolution.evolving_json.options import parse_json_options
 from millrace_catalog.evolution.evolving_table import EvolvingTable, TableLayout
 from millrace_catalog.inference import JsonSchemaOptions
@@ -49,8 +49,22 @@ class EvolvingRead(NamedTuple):
 
 
 def layout_of(table: KafkaJsonTable) -> TableLayout:
-    """Return the unchanging parts of a table's definition."""
+    """Return the unchanging parts of a table's definition.
+
+    Raises:
+        SchemaError: Its format is another one than json.
+    """
     options = table.config
+    if options.format != "json":
+        raise SchemaError(
+            f"table {table.name!r} has format {options.format}, and only columns of json can follow their messages: "
+            f"read it with table.read_stream(spark), whose columns stay what they are"
+        )
+    if table.table_id is not None:
+        raise SchemaError(
+            f"table {table.name!r} is one of several in its topic, and only the columns of a whole topic can follow "
+            f"its messages: read it with table.read_stream(spark), whose columns stay what they are"
+        )
     return TableLayout(
         topic=table.name,
         json=to_inference_options(table.config.json),

@@ -1,10 +1,10 @@
-"""The plugins that infer the columns of a read of canal-json or debezium-json without a schema."""
+"""Inference of the columns of canal-json and debezium-json: those of all tables of a topic together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
@@ -19,8 +19,7 @@ from millrace_catalog.inference.options import (
     FormatOptions,
     InferenceOptions,
 )
-from millrace_catalog.inference.topic_inference import TopicInference
-from millrace_catalog.types import Schema
+from millrace_catalog.inference.topic_inference import SampledTable, TopicInference
 from millrace_catalog.types.arrow import to_arrow_schema
 
 
@@ -36,27 +35,18 @@ class _ChangelogInference(SchemaInference):
         """Infer columns: see `SchemaInference.infer`."""
         options = replace(self.options, ignore_parse_errors=True) if skip_malformed else self.options
         limit = InferenceOptions(max_columns=max_columns)
-        schemas = [self._infer(topic, messages, options, limit) for topic, messages in topics.items()]
-        if len(schemas) > 1:
+        tables = [self._infer(topic, messages, options, limit) for topic, messages in topics.items()]
+        if len(tables) > 1:
             # Schemas cannot be joined: they do not know any more which columns had only nulls
             messages = [message for sample in topics.values() for message in sample]
-            schemas = [self._infer(";".join(topics), messages, replace(options, ignore_parse_errors=True), limit)]
-        return pa.schema([]) if not schemas or schemas[0] is None else to_arrow_schema(schemas[0])
+            tables = [self._infer(";".join(topics), messages, replace(options, ignore_parse_errors=True), limit)]
+        table = tables[0].table if tables else None
+        return pa.schema([]) if table is None else to_arrow_schema(table.schema)
 
     def _infer(
         self, topic: str, messages: Sequence[SampledMessage], options: FormatOptions, limit: InferenceOptions
-    ) -> Schema | None:
-        inference = TopicInference(topic, _OneTableReader(topic, type(self).reader(topic, options)), limit)
-        for message in messages:
-            inference.add(Position(message.partition, message.offset), message.value)
-        result = inference.result()
-        if result.skipped and not result.tables:
-            first = result.skipped[0]
-            raise SchemaError(
-                f"topic {topic!r} holds no changes: none of the {len(messages)} sampled messages has any; "
-                f"{first.position}: {first.reason}. Read it with another format, or without one"
-            )
-        return result.tables[topic].schema if topic in result.tables else None
+    ) -> SampledTable:
+        return infer_changes(topic, messages, type(self).reader(topic, options), limit)
 
 
 class CanalSchemaInference(_ChangelogInference):
@@ -73,6 +63,53 @@ class DebeziumSchemaInference(_ChangelogInference):
     reader = DebeziumReader
 
 
+class ChangelogReader(NamedTuple):
+    """The reader of a format's messages.
+
+    Attributes:
+        options_class: The options of inference.
+        create: Creates the reader of a topic's messages with options.
+    """
+
+    options_class: type[FormatOptions]
+    create: Callable[[str, Any], MessageReader]
+
+
+CHANGELOG_READERS: Mapping[str, ChangelogReader] = {
+    "canal-json": ChangelogReader(CanalInferenceOptions, CanalReader),
+    "debezium-json": ChangelogReader(DebeziumInferenceOptions, DebeziumReader),
+}
+"""The formats of changes whose columns are inferred."""
+
+
+def infer_changes(
+    topic: str, messages: Sequence[SampledMessage], reader: MessageReader, options: InferenceOptions
+) -> SampledTable:
+    """Infer the table that has the rows of all changes of a topic.
+
+    It has a primary key if all messages name the same one.
+
+    Raises:
+        MessageError: A message is malformed, and malformed messages are not skipped.
+        SchemaError: No message is a change; or the table would have too many columns.
+    """
+    one_table = _OneTableReader(topic, reader)
+    inference = TopicInference(topic, one_table, options)
+    for message in messages:
+        inference.add(Position(message.partition, message.offset), message.value)
+    result = inference.result()
+    if result.skipped and not result.tables:
+        first = result.skipped[0]
+        raise SchemaError(
+            f"topic {topic!r} holds no changes: none of the {len(messages)} sampled messages has any; "
+            f"{first.position}: {first.reason}. Read it with another format, or without one"
+        )
+    table = result.tables.get(topic)
+    if table is not None and len(one_table.primary_keys) == 1:
+        table = replace(table, primary_key=one_table.primary_keys.pop() or ())
+    return SampledTable(table, len(messages), result.skipped)
+
+
 class _OneTableReader:
     """Read the changes of all tables of a topic as those of one table, since a read has one set of columns."""
 
@@ -80,8 +117,11 @@ class _OneTableReader:
         self._name = name
         self._reader = reader
         self.format, self.options, self.fixed = reader.format, reader.options, reader.fixed
+        self.primary_keys: set[tuple[str, ...] | None] = set()
 
     def read(self, payload: bytes | None) -> Observation | None:
         """Read the columns of a message: see `MessageReader.read`."""
         observation = self._reader.read(payload)
+        if observation is not None:
+            self.primary_keys.add(observation.primary_key)
         return None if observation is None else replace(observation, table=self._name, primary_key=None)

@@ -8,16 +8,18 @@ from dataclasses import replace
 import pyarrow as pa
 
 from millrace.contracts import SampledMessage, SchemaInference
-from millrace_catalog.inference import InferenceOptions, JsonSchemaOptions
-from millrace_catalog.inference.topic_inference import infer_table, table_of_fixed_types
+from millrace.options.java_pattern import java_pattern
+from millrace_catalog.inference import InferenceOptions
+from millrace_catalog.inference.options import JsonReadOptions
+from millrace_catalog.inference.topic_inference import infer_table, messages_by_table, table_of_fixed_types
 from millrace_catalog.types.arrow import to_arrow_schema
 
 
 class JsonSchemaInference(SchemaInference):
     """Infer the columns of JSON objects."""
 
-    Options = JsonSchemaOptions
-    options: JsonSchemaOptions
+    Options = JsonReadOptions
+    options: JsonReadOptions
 
     def infer(
         self, topics: Mapping[str, Sequence[SampledMessage]], max_columns: int, *, skip_malformed: bool = False
@@ -27,6 +29,17 @@ class JsonSchemaInference(SchemaInference):
         if not topics:
             table = table_of_fixed_types("", options).table
             return pa.schema([]) if table is None else to_arrow_schema(table.schema)
+        if options.table_fields and options.table_include is not None:
+            matches = java_pattern(options.table_include).fullmatch
+            topics = {
+                topic: [
+                    message
+                    for table, found in messages_by_table(topic, messages, options).items()
+                    for message in found
+                    if matches(table)
+                ]
+                for topic, messages in topics.items()
+            }
         limit = InferenceOptions(max_columns=max_columns)
         tables = [infer_table(topic, messages, options, limit).table for topic, messages in topics.items()]
         if len(tables) > 1:

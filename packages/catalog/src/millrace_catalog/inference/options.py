@@ -146,6 +146,19 @@ class JsonInferenceOptions(JsonSchemaOptions):
 
 
 @dataclass(frozen=True)
+class JsonReadOptions(JsonInferenceOptions):
+    """Options of json for a read of some of the tables of a topic."""
+
+    table_include: str | None = option(
+        "table.include",
+        default=None,
+        parse=parse_java_pattern,
+        doc="Infer the columns of the messages of tables whose whole ids match this Java regular expression. "
+        "(Addition.)",
+    )
+
+
+@dataclass(frozen=True)
 class DebeziumInferenceOptions(FormatOptions):
     """Options of debezium-json."""
 

@@ -77,12 +77,39 @@ class TopicInference:
 
     def _skip(self, position: Position, reason: str, payload: bytes) -> None:
         if not self._reader.options.ignore_parse_errors:
-            raise MessageError(
-                f"malformed message in topic {self._topic!r}, {position}: {reason}. It begins with "
-                f"{payload[:_SHOWN_BYTES]!r}. Set {self._reader.format}.ignore-parse-errors to true to infer the "
-                f"schema without such messages"
-            )
+            raise _malformed_message(self._topic, self._reader.format, position, reason, payload)
         self._skipped.append(SkippedMessage(position, reason))
+
+
+def messages_by_table(
+    topic: str, messages: Iterable[SampledMessage], json: JsonInferenceOptions
+) -> dict[str, list[SampledMessage]]:
+    """Return the messages of each of a topic's tables, by the ids that their fields name, without tombstones.
+
+    Raises:
+        MessageError: A message is malformed, and malformed messages are not skipped.
+    """
+    # What columns there are does not matter yet
+    reader = JsonReader(topic, JsonInferenceOptions(table_fields=json.table_fields))
+    found: dict[str, list[SampledMessage]] = {}
+    for message in messages:
+        try:
+            observation = reader.read(message.value)
+        except MalformedMessageError as error:
+            if not json.ignore_parse_errors:
+                position = Position(message.partition, message.offset)
+                raise _malformed_message(topic, reader.format, position, str(error), message.value or b"") from error
+        else:
+            if observation is not None:
+                found.setdefault(observation.table, []).append(message)
+    return found
+
+
+def _malformed_message(topic: str, format_: str, position: Position, reason: str, payload: bytes) -> MessageError:
+    return MessageError(
+        f"malformed message in topic {topic!r}, {position}: {reason}. It begins with {payload[:_SHOWN_BYTES]!r}. Set "
+        f"{format_}.ignore-parse-errors to true to infer the schema without such messages"
+    )
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,12 @@ from millrace.contracts import Catalog, Format, SampledMessage, SerializationCon
 from millrace.errors import MessageError, SchemaError
 from millrace.sampling import Topics
 from millrace_catalog.inference import InferredKey, KeyInference, Position
+from millrace_catalog.inference.changelog_inference import CHANGELOG_READERS, infer_changes
 from millrace_catalog.inference.result import InferredColumn, InferredTable
 from millrace_catalog.inference.topic_inference import (
     SampledTable,
     infer_table,
+    messages_by_table,
     table_of_fixed_types,
     to_inference_options,
 )
@@ -94,6 +96,25 @@ class KafkaJsonCatalog(Catalog):
             table = self._infer_and_cache(name, samples)
         return table
 
+    def tables_of(self, topic: str) -> dict[str, KafkaJsonTable]:
+        """Return the tables within a topic by their ids, each with the columns of its own messages.
+
+        The values of the fields of option ``json.decode.parser-table-id.fields`` are the id of a message's table.
+        Without it, a topic is one table. Only tables of which there are messages in the sample are found.
+
+        Raises:
+            MessageError: A message is malformed, such as one that lacks a field of the id.
+            UnknownTopicError, SchemaError, ClientError: As with `table`.
+        """
+        options = self.options
+        if options.format != "json" or not options.json.table_fields:
+            return {topic: self.table(topic)}
+        samples = self._topics.newest([topic], options.sample)[topic]
+        groups = messages_by_table(topic, samples, options.json)
+        if not groups:
+            raise SchemaError(f"topic {topic!r} has no messages to find tables in: {_ADVICE}")
+        return {table: self._infer(topic, messages, table) for table, messages in groups.items()}
+
     def describe(self, name: str) -> str:
         """Describe the columns of a table, with the messages that their types were inferred from; raises as `table`."""
         return self.table(name).describe()
@@ -147,10 +168,13 @@ class KafkaJsonCatalog(Catalog):
         self._cache[name] = (self._clock(), table)
         return table
 
-    def _infer(self, topic: str, samples: Sequence[SampledMessage]) -> KafkaJsonTable:
+    def _infer(self, topic: str, samples: Sequence[SampledMessage], table_id: str | None = None) -> KafkaJsonTable:
         options, json = self.options, self.options.json
         if options.registered is not None:
             value = _registered_table(topic, options.registered)
+        elif samples and options.changelog is not None:
+            reader = CHANGELOG_READERS[options.format].create(topic, options.changelog)
+            value = infer_changes(topic, samples, reader, options)
         elif samples:
             value = infer_table(topic, samples, json, options)
         elif options.sample:
@@ -169,8 +193,10 @@ class KafkaJsonCatalog(Catalog):
             )
         key = self._infer_key(topic, samples)
         is_upsert = options.upsert and self._topics.is_compacted(topic)
-        schema = build_table_schema(topic, key, value.table, options, is_upsert=is_upsert)
-        return KafkaJsonTable(topic, self.options, schema, key, value)
+        schema = build_table_schema(
+            topic, key, value.table, options, is_upsert=is_upsert, is_changelog=options.changelog is not None
+        )
+        return KafkaJsonTable(topic, self.options, schema, key, value, table_id)
 
     def _infer_key(self, topic: str, samples: Sequence[SampledMessage]) -> InferredKey:
         options = self.options

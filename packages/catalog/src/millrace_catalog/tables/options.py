@@ -16,7 +16,8 @@ from millrace.options.secrets import Properties
 from millrace.options.values import parse_duration_ms
 from millrace.plugins import FORMAT, plugin_manager
 from millrace.sampling import take_client_properties
-from millrace_catalog.inference import EvolutionOptions, InferenceOptions, JsonSchemaOptions
+from millrace_catalog.inference import EvolutionOptions, FormatOptions, InferenceOptions, JsonInferenceOptions
+from millrace_catalog.inference.changelog_inference import CHANGELOG_READERS
 
 _CLIENT_PREFIX = "properties."
 
@@ -26,11 +27,13 @@ class CatalogOptions(EvolutionOptions, InferenceOptions):
     """Options of the catalog that are not json's."""
 
     type: Literal["kafka"] = option("type", default="kafka", doc="Name of the catalog, as SQL gives it.")
-    format: Literal["json", "avro-confluent", "json-confluent", "protobuf-confluent"] = option(
-        "format",
-        default="json",
-        doc="Format of values. The columns of json are inferred from messages, those of the others are in their schema "
-        "registry. Keys are read as JSON if all are, else as bytes.",
+    format: Literal["json", "canal-json", "debezium-json", "avro-confluent", "json-confluent", "protobuf-confluent"] = (
+        option(
+            "format",
+            default="json",
+            doc="Format of values. The columns of json, canal-json and debezium-json are inferred from messages, those "
+            "of the others are in their schema registry. Keys are read as JSON if all are, else as bytes.",
+        )
     )
     database: str = option("default-database", default="kafka", doc="Name of the one database, for SQL.")
     key_prefix: str = option("key.fields-prefix", default="key_", doc="Prefix of the names of key columns.")
@@ -56,6 +59,16 @@ class CatalogOptions(EvolutionOptions, InferenceOptions):
     )
 
     def __post_init__(self) -> None:
+        if self.format in CHANGELOG_READERS and not self.sample:
+            raise ValueError(
+                f"option 'scan.max.pre.fetch.records' is 0, and the columns of format {self.format} are in messages: "
+                f"raise it, or leave it out"
+            )
+        if self.format in CHANGELOG_READERS and self.upsert:
+            raise ValueError(
+                f"option 'infer-schema.compacted-topic-as-upsert-table' is not for format {self.format}, whose rows "
+                f"have a row kind: leave it out"
+            )
         key, value = self.key_prefix, self.value_prefix
         if key and value and (key.startswith(value) or value.startswith(key)):
             raise ValueError(
@@ -72,14 +85,16 @@ class CatalogConfig(CatalogOptions):
         json: Options of json.
         client: Properties of the Kafka client.
         connection: Options ``properties.*`` as the user gave them, for reads.
-        registered: The format of values whose columns a schema registry has; None for json.
-        format_options: The options of that format as the user gave them, for reads.
+        registered: The format of values whose columns a schema registry has; None for other formats.
+        changelog: Options of canal-json or debezium-json; None for other formats.
+        format_options: The options of the format, unless it is json, as the user gave them, for reads.
     """
 
-    json: JsonSchemaOptions
+    json: JsonInferenceOptions
     client: Properties
     connection: Properties
     registered: Format | None = None
+    changelog: FormatOptions | None = None
     format_options: Properties = field(default_factory=lambda: Properties({}))
 
 
@@ -93,10 +108,13 @@ def parse_catalog_options(raw: Mapping[str, str]) -> CatalogConfig:
     client = take_client_properties(parser)
     options = parser.take(CatalogOptions) or CatalogOptions()
     # The reference has json's options without prefix in a catalog
-    json = parser.take(JsonSchemaOptions, "", "json.") or JsonSchemaOptions()
-    registered = None
+    json = parser.take(JsonInferenceOptions, "", "json.") or JsonInferenceOptions()
+    registered, changelog = None, None
     prefix = f"{options.format}."
-    if options.format != "json":
+    if options.format in CHANGELOG_READERS:
+        parser.take(plugin_manager().load(FORMAT, options.format).Options, prefix)
+        changelog = parser.take(CHANGELOG_READERS[options.format].options_class, prefix)
+    elif options.format != "json":
         format_class = plugin_manager().load(FORMAT, options.format)
         format_options = parser.take(format_class.Options, prefix) if format_class.Options else None
         registered = None if format_options is None else format_class(format_options)
@@ -107,7 +125,8 @@ def parse_catalog_options(raw: Mapping[str, str]) -> CatalogConfig:
         client=client,
         connection=_with_prefix(raw, _CLIENT_PREFIX),
         registered=registered,
-        format_options=_with_prefix(raw, prefix) if registered else Properties({}),
+        changelog=changelog,
+        format_options=Properties({}) if options.format == "json" else _with_prefix(raw, prefix),
     )
 
 

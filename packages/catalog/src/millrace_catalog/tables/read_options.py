@@ -25,10 +25,10 @@ def read_options(topic: str, config: CatalogConfig, key: Sequence[str], *, key_i
         "topic": topic,
         "format": config.format,
         **config.format_options,
-        **({f"json.{name}": value for name, value in json.items()} if config.registered is None else {}),
+        **({f"json.{name}": value for name, value in json.items()} if config.format == "json" else {}),
         "metadata.columns": ", ".join(column.name for column in METADATA),
     }
-    if config.json.rescued is not None and config.registered is None:
+    if config.json.rescued is not None and config.format == "json":
         read["json.rescued-data-column"] = config.json.rescued
     if options.value_prefix:
         read["value.fields-prefix"] = options.value_prefix
@@ -40,6 +40,11 @@ def read_options(topic: str, config: CatalogConfig, key: Sequence[str], *, key_i
         if key_is_json:
             read |= {f"key.json.{name}": value for name, value in json.items()}
     return read
+
+
+def quote_java_pattern(text: str) -> str:
+    """Return the regular expression, in Java's syntax, that matches a text and nothing else."""
+    return "".join(char if char.isalnum() or char == "_" else f"\\{char}" for char in text)
 
 
 def _decoding_options(json: JsonSchemaOptions) -> dict[str, str]:

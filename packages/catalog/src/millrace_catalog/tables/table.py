@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from millrace.contracts import CatalogColumn, CatalogTable
+from millrace.errors import SchemaError
 from millrace.options.secrets import Properties
 from millrace_catalog.inference import InferredColumn, InferredKey
 from millrace_catalog.inference.topic_inference import SampledTable
-from millrace_catalog.tables.read_options import read_options
+from millrace_catalog.tables.read_options import quote_java_pattern, read_options
 from millrace_catalog.tables.table_schema import TableColumn, TableSchema
 from millrace_catalog.tables.table_text import create_table_statement, describe_table
 from millrace_catalog.types import Schema
@@ -34,15 +35,23 @@ class KafkaJsonTable(CatalogTable):
         columns_schema: Columns with the types of the reference's SQL.
         table_schema: Columns with their parts, and the primary key.
         config: Options of the catalog.
+        table_id: Id of the table in a topic with several; None for the whole topic.
     """
 
     def __init__(
-        self, topic: str, config: CatalogConfig, table_schema: TableSchema, key: InferredKey, value: SampledTable
+        self,
+        topic: str,
+        config: CatalogConfig,
+        table_schema: TableSchema,
+        key: InferredKey,
+        value: SampledTable,
+        table_id: str | None = None,
     ) -> None:
         self._topic = topic
         self._database = config.database
         self.table_schema = table_schema
         self.config = config
+        self.table_id = table_id
         self._key = key
         self._value = value
         self.columns_schema = Schema(tuple(each.column for each in table_schema.columns))
@@ -52,12 +61,12 @@ class KafkaJsonTable(CatalogTable):
             _column(each, fields.field(place), unseen) for place, each in enumerate(table_schema.columns)
         )
         keys = table_schema.names_of("key")
-        self._options = Properties(read_options(topic, config, keys, key_is_json=table_schema.key_is_json))
+        self._options = Properties(self._read_options(keys))
 
     @property
     def name(self) -> str:
-        """Name of the topic."""
-        return self._topic
+        """Name of the topic, or the id of the table in a topic with several."""
+        return self._topic if self.table_id is None else self.table_id
 
     @property
     def columns(self) -> Sequence[CatalogColumn]:
@@ -71,7 +80,10 @@ class KafkaJsonTable(CatalogTable):
 
     @property
     def primary_key(self) -> tuple[str, ...]:
-        """Columns of the primary key: partition and offset, or the key columns of an upsert table."""
+        """Columns of the primary key: partition and offset, or the key columns of an upsert table.
+
+        A changelog table has the one that its messages name, or none where they do not name the same one.
+        """
         return self.table_schema.primary_key
 
     @property
@@ -104,18 +116,27 @@ class KafkaJsonTable(CatalogTable):
             notes.append(
                 f"{len(skipped)} malformed messages were left out, first {skipped[0].position}: {skipped[0].reason}"
             )
-        return describe_table(self._topic, self._columns, self.table_schema, notes)
+        return describe_table(self.name, self._columns, self.table_schema, notes)
 
     def ddl(self) -> str:
         """Write the table as a CREATE TABLE statement of the reference's SQL, without secrets."""
-        return create_table_statement(self._database, self._topic, self._columns, self.table_schema, self._options)
+        return create_table_statement(self._database, self.name, self._columns, self.table_schema, self._options)
 
     def spark_ddl(self) -> str:
         """Write the columns as ``.schema(...)`` takes them."""
         return spark_ddl(self.columns_schema)
 
     def json_schema(self) -> str:
-        """Write the JSON Schema of the values of its messages."""
+        """Write the JSON Schema of the values of its messages.
+
+        Raises:
+            SchemaError: Its messages are changes, around the values.
+        """
+        if self.table_schema.is_changelog:
+            raise SchemaError(
+                f"topic {self._topic!r}: the messages of format {self.config.format} are changes, of which there is no "
+                f"JSON Schema: describe() and ddl() have the columns of their rows"
+            )
         columns = () if self._value.table is None else self._value.table.columns
         paths = ((path, column.type) for column in columns for path in column.paths)
         return json.dumps(to_json_schema(self._topic, paths), indent=2, ensure_ascii=False)
@@ -134,7 +155,14 @@ class KafkaJsonTable(CatalogTable):
         )
 
     def __repr__(self) -> str:
-        return f"KafkaJsonTable({self._topic!r}, {self.columns_schema})"
+        return f"KafkaJsonTable({self.name!r}, {self.columns_schema})"
+
+    def _read_options(self, keys: Sequence[str]) -> dict[str, str]:
+        options = read_options(self._topic, self.config, keys, key_is_json=self.table_schema.key_is_json)
+        if self.table_id is not None:
+            options["json.decode.parser-table-id.fields"] = ",".join(self.config.json.table_fields)
+            options["json.table.include"] = quote_java_pattern(self.table_id)
+        return options
 
     def _merged_options(self, options: Mapping[str, str] | None) -> dict[str, str]:
         given = {name.lower() for name in options or {}}

@@ -9,7 +9,7 @@ from millrace.contracts.catalog import Part
 from millrace.errors import SchemaError
 from millrace_catalog.inference import InferredColumn, InferredKey, InferredTable
 from millrace_catalog.tables.options import CatalogOptions
-from millrace_catalog.types import BIGINT, INT, Column, timestamp_ltz, with_nullability
+from millrace_catalog.types import BIGINT, INT, STRING, Column, timestamp_ltz, with_nullability
 
 METADATA = (
     Column("partition", with_nullability(INT, False)),
@@ -18,6 +18,9 @@ METADATA = (
 )
 POSITION = ("partition", "offset")
 """Columns that identify a row: the place of its message in the topic."""
+
+ROW_KIND = Column("row_kind", STRING)
+"""Column of changelog tables: the kind of change, as `+I`."""
 
 _PART_NAMES: dict[Part, str] = {"key": "the key", "value": "the value", "metadata": "the metadata"}
 
@@ -43,15 +46,17 @@ class TableSchema:
 
     Attributes:
         columns: Columns of the key, of the value and of metadata, in this order.
-        primary_key: Names of the columns of the primary key.
+        primary_key: Names of the columns of the primary key; a changelog table may have none.
         is_upsert: Whether a row replaces earlier rows with the same key.
         key_is_json: Whether keys are read as JSON, else as bytes.
+        is_changelog: Whether rows are changes, with a column that says which.
     """
 
     columns: tuple[TableColumn, ...]
     primary_key: tuple[str, ...]
     is_upsert: bool
     key_is_json: bool
+    is_changelog: bool = False
 
     def names_of(self, part: Part) -> tuple[str, ...]:
         """Return the names of the columns of a part."""
@@ -59,7 +64,13 @@ class TableSchema:
 
 
 def build_table_schema(
-    topic: str, key: InferredKey, value: InferredTable, options: CatalogOptions, *, is_upsert: bool
+    topic: str,
+    key: InferredKey,
+    value: InferredTable,
+    options: CatalogOptions,
+    *,
+    is_upsert: bool = False,
+    is_changelog: bool = False,
 ) -> TableSchema:
     """Combine the inferred columns of keys and values with those of metadata.
 
@@ -69,13 +80,18 @@ def build_table_schema(
     """
     columns = (
         *_prefixed(key.columns, options.key_prefix, "key"),
+        *([TableColumn(ROW_KIND, "metadata")] if is_changelog else []),
         *_prefixed(value.columns, options.value_prefix, "value"),
         *(TableColumn(column, "metadata") for column in METADATA),
     )
     _check_names(topic, columns)
     keys = tuple(each.column.name for each in columns if each.part == "key")
     _check_key(topic, keys, is_upsert=is_upsert)
-    return TableSchema(columns, keys if is_upsert else POSITION, is_upsert, key.is_json)
+    primary_key = keys if is_upsert else POSITION
+    if is_changelog:
+        # Several rows have the position of one message
+        primary_key = tuple(options.value_prefix + name for name in value.primary_key)
+    return TableSchema(columns, primary_key, is_upsert, key.is_json, is_changelog)
 
 
 def check_key_names(topic: str, names: Iterable[str]) -> None:

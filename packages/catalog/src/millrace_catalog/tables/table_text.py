@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from millrace.contracts import CatalogColumn
 from millrace.options.secrets import is_secret
-from millrace_catalog.tables.table_schema import TableSchema
+from millrace_catalog.tables.table_schema import ROW_KIND, TableSchema
 from millrace_catalog.types.identifiers import backquote, quote_name
 
 
@@ -19,12 +19,13 @@ def describe_table(name: str, columns: Sequence[CatalogColumn], schema: TableSch
         schema: Schema of the table.
         notes: Lines to append.
     """
-    kind = "upsert table" if schema.is_upsert else "table"
+    kind = "upsert table" if schema.is_upsert else "changelog table" if schema.is_changelog else "table"
     rows = [("column", "type", "of", "because of"), *map(_row, columns)]
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     lines = ["  ".join([*(row[place].ljust(widths[place]) for place in range(3)), row[3]]).rstrip() for row in rows]
     key = ", ".join(map(quote_name, schema.primary_key))
-    return "\n".join([f"{kind} {name}, primary key ({key})", *lines, *notes])
+    key_text = f"primary key ({key})" if key else "no primary key"
+    return "\n".join([f"{kind} {name}, {key_text}", *lines, *notes])
 
 
 def create_table_statement(
@@ -33,9 +34,13 @@ def create_table_statement(
     """Write the CREATE TABLE statement of the reference's SQL, without secrets."""
     # Some names are words of the language, such as partition and timestamp
     parts = [
-        f"  {backquote(each.name)} {each.type}{' METADATA' if each.part == 'metadata' else ''}" for each in columns
+        f"  {backquote(each.name)} {each.type}{' METADATA' if each.part == 'metadata' else ''}"
+        for each in columns
+        # There, a row has its kind without a column
+        if not (schema.is_changelog and each.name == ROW_KIND.name)
     ]
-    parts.append(f"  PRIMARY KEY ({', '.join(map(backquote, schema.primary_key))}) NOT ENFORCED")
+    if schema.primary_key:
+        parts.append(f"  PRIMARY KEY ({', '.join(map(backquote, schema.primary_key))}) NOT ENFORCED")
     properties = {
         "connector": "kafka",
         **{key: value for key, value in options.items() if not _holds_secret(key, value)},

@@ -10,6 +10,7 @@ from millrace_formats.json.encoder import JsonEncoder
 from millrace_formats.json.flatten import FlatteningDecoder
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.rescued_data import RescuedDataDecoder, check_rescued_data_column
+from millrace_formats.json.table_filter import TableFilterDecoder
 from millrace_formats.shared.sql_types import check_schema, nested_problem
 
 
@@ -26,6 +27,13 @@ class JsonFormat(Format):
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Make a decoder to rows of ``schema``; SchemaError when a column's type is not supported."""
         check_schema("json", schema, nested_problem)
+        decoder, include = self._all_tables_decoder(schema), self.options.table_include
+        if include is None:
+            return decoder
+        skips = self.options.ignore_parse_errors
+        return TableFilterDecoder(decoder, self.options.table_fields, include, skips_malformed=skips)
+
+    def _all_tables_decoder(self, schema: pa.Schema) -> Decoder:
         rescued = self.options.rescued
         if rescued is None:
             return self._decoder(schema)

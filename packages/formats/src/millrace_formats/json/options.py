@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from millrace.options import option
+from millrace.options.values import parse_java_pattern, parse_names
+
+
+def parse_field_names(text: str) -> tuple[str, ...]:
+    """Parse field names such as ``db,table``; ValueError when a name is empty or repeated."""
+    return parse_names(text, "names of fields", "field", separator=",")
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,23 @@ class JsonOptions:
         "(Addition.)",
     )
 
+    table_fields: tuple[str, ...] = option(
+        "decode.parser-table-id.fields",
+        default=(),
+        parse=parse_field_names,
+        doc="The fields, separated by commas, whose values joined by points are the id of the table that a message "
+        "belongs to, such as db,table. Requires table.include.",
+    )
+    table_include: str | None = option(
+        "table.include",
+        default=None,
+        parse=parse_java_pattern,
+        doc="Reads only the messages of tables whose whole ids match this regular expression, as in Java. Requires "
+        "decode.parser-table-id.fields. (Addition.)",
+    )
+
     def __post_init__(self) -> None:
+        check_table_filter(self.table_fields, self.table_include)
         check_map_null_key(self.map_null_key_mode, self.map_null_key_literal)
         check_ignored_scope(self.ignored_scope, self.ignore_parse_errors)
         if self.fail_on_missing_field and self.ignore_parse_errors:
@@ -91,6 +113,18 @@ class JsonOptions:
     def flattens(self) -> bool:
         """Return whether columns named ``a.b.c`` are read from fields of nested objects."""
         return self.flatten or self.nested == "flatten"
+
+
+def check_table_filter(fields: tuple[str, ...], include: str | None) -> None:
+    """Raise ValueError for one of the options without the other."""
+    if fields and include is None:
+        raise ValueError(
+            "decode.parser-table-id.fields requires table.include, which says the tables to read, such as "
+            "db1\\.orders: a read has the columns of all messages that it reads. The tables of a topic are listed by "
+            "the catalog: KafkaJsonCatalog.tables_of(topic)"
+        )
+    if include is not None and not fields:
+        raise ValueError("table.include requires decode.parser-table-id.fields, which says the fields of a table's id")
 
 
 def check_ignored_scope(scope: str, ignore_parse_errors: bool) -> None:

@@ -43,6 +43,8 @@ def parse_json_options(raw: Mapping[str, str], prefix: str = "json.") -> ParsedO
     parsed = ParsedOptions(
         parser.take(format_.Options, prefix), parser.take(JsonSchemaOptions, prefix) or JsonSchemaOptions()
     )
+    if getattr(parsed.format, "table_include", None) is not None:
+        parser.report(f"option '{prefix}table.include' is not for columns that follow the messages of a whole topic")
     parser.finish()
     return parsed
 
