@@ -22,6 +22,7 @@ ORDERS = (
     "copied-orders",
     "order-changes",
     "typed-orders",
+    "dirty-orders",
     "dead-orders",
     "registered-orders",
     "registered-events",
@@ -65,7 +66,7 @@ def test_code_blocks_run(page, broker, spark, tmp_path, request):
 
     if "large-orders" in page.read_text():
         written = [json.loads(message.value())["id"] for message in consume(broker.bootstrap_servers, "large-orders")]
-        assert sorted(written) == [2, 3]
+        assert set(written) == {2, 3}
 
 
 def test_the_options_page_is_what_the_declarations_say():

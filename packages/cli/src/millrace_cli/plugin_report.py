@@ -65,7 +65,7 @@ class PluginReport:
             coloured: For a terminal, in its width and with colours; otherwise one plain line for each plugin.
         """
         if not self.plugins:
-            return ["no plugins are installed; install the standard ones with: pip install millrace"]
+            return ["no plugins are installed; install the standard ones with: pip install millrace-kafka"]
         table = new_table(coloured=coloured)
         for heading in ("kind", "name", "class", "distribution", "version", "state"):
             table.add_column(heading, overflow="fold")

@@ -11,7 +11,7 @@ def test_missing_plugins_are_named_with_what_to_install():
         check_plugins(PluginManager(Discovery((), ())))
     assert str(error.value) == (
         "missing for the demo: format 'json', offset initializer 'earliest-offset', partitioner 'default'; "
-        "run: pip install millrace"
+        "run: pip install millrace-kafka"
     )
 
 

@@ -33,7 +33,11 @@ KNOWN = {"orders": 3, "audit": 1, "__consumer_offsets": 50}
 @pytest.mark.parametrize(
     ("missing", "known", "message"),
     [
-        (["order"], KNOWN, "no topic 'order' at 127.0.0.1:1 (option 'topic'). Did you mean 'orders'?"),
+        (
+            ["order"],
+            KNOWN,
+            "no topic 'order' at 127.0.0.1:1 (option 'topic'). Did you mean 'orders'? Otherwise create it first",
+        ),
         (
             ["zzz", "yyy"],
             KNOWN,

@@ -75,7 +75,7 @@ def test_bytes_are_base64_where_no_binary_column_is_declared() -> None:
     rows = changes(CANAL, plain, declared, text, schema=BINARY)
     assert [row[2] for row in rows] == [b"abc", b"YWJj", b"abc"]
     assert reason(CANAL, change("INSERT", [{"hash": "\u0100"}], sqlType={"hash": -2}), schema=BINARY) == (
-        'field data[0].hash: "\u0100" is not a BINARY: expected base64 text'
+        'field data[0].hash: "\u0100" cannot be read as BINARY: expected base64 text'
     )
 
 
@@ -131,11 +131,11 @@ def test_other_types_are_errors_and_passed_over_when_ignored() -> None:
         (change("INSERT", A), 'field data: expected an array, found {"id":"1","name":"a","weight":"0.5"}'),
         (change("INSERT", [A, None]), "field data[1]: there is no row"),
         (change("INSERT", [A, 7]), "field data[1]: expected an object, found 7"),
-        (change("DELETE", [{"id": "x"}]), 'field data[0].id: "x" is not a INT: not an integer'),
+        (change("DELETE", [{"id": "x"}]), 'field data[0].id: "x" cannot be read as INT: not an integer'),
         (change("UPDATE", [A], None), "field old: expected an array, found null"),
         (change("UPDATE", [A, B], [{}]), "field old: it has 1 rows, but data has 2"),
         (change("UPDATE", [A], [None]), "field old[0]: there is no row"),
-        (change("UPDATE", [A], [{"id": "x"}]), 'field old[0].id: "x" is not a INT: not an integer'),
+        (change("UPDATE", [A], [{"id": "x"}]), 'field old[0].id: "x" cannot be read as INT: not an integer'),
     ],
 )
 def test_what_is_no_change_is_an_error_that_names_the_place(message: Any, expected: str) -> None:

@@ -51,7 +51,7 @@ def test_unset_values_of_every_type_are_taken_from_the_new_row() -> None:
         (change("insert", None), "field data: it is null, though type is 'insert'"),
         (change("insert", [A]), 'field data: expected an object, found [{"id":1,"name":"a","weight":0.5}]'),
         (change("update", A), "field old: there is no row"),
-        (change("update", A, old={"id": "x"}), 'field old.id: "x" is not a INT: not an integer'),
+        (change("update", A, old={"id": "x"}), 'field old.id: "x" cannot be read as INT: not an integer'),
         (change("INSERT", A), "field type: expected one of insert, update, delete, found 'INSERT'"),
         (change("bootstrap-start", {}), "field type: expected one of insert, update, delete, found 'bootstrap-start'"),
     ],

@@ -70,7 +70,7 @@ def test_malformed_and_empty_messages_are_reported_as_without_flattening() -> No
     bad = (b"[1]", b"{", b'{"a": {"b": "x"}}', b'{"z": "\xff"}')
     decoded = decode(SCHEMA, bad[0], None, bad[1], b'{"a": {"b": 1}}', b"", *bad[2:], b"null")
     assert [error.index for error in decoded.errors] == [0, 2, 5, 6]
-    assert decoded.errors[2].reason.startswith('field a.b: "x" is not a BIGINT')
+    assert decoded.errors[2].reason.startswith('field a.b: "x" cannot be read as BIGINT')
     assert decoded.rows.column("a.b").to_pylist() == [1]
     assert decoded.message_index is not None
     assert decoded.message_index.to_pylist() == [3]

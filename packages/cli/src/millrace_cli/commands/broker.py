@@ -98,6 +98,7 @@ def _create_topics(bootstrap_servers: str, topics: list[tuple[str, int]]) -> Non
     for name, partitions in topics:
         if name not in existing:
             create_topic([bootstrap_servers], name, partitions, None, None)
+            click.echo(f"created topic {name!r} with {partitions} partition{'s' if partitions > 1 else ''}")
 
 
 def _start_in_background(port: int, data_dir: Path | None, topics: list[tuple[str, int]]) -> None:
@@ -107,7 +108,7 @@ def _start_in_background(port: int, data_dir: Path | None, topics: list[tuple[st
 
     running, is_new = background.start(RuntimeSettings(StderrProgress()), port, data_dir)
     if not is_new:
-        click.echo("already running; to start another one, stop it first: millrace broker stop")
+        click.echo("already running")
     _create_topics(running.bootstrap_servers, topics)
     _show(running)
 

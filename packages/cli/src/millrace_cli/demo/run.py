@@ -79,7 +79,7 @@ def check_plugins(manager: PluginManager) -> None:
     """
     missing = [f"{kind.name} {name!r}" for kind, name in _PLUGINS if name not in manager.names(kind)]
     if missing:
-        raise MachineError(f"missing for the demo: {', '.join(missing)}; run: pip install millrace")
+        raise MachineError(f"missing for the demo: {', '.join(missing)}; run: pip install millrace-kafka")
 
 
 def _open_display(plain: bool) -> Display:

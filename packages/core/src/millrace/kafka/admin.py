@@ -303,7 +303,7 @@ class KafkaAdmin(RetryingAdmin):
         message = f"no topic {names} at {self._servers}{f' (option {option!r})' if option else ''}"
         suggestions = get_close_matches(missing[0], visible, n=1)
         if suggestions:
-            return f"{message}. Did you mean {suggestions[0]!r}?"
+            return f"{message}. Did you mean {suggestions[0]!r}? Otherwise create it first"
         listed = ", ".join(visible[:10]) or "none"
         more = f" and {len(visible) - 10} more" if len(visible) > 10 else ""
         return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"

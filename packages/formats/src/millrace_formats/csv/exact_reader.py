@@ -112,7 +112,7 @@ def _scalar(type_: pa.DataType, options: CsvOptions) -> Convert:
             return convert(text)
         except ValueError as error:
             shown = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
-            raise MalformedMessageError(f'"{shown}" is not a {name}: {error}') from None
+            raise MalformedMessageError(f'"{shown}" cannot be read as {name}: {error}') from None
 
     return convert_scalar
 

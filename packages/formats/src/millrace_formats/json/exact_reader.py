@@ -109,7 +109,7 @@ def _scalar_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
         try:
             return convert(value)
         except ValueError as error:
-            raise MalformedMessageError(f"{shown(value)} is not a {name}: {error}") from None
+            raise MalformedMessageError(f"{shown(value)} cannot be read as {name}: {error}") from None
 
     return convert_scalar
 

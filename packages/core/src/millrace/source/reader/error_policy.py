@@ -113,8 +113,7 @@ class ErrorPolicy:
         """
         first = malformed[0]
         if not self._tolerates:
-            others = f"; {len(malformed) - 1} more of {len(messages.items)} messages read together are malformed"
-            raise MessageError(f"{first}{others if len(malformed) > 1 else ''}. {first.hint}")
+            raise MessageError(f"{first}{_describe_others(len(malformed), len(messages.items))}. {first.hint}")
         self._last = malformed[-1]
         self._metrics.malformed(messages.partition, len(malformed))
         self._collector.collect(malformed)
@@ -167,3 +166,12 @@ class ErrorPolicy:
             f"malformed messages read by {reader}: {count}, more than the {self._max_count} that option "
             f"{MAX_COUNT_OPTION!r} allows. The last one is a {self._last}"
         )
+
+
+def _describe_others(malformed: int, read: int) -> str:
+    """Describe how many of the messages read with a malformed one are malformed too."""
+    if malformed == 1:
+        return ""
+    if malformed == read:
+        return f"; none of {read} messages read together can be decoded, so check the format and the declared columns"
+    return f"; {malformed - 1} more of {read} messages read together are malformed"

@@ -81,7 +81,7 @@ def _integer_conversion(type_: pa.DataType) -> Conversion:
 
     def convert(value: int) -> int:
         if not low <= value <= high:
-            raise MalformedMessageError(f"{value} is not a {name}: beyond {bits} bits")
+            raise MalformedMessageError(f"{value} cannot be read as {name}: beyond {bits} bits")
         return value
 
     def convert_array(numbers: pa.Int64Array, reject: Reject) -> pa.Array:
@@ -200,7 +200,7 @@ def _scaled_conversion(
 
     def convert(value: int) -> int:
         if not low <= value <= high:
-            raise MalformedMessageError(f"{value} is not a {name}: outside {bounds}")
+            raise MalformedMessageError(f"{value} cannot be read as {name}: outside {bounds}")
         return value * factor // divisor
 
     def convert_array(array: pa.Int64Array, reject: Reject) -> pa.Array:

@@ -33,12 +33,12 @@ def decimal_conversion(type_: pa.Decimal128Type, scale: int) -> Conversion:
 
     def convert(value: bytes) -> Decimal:
         if not 0 < len(value) <= _MAX_BYTES:
-            raise MalformedMessageError(f"{len(value)} bytes are not a {name}")
+            raise MalformedMessageError(f"{len(value)} bytes cannot be read as {name}")
         number = Decimal(f"{int.from_bytes(value, signed=True)}E-{scale}")
         try:
             return fit_decimal(number, type_.precision, type_.scale)
         except ValueError as error:
-            raise MalformedMessageError(f"{number} is not a {name}: {error}") from None
+            raise MalformedMessageError(f"{number} cannot be read as {name}: {error}") from None
 
     def convert_array(array: pa.BinaryArray, reject: Reject) -> pa.Decimal128Array:
         if scale > _DIGITS_128:
