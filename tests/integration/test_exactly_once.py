@@ -9,7 +9,6 @@ import sys
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pyarrow as pa
@@ -24,7 +23,7 @@ from millrace.kafka.consumer import CONSUMERS
 from millrace.kafka.offset_metadata import offset_with_metadata
 from millrace.kafka.write_admin import WRITE_ADMINS
 from millrace.sink import pipeline
-from millrace.sink.committer import exactly_once
+from millrace.sink.committer.exactly_once import CommitLookups
 from millrace.sink.committer.heartbeats import last_heartbeat
 from millrace.sink.committer.ledger_store import ledger_group, read_ledger
 from millrace.sink.committer.orphaned_ledgers import check_first_batch, check_orphaned_ledgers
@@ -255,9 +254,7 @@ def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values
     assert values() == written
 
 
-def test_a_ledger_that_expired_before_the_registration_is_missed(
-    config, broker, topic, values, worker, new_worker, monkeypatch
-):
+def test_a_ledger_that_expired_before_the_registration_is_missed(config, broker, topic, values, worker, new_worker):
     result = worker.write(config, rows("a"), task(0))
     pipeline.commit_micro_batch(config, "me", f"{topic}-run", 0, {0: result})
     worker.write(config, rows("b"), task(1, 1))
@@ -267,9 +264,9 @@ def test_a_ledger_that_expired_before_the_registration_is_missed(
     admin.delete_consumer_groups([group])[group].result()
     assert read_ledger(config, group)[0] is None
     later = time.time() + config.ledger_retention_s
-    monkeypatch.setattr(exactly_once, "time", SimpleNamespace(time=lambda: later))
+    lookups = CommitLookups(wall_clock=lambda: later)
     with pytest.raises(LedgerError, match=r"micro-batch 1 of its query, but Kafka heard of the query 7.0 days ago"):
-        new_worker().write(config, rows("b"), task(1, 1))
+        new_worker().write(config, rows("b"), task(1, 1), lookups=lookups)
     assert values() == ["a", "b"]
 
 

@@ -15,12 +15,13 @@ from millrace.errors import LedgerError
 from millrace.gc_control import garbage_collection_paused
 from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.sink.committer.completed_batches import CompletedRun, completed_run, note_completed_run
-from millrace.sink.committer.exactly_once import SUCCESSOR_TIMEOUT_S, write_exactly_once
+from millrace.sink.committer.exactly_once import LOOKUPS, CommitLookups, write_exactly_once
 from millrace.sink.committer.ledger_store import one_prefix_for_two_writes
 from millrace.sink.committer.orphaned_ledgers import check_first_batch
 from millrace.sink.committer.producer_sessions import TransactionSessions
 from millrace.sink.committer.query_registration import register_query
 from millrace.sink.committer.read_back import CommittedRecords
+from millrace.sink.committer.successor import SUCCESSOR_TIMEOUT_S
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.sink.writer.partition import choose_partitions
 from millrace.sink.writer.produce import RecordWriter
@@ -36,6 +37,7 @@ def write(
     *,
     resources: WorkerResources = RESOURCES,
     successor_timeout_s: float = SUCCESSOR_TIMEOUT_S,
+    lookups: CommitLookups = LOOKUPS,
 ) -> WriteResult:
     """Write the rows of one task with the delivery guarantee that the user asked for; on an executor.
 
@@ -46,6 +48,7 @@ def write(
         task: The task.
         resources: Keeps the worker's producers.
         successor_timeout_s: As `write_exactly_once`.
+        lookups: As `write_exactly_once`.
 
     Raises:
         MessageError: A row cannot be encoded, or a partition does not exist.
@@ -62,6 +65,7 @@ def write(
             produce_rows,
             sessions=TransactionSessions(resources),
             successor_timeout_s=successor_timeout_s,
+            lookups=lookups,
             resources=resources,
         )
     else:

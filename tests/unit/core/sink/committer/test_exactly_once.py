@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, DeliveryError, FencedError, LedgerError
-from millrace.sink.committer.exactly_once import write_exactly_once
+from millrace.kafka.retry import Clock
+from millrace.sink.committer.exactly_once import LOOKUPS, CommitLookups, write_exactly_once
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteResult, WriteTask
@@ -75,25 +77,32 @@ def produce(producer: Any, batches: Iterator[pa.RecordBatch], already: object = 
 
 
 def run(
-    sessions: Sessions, *batches: pa.RecordBatch, produce_rows: Callable[..., WriteResult] = produce
+    sessions: Sessions,
+    *batches: pa.RecordBatch,
+    produce_rows: Callable[..., WriteResult] = produce,
+    config: SinkConfig = CONFIG,
+    task: WriteTask = TASK,
+    lookups: CommitLookups = LOOKUPS,
 ) -> WriteResult:
-    return write_exactly_once(CONFIG, TASK, batches, produce_rows, sessions=sessions, successor_timeout_s=0.0)
+    return write_exactly_once(
+        config, task, batches, produce_rows, sessions=sessions, successor_timeout_s=0.0, lookups=lookups
+    )
 
 
 @pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Brokers that know no query of the prefix."""
-    monkeypatch.setattr("millrace.sink.committer.exactly_once.read_registration", lambda *_: None)
-
-
-@pytest.fixture
-def heartbeats(monkeypatch: pytest.MonkeyPatch) -> list[LedgerEntry | None]:
+def heartbeats() -> list[LedgerEntry | None]:
     """The heartbeats that a fenced attempt finds, one after the other; then the last of them for ever."""
-    found: list[LedgerEntry | None] = [None]
-    module = "millrace.sink.committer.exactly_once"
-    monkeypatch.setattr(f"{module}.last_heartbeat", lambda *_: found.pop(0) if len(found) > 1 else found[0])
-    monkeypatch.setattr(f"{module}.SUCCESSOR_INTERVAL_S", 0.0)
-    return found
+    return [None]
+
+
+@pytest.fixture
+def lookups(heartbeats: list[LedgerEntry | None]) -> CommitLookups:
+    """Brokers that know no query of the prefix, and a clock that need not be waited for."""
+    return CommitLookups(
+        read_registration=lambda *_: None,
+        last_heartbeat=lambda *_: heartbeats.pop(0) if len(heartbeats) > 1 else heartbeats[0],
+        clock=Clock(sleep=lambda _: None),
+    )
 
 
 def written(rows: int, query: str = "run-1") -> Ledger:
@@ -145,33 +154,31 @@ def test_a_second_write_of_a_callback_with_the_same_prefix_is_refused() -> None:
     task = replace(TASK, is_streaming=True, write="second")
     sessions = Sessions(Ledger((LedgerEntry("run-1", 0, 2, 0, "", "first"),)))
     with pytest.raises(LedgerError, match=r"micro-batch 0 is written twice with .* = 'copy': by two writes of one"):
-        write_exactly_once(WRITING, task, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+        run(sessions, ROWS, config=WRITING, task=task)
     assert sessions.producer.calls == ["open", "abort"]
 
 
 def test_what_is_skipped_in_doubt_is_committed_by_the_ledger_alone(
-    forgotten: None, caplog: pytest.LogCaptureFixture
+    lookups: CommitLookups, caplog: pytest.LogCaptureFixture
 ) -> None:
     sessions = Sessions()
     for batch, calls in ((5, ["open", "commit"]), (6, ["open", "produce 2", "commit"])):
         sessions.producer.calls.clear()
         task = replace(TASK, batch=batch)
-        result = write_exactly_once(SKIPPING, task, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+        result = run(sessions, ROWS, config=SKIPPING, task=task, lookups=lookups)
         assert (result.is_skipped, sessions.producer.calls) == (batch == 5, calls)
     assert sessions.session.ledger is not None
     assert sessions.session.ledger.has_written("run-1", 6)
     assert ["it is skipped" in message for message in caplog.messages] == [True]
 
 
-def test_a_micro_batch_that_follows_a_completed_one_of_its_run_is_in_no_doubt(forgotten: None) -> None:
+def test_a_micro_batch_that_follows_a_completed_one_of_its_run_is_in_no_doubt(lookups: CommitLookups) -> None:
     sessions = Sessions()
     task = replace(TASK, batch=7, completed_batch=5)
-    result = write_exactly_once(CONFIG, task, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+    result = run(sessions, ROWS, task=task, lookups=lookups)
     assert result.rows == 2
     with pytest.raises(LedgerError, match="this is micro-batch 7 of its query, but Kafka knows of none before"):
-        write_exactly_once(
-            CONFIG, replace(task, completed_batch=None), [ROWS], produce, sessions=Sessions(), successor_timeout_s=0.0
-        )
+        run(Sessions(), ROWS, task=replace(task, completed_batch=None), lookups=lookups)
 
 
 def test_other_rows_than_were_written_are_refused() -> None:
@@ -195,7 +202,7 @@ def test_other_rows_than_were_written_follow_the_users_option(
     caplog: pytest.LogCaptureFixture, config: Any, before: int, calls: list[str], outcome: str | None
 ) -> None:
     sessions = Sessions(written(before))
-    result = write_exactly_once(config, TASK, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+    result = run(sessions, ROWS, config=config)
     assert result.is_skipped == ("commit" not in calls)
     assert sessions.producer.calls == calls
     assert [f"are {outcome} now" in message for message in caplog.messages] == ([True] if outcome else [])
@@ -222,12 +229,11 @@ def test_an_abort_that_fails_hides_no_failure(caplog: pytest.LogCaptureFixture) 
     assert caplog.messages == ["no broker; the next attempt aborts it"]
 
 
-@pytest.mark.usefixtures("heartbeats")
-def test_a_fenced_attempt_whose_successor_does_not_commit_fails() -> None:
+def test_a_fenced_attempt_whose_successor_does_not_commit_fails(lookups: CommitLookups) -> None:
     sessions = Sessions()
     sessions.failure = FencedError("taken over")
     with pytest.raises(FencedError, match="taken over"):
-        run(sessions, ROWS)
+        run(sessions, ROWS, lookups=lookups)
     assert sessions.kept == []
 
 
@@ -239,22 +245,24 @@ def test_a_fenced_attempt_succeeds_with_its_successor() -> None:
     assert sessions.kept == []
 
 
-def test_a_fenced_attempt_waits_as_long_as_heartbeats_come(heartbeats: list[LedgerEntry | None]) -> None:
+def test_a_fenced_attempt_waits_as_long_as_heartbeats_come(
+    heartbeats: list[LedgerEntry | None], lookups: CommitLookups
+) -> None:
     heartbeats[:] = [LedgerEntry("run-1", 0, 0, at) for at in range(1000)]
     sessions = Sessions()
     sessions.failure = FencedError("taken over")
     with pytest.raises(FencedError, match="taken over"):
-        run(sessions, ROWS)
+        run(sessions, ROWS, lookups=lookups)
     assert len(heartbeats) == 1
 
 
 def test_a_fenced_attempt_does_not_wait_longer_than_a_transaction_may_take(
-    heartbeats: list[LedgerEntry | None],
+    heartbeats: list[LedgerEntry | None], lookups: CommitLookups
 ) -> None:
     heartbeats[:] = [LedgerEntry("run-1", 0, 0, at) for at in range(1_000_000)]
     config = sink_config(topic="orders", **OPTIONS, **{"properties.transaction.timeout.ms": "10"})
     sessions = Sessions()
     sessions.failure = FencedError("taken over")
     with pytest.raises(FencedError, match="taken over"):
-        write_exactly_once(config, TASK, [ROWS], produce, sessions=sessions, successor_timeout_s=0.0)
+        run(sessions, ROWS, config=config, lookups=lookups)
     assert len(heartbeats) > 1

@@ -6,7 +6,8 @@ import dataclasses
 import functools
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError, LedgerError
+from millrace.kafka.retry import SYSTEM_CLOCK, Clock
 from millrace.kafka.transactional_producer import TransactionalProducer, transaction_timeout_s
 from millrace.sink.committer.heartbeats import heartbeats, last_heartbeat
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
@@ -21,17 +23,12 @@ from millrace.sink.committer.ledger_store import ledger_offset, one_prefix_for_t
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.committer.query_registration import read_registration
 from millrace.sink.committer.read_back import CommittedRecords, read_committed_records
+from millrace.sink.committer.successor import SUCCESSOR_TIMEOUT_S, successor_commits
 from millrace.sink.committer.unfinished_batches import UnfinishedBatch, await_confirmations, unfinished_batch
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources
 
 logger = logging.getLogger("millrace.sink")
-
-SUCCESSOR_TIMEOUT_S = 10.0
-"""An attempt that was fenced waits this long for its successor to commit, or to show that it lives."""
-
-SUCCESSOR_INTERVAL_S = 0.5
-"""Pause between its look-ups of what has become of the successor."""
 
 _OTHER_DIVISION_ADVICE = (
     "The query, its number of tasks or its input has changed while the micro-batch was unfinished. Start it once as it "
@@ -39,6 +36,26 @@ _OTHER_DIVISION_ADVICE = (
     "writes what the topic lacks; or leave out the rows of this task ('skip', some may be missing then), or write "
     "all of them ('write', some may be in the topic twice then)"
 )
+
+
+@dataclass(frozen=True)
+class CommitLookups:
+    """Look-ups of a commit beside the task's ledger, and its clocks; tests hand in their own.
+
+    Attributes:
+        read_registration: Looks up when the brokers last heard of a query.
+        last_heartbeat: Looks up the newest heartbeat of any attempt of a task.
+        wall_clock: Clock, in seconds since 1970.
+        clock: Measures how long to wait for another attempt, and waits.
+    """
+
+    read_registration: Callable[[SinkConfig, str], LedgerEntry | None] = read_registration
+    last_heartbeat: Callable[[SinkConfig, WriteTask], LedgerEntry | None] = last_heartbeat
+    wall_clock: Callable[[], float] = time.time
+    clock: Clock = SYSTEM_CLOCK
+
+
+LOOKUPS = CommitLookups()
 
 
 class ProduceRows(Protocol):
@@ -61,6 +78,7 @@ def write_exactly_once(
     *,
     sessions: TransactionSessions,
     successor_timeout_s: float = SUCCESSOR_TIMEOUT_S,
+    lookups: CommitLookups = LOOKUPS,
     resources: WorkerResources = RESOURCES,
 ) -> WriteResult:
     """Write the rows of a task in one transaction, unless they have been written already.
@@ -72,6 +90,7 @@ def write_exactly_once(
         produce_rows: Produces them, in the transaction that is under way.
         sessions: The worker's transactional producers.
         successor_timeout_s: How long to wait for a sign of life of an attempt that has replaced this one, in seconds.
+        lookups: Look-ups beside the ledger.
         resources: Keep what is known of a micro-batch that may be repeated.
 
     Raises:
@@ -92,14 +111,14 @@ def write_exactly_once(
         session = sessions.open(config, task)
         try:
             with heartbeats(config, task):
-                result = _write_in_transaction(config, task, session, rows, produce_rows, unfinished)
+                result = _write_in_transaction(config, task, session, rows, produce_rows, lookups, unfinished)
         except BaseException:
             # 4. Abort at once: until then readers see nothing of what comes after the transaction
             _abort(session.producer)
             raise
     except FencedError:
         # 5. Another attempt of the task has fenced this one: its commit counts, as that of a speculative attempt
-        if not _successor_commits(config, task, sessions, successor_timeout_s):
+        if not _successor_commits(config, task, sessions, lookups, successor_timeout_s):
             raise
         return WriteResult(is_skipped=True, is_new=True)
     # 6. Keep the producer for the task's next micro-batch
@@ -113,11 +132,12 @@ def _write_in_transaction(
     session: TransactionSession,
     rows: Iterator[pa.RecordBatch],
     produce_rows: ProduceRows,
-    unfinished: UnfinishedBatch | None = None,
+    lookups: CommitLookups,
+    unfinished: UnfinishedBatch | None,
 ) -> WriteResult:
     """End the transaction that is open: with the rows, or without them."""
     began_ms = int(time.time() * 1000)
-    decision, policy = _decide(config, task, session), config.options.if_in_doubt
+    decision, policy = _decide(config, task, session, lookups), config.options.if_in_doubt
     skipped = WriteResult(is_skipped=True, is_new=session.is_new)
     if decision is WriteDecision.SKIP_IN_DOUBT:
         # The ledger alone, so that the next micro-batch is not in doubt too
@@ -173,13 +193,13 @@ def _rows_unless_empty(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
     return None if first is None else chain([first], remaining)
 
 
-def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession) -> WriteDecision:
+def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession, lookups: CommitLookups) -> WriteDecision:
     """Decide by the ledger or, where that does not tell, by the user's option."""
     ledger, policy = session.ledger, config.options.if_in_doubt
     _check_write(config, task, ledger)
     try:
-        registration = functools.partial(_registration, config, task)
-        decision = decide(ledger, task.query, task.batch, time.time(), registration, config.ledger_retention_s)
+        registration = functools.partial(_registration, config, task, lookups)
+        decision = decide(ledger, task.query, task.batch, lookups.wall_clock(), registration, config.ledger_retention_s)
     except (FencedError, LedgerError) as error:
         described = f"exactly-once by transactional id {session.producer.transactional_id!r}: {error}"
         if isinstance(error, FencedError) or policy not in ("skip", "write"):
@@ -214,11 +234,11 @@ def _check_write(config: SinkConfig, task: WriteTask, ledger: Ledger | None) -> 
         raise LedgerError(one_prefix_for_two_writes(config, task.batch))
 
 
-def _registration(config: SinkConfig, task: WriteTask) -> LedgerEntry | None:
+def _registration(config: SinkConfig, task: WriteTask, lookups: CommitLookups) -> LedgerEntry | None:
     if task.completed_batch is not None and task.completed_batch < task.batch:
         # What follows a completed micro-batch of the same run is written for the first time
         return LedgerEntry(task.query, task.completed_batch, 0, int(time.time()))
-    return read_registration(config, task.query)
+    return lookups.read_registration(config, task.query)
 
 
 def _count(batches: Iterator[pa.RecordBatch]) -> int:
@@ -296,26 +316,14 @@ def _abort(producer: TransactionalProducer) -> None:
         logger.warning("%s; the next attempt aborts it", error)
 
 
-def _successor_commits(config: SinkConfig, task: WriteTask, sessions: TransactionSessions, timeout_s: float) -> bool:
-    """Wait while the attempt that has fenced this one lives, and return whether it has committed.
+def _successor_commits(
+    config: SinkConfig, task: WriteTask, sessions: TransactionSessions, lookups: CommitLookups, timeout_s: float
+) -> bool:
+    def has_committed() -> bool:
+        ledger = sessions.committed_ledger(config, task)
+        return ledger is not None and ledger.has_written(task.query, task.batch)
 
-    An attempt that failed instead would be started again, and fence the one that is at work.
-    """
-    fenced = time.monotonic()
     # The brokers abort the transaction of a successor that lives but hangs
-    latest = fenced + max(timeout_s, transaction_timeout_s(config.client))
-    deadline, seen = fenced + timeout_s, None
-    while True:
-        try:
-            ledger = sessions.committed_ledger(config, task)
-            if ledger is not None and ledger.has_written(task.query, task.batch):
-                return True
-            heartbeat = last_heartbeat(config, task)
-        except ClientError:
-            heartbeat = seen
-        now = time.monotonic()
-        if heartbeat != seen:
-            deadline, seen = now + timeout_s, heartbeat
-        if now > min(deadline, latest):
-            return False
-        time.sleep(SUCCESSOR_INTERVAL_S)
+    limit_s = max(timeout_s, transaction_timeout_s(config.client))
+    heartbeat = functools.partial(lookups.last_heartbeat, config, task)
+    return successor_commits(has_committed, heartbeat, timeout_s, limit_s, lookups.clock)
