@@ -434,6 +434,7 @@ def test_a_group_of_ledgers_with_live_members_is_left_alone(options, broker, top
 
 def test_the_timeout_of_transactions_is_what_the_brokers_allow(config, options, caplog):
     assert config.client["transaction.timeout.ms"] == "900000"
+    caplog.set_level("INFO", "millrace.sink")
     prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "skip"}))
     assert "a transaction may take 900 s, which is what the brokers allow" in caplog.text
     with pytest.raises(

@@ -80,7 +80,7 @@ def _transaction_timeout_ms(client: Properties, broker_maximum: str | None) -> i
     maximum_ms = DEFAULT_MAX_TRANSACTION_TIMEOUT_MS if broker_maximum is None else int(broker_maximum)
     if TRANSACTION_TIMEOUT not in client:
         if maximum_ms < DEFAULT_TRANSACTION_TIMEOUT_MS:
-            logger.warning(
+            logger.info(
                 "a transaction may take %d s, which is what the brokers allow ('transaction.max.timeout.ms'); a task "
                 "that takes longer fails",
                 maximum_ms // 1000,
