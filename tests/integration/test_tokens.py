@@ -124,9 +124,10 @@ def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized
 
 
 def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
-    options = {**authorized.provider(), "scan.startup.mode": "earliest-offset"}
+    options = {**authorized.provider(), "topic": "tokens-expiring", "scan.startup.mode": "earliest-offset"}
     options["properties.sasl.oauthbearer.provider.purpose"] = "outlive"
-    authorized.broker.create_topic("tokens-copy")
+    for topic in ("tokens-expiring", "tokens-copy"):
+        authorized.broker.create_topic(topic)
     authorized.endpoint.lifetime_s = lifetime_s = 12
     stream = spark.readStream.format("millrace").options(**options).load()
     query = (

@@ -102,9 +102,11 @@ class RetryingAdmin:
         started = self._clock.now()
         retry_timeout_s = RETRY_TIMEOUT_S if self._has_answered else self._connect_timeout_s
         attempt_timeout_s = FIRST_ATTEMPT_TIMEOUT_S
-        # Lines of the client's log pile up in a client that nobody polls
-        self._admin.poll(0)
-        self._client_log.clear()
+        if self._has_answered:
+            # Lines of the client's log pile up in a client that nobody polls. Those of one that no broker has answered
+            # yet say why: a token that it could not get is reported once, right after its creation
+            self._admin.poll(0)
+            self._client_log.clear()
 
         def attempt() -> T:
             nonlocal attempt_timeout_s
