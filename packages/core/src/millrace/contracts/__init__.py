@@ -18,15 +18,28 @@ from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import NoOptions, Plugin
 from millrace.contracts.schema_inference import SampledMessage, SchemaInference
+from millrace.contracts.table_factory import (
+    ROW_KIND_COLUMN,
+    ChangelogMode,
+    ScanContext,
+    SinkContext,
+    TableColumn,
+    TableDescription,
+    TableFactory,
+    TableSink,
+    TableSource,
+)
 from millrace.contracts.token_provider import Token, TokenProvider
 
 __all__ = [
     "HEADERS",
     "ROW_KINDS",
+    "ROW_KIND_COLUMN",
     "Catalog",
     "CatalogColumn",
     "CatalogTable",
     "ChangelogFormat",
+    "ChangelogMode",
     "DeadLetter",
     "DeadLetterCollector",
     "Decoded",
@@ -45,9 +58,16 @@ __all__ = [
     "RecordPartitioner",
     "RecordProducer",
     "SampledMessage",
+    "ScanContext",
     "SchemaInference",
     "SerializationContext",
+    "SinkContext",
     "StandardOffsets",
+    "TableColumn",
+    "TableDescription",
+    "TableFactory",
+    "TableSink",
+    "TableSource",
     "Token",
     "TokenProvider",
     "TopicPartition",

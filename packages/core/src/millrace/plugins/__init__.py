@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         OFFSET_INITIALIZER,
         PARTITIONER,
         SCHEMA_INFERENCE,
+        TABLE_FACTORY,
         TOKEN_PROVIDER,
         Kind,
     )
@@ -41,6 +42,7 @@ __all__ = [
     "OFFSET_INITIALIZER",
     "PARTITIONER",
     "SCHEMA_INFERENCE",
+    "TABLE_FACTORY",
     "TOKEN_PROVIDER",
     "Kind",
     "PackageFailure",
@@ -66,6 +68,7 @@ __getattr__, __dir__ = lazy_imports(
             "OFFSET_INITIALIZER",
             "PARTITIONER",
             "SCHEMA_INFERENCE",
+            "TABLE_FACTORY",
             "TOKEN_PROVIDER",
             "Kind",
         ],

@@ -53,6 +53,11 @@ def millrace_catalogs() -> Mapping[str, str]:
 
 
 @hookspec
+def millrace_table_factories() -> Mapping[str, str]:
+    """Table factories (`millrace.contracts.TableFactory`), named in the option ``connector`` of a table of SQL."""
+
+
+@hookspec
 def millrace_token_providers() -> Mapping[str, str]:
     """Token providers (`millrace.contracts.TokenProvider`), named in ``properties.sasl.oauthbearer.provider``."""
 

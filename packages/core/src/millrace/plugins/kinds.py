@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Partitioner,
         Plugin,
         SchemaInference,
+        TableFactory,
         TokenProvider,
     )
 
@@ -104,6 +105,12 @@ DEAD_LETTER_COLLECTOR: Kind[DeadLetterCollector] = Kind(
     "millrace.contracts:DeadLetterCollector",
     {"millrace-dead-letters": ("logger", "topic")},
 )
+TABLE_FACTORY: Kind[TableFactory] = Kind(
+    "table factory",
+    "millrace_table_factories",
+    "millrace.contracts:TableFactory",
+    {"millrace-sql": ("blackhole",)},
+)
 
 KINDS: tuple[Kind[Any], ...] = (
     FORMAT,
@@ -114,4 +121,5 @@ KINDS: tuple[Kind[Any], ...] = (
     CATALOG,
     TOKEN_PROVIDER,
     DEAD_LETTER_COLLECTOR,
+    TABLE_FACTORY,
 )

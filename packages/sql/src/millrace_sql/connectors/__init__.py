@@ -1,0 +1,1 @@
+"""The connectors of tables: a table factory each."""
