@@ -22,6 +22,7 @@ from millrace.errors import OptionsError
 from millrace.kafka.idempotence import exclusion_warnings
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.parser import OptionParser
+from millrace.options.shared import TableOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import plugin_manager
 
@@ -39,6 +40,7 @@ def configure_source(raw: Mapping[str, str]) -> SourceConfig:
     """
     parsed = _parse(raw)
     parsed.refuse_problems(Direction.READ)
+    _refuse_upsert(parsed.source.options, "reads")
     return parsed.source
 
 
@@ -53,6 +55,7 @@ def configure_sink(raw: Mapping[str, str]) -> SinkConfig:
     """
     parsed = _parse(raw)
     parsed.refuse_problems(Direction.WRITE)
+    _refuse_upsert(parsed.sink.options, "writes")
     return parsed.sink
 
 
@@ -69,6 +72,11 @@ def check_options(raw: Mapping[str, str]) -> None:
     if parsed.problems:
         given = (plugin.problem for plugin in parsed.unusable if plugin.is_given)
         raise OptionsError("millrace", (*parsed.problems, *given))
+
+
+def _refuse_upsert(options: TableOptions, use: str) -> None:
+    if options.is_upsert:
+        raise OptionsError("millrace", (f"option 'connector' = 'upsert-kafka' is not supported for {use} yet",))
 
 
 class _Parsed(NamedTuple):

@@ -19,7 +19,9 @@ class TableOptions:
         "connector",
         default="kafka",
         parse=parse_connector,
-        doc="kafka, so that the options of a table's WITH clause can be used as they are. It changes nothing.",
+        doc="kafka; or upsert-kafka, with which a topic is a table with a primary key: its columns are those of "
+        "key.fields, a message is the latest row of its key, and one without a value deletes it. As in the WITH clause "
+        "of a table.",
     )
     topics: tuple[str, ...] = option(
         "topic",
@@ -98,11 +100,16 @@ class TableOptions:
     row_kind_column: str = option(
         "changelog.row-kind-column",
         default="row_kind",
-        doc="With a changelog format, such as debezium-json: the STRING column of row kinds: inserted (+I), "
-        "the old row of an update (-U), its new row (+U), or deleted (-D). The schema of a read must "
+        doc="With a changelog format, such as debezium-json, or with upsert-kafka: the STRING column of row kinds: "
+        "inserted (+I), the old row of an update (-U), its new row (+U), or deleted (-D). The schema of a read must "
         "have it, at any place; a write uses it if the rows have it, else all rows are inserted (an "
         "addition).",
     )
+
+    @property
+    def is_upsert(self) -> bool:
+        """True when the topic is a table with a primary key, whose messages are its latest rows."""
+        return self.connector == "upsert-kafka"
 
     @property
     def leaves_key_out(self) -> bool:

@@ -184,10 +184,9 @@ def parse_connector(text: str) -> str:
     Raises:
         ValueError: It is another connector than Kafka's.
     """
-    if text.strip() != "kafka":
-        upsert = "; tables of upsert-kafka are not supported yet" if text.strip() == "upsert-kafka" else ""
-        raise ValueError(f"expected kafka, the only connector of millrace{upsert}")
-    return "kafka"
+    if text.strip() not in {"kafka", "upsert-kafka"}:
+        raise ValueError("expected kafka or upsert-kafka, the connectors of millrace")
+    return text.strip()
 
 
 def parse_bounded_mode(text: str) -> str | None:

@@ -9,6 +9,7 @@ from millrace.configuration.validation.error_tolerance import error_tolerance_pr
 from millrace.configuration.validation.key_value import key_value_problems
 from millrace.configuration.validation.sink import sink_problems
 from millrace.configuration.validation.source import source_problems
+from millrace.configuration.validation.upsert import upsert_problems
 from millrace.kafka.idempotence import exclusion_problems
 from millrace.options.connector import SinkOptions, SourceOptions
 from millrace.options.secrets import Properties
@@ -37,3 +38,4 @@ def option_problems(
     yield from changelog_problems(source, value_format, given)
     yield from key_value_problems(source, given)
     yield from error_tolerance_problems(source)
+    yield from upsert_problems(source, value_format)

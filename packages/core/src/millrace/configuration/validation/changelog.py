@@ -30,7 +30,9 @@ def changelog_problems(options: TableOptions, value_format: PluginRef | None, gi
 
 def _problems_without_changelog_format(options: TableOptions, given: Collection[str]) -> Iterator[str]:
     chosen = "there is no format" if options.value_format is None else f"{options.value_format!r} is none"
-    if "changelog.row-kind-column" in given:
+    if options.is_upsert:
+        yield from _row_kind_column_problems(options)
+    elif "changelog.row-kind-column" in given:
         yield f"option 'changelog.row-kind-column' requires a changelog format, such as 'debezium-json'; {chosen}"
     for key in format_metadata_keys(options.metadata):
         yield (
@@ -38,12 +40,16 @@ def _problems_without_changelog_format(options: TableOptions, given: Collection[
         )
 
 
-def _problems_with_changelog_format(value_format: PluginRef, options: TableOptions) -> Iterator[str]:
+def _row_kind_column_problems(options: TableOptions) -> Iterator[str]:
     if options.row_kind_column in {one.column for one in options.metadata}:
         yield (
             f"option 'metadata.columns': column {options.row_kind_column!r} holds the row kinds; rename the metadata "
             f"column with AS, or the column of row kinds with 'changelog.row-kind-column'"
         )
+
+
+def _problems_with_changelog_format(value_format: PluginRef, options: TableOptions) -> Iterator[str]:
+    yield from _row_kind_column_problems(options)
     keys = value_format.create().metadata()
     for key in format_metadata_keys(options.metadata):
         if key not in keys:
