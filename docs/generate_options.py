@@ -21,6 +21,7 @@ from millrace.plugins import (
     OFFSET_INITIALIZER,
     PARTITIONER,
     SCHEMA_INFERENCE,
+    STATE_BACKEND,
     TOKEN_PROVIDER,
     plugin_manager,
 )
@@ -56,6 +57,7 @@ PREFIXES = {
     CATALOG: ("",),
     TOKEN_PROVIDER: ("properties.sasl.oauthbearer.provider.",),
     DEAD_LETTER_COLLECTOR: ("dirty-data.collector.",),
+    STATE_BACKEND: ("state.backend.",),
 }
 
 

@@ -18,6 +18,7 @@ from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
 from millrace.contracts.plugin import NoOptions, Plugin
 from millrace.contracts.schema_inference import SampledMessage, SchemaInference
+from millrace.contracts.state import MAX_KEY_BYTES, KeyedStore, StateBackend, StateView, StateWriter
 from millrace.contracts.table_factory import (
     ROW_KIND_COLUMN,
     ChangelogMode,
@@ -33,6 +34,7 @@ from millrace.contracts.token_provider import Token, TokenProvider
 
 __all__ = [
     "HEADERS",
+    "MAX_KEY_BYTES",
     "ROW_KINDS",
     "ROW_KIND_COLUMN",
     "Catalog",
@@ -48,6 +50,7 @@ __all__ = [
     "Format",
     "HeaderFilter",
     "HeaderFilterOptions",
+    "KeyedStore",
     "MalformedMessage",
     "NoOptions",
     "OffsetInitializer",
@@ -63,6 +66,9 @@ __all__ = [
     "SerializationContext",
     "SinkContext",
     "StandardOffsets",
+    "StateBackend",
+    "StateView",
+    "StateWriter",
     "TableColumn",
     "TableDescription",
     "TableFactory",

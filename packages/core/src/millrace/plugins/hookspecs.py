@@ -63,5 +63,10 @@ def millrace_token_providers() -> Mapping[str, str]:
 
 
 @hookspec
+def millrace_state_backends() -> Mapping[str, str]:
+    """State backends (subclasses of `millrace.contracts.StateBackend`), named in ``state.backend``."""
+
+
+@hookspec
 def millrace_dead_letter_collectors() -> Mapping[str, str]:
     """Dead letter collectors (`millrace.contracts.DeadLetterCollector`), named in ``dirty-data.collector``."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Partitioner,
         Plugin,
         SchemaInference,
+        StateBackend,
         TableFactory,
         TokenProvider,
     )
@@ -112,6 +113,13 @@ TABLE_FACTORY: Kind[TableFactory] = Kind(
     {"millrace-sql": ("blackhole",)},
 )
 
+STATE_BACKEND: Kind[StateBackend] = Kind(
+    "state backend",
+    "millrace_state_backends",
+    "millrace.contracts:StateBackend",
+    {"millrace-state": ("lmdb",)},
+)
+
 KINDS: tuple[Kind[Any], ...] = (
     FORMAT,
     PARTITIONER,
@@ -121,5 +129,6 @@ KINDS: tuple[Kind[Any], ...] = (
     CATALOG,
     TOKEN_PROVIDER,
     DEAD_LETTER_COLLECTOR,
+    STATE_BACKEND,
     TABLE_FACTORY,
 )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from millrace.testing.offset_initializer import OffsetInitializerSuite
     from millrace.testing.partitioner import PartitionerSuite
     from millrace.testing.schema_inference import SchemaInferenceSuite
+    from millrace.testing.state_backend import StateBackendSuite
     from millrace.testing.token_provider import TokenProviderSuite
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "OffsetInitializerSuite",
     "PartitionerSuite",
     "SchemaInferenceSuite",
+    "StateBackendSuite",
     "TokenProviderSuite",
 ]
 
@@ -59,6 +61,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace.testing.offset_initializer": ["OffsetInitializerSuite"],
         "millrace.testing.partitioner": ["PartitionerSuite"],
         "millrace.testing.schema_inference": ["SchemaInferenceSuite"],
+        "millrace.testing.state_backend": ["StateBackendSuite"],
         "millrace.testing.token_provider": ["TokenProviderSuite"],
     },
     prepare=_rewrite_assertions,

@@ -1,0 +1,1 @@
+"""The standard state backend of millrace, as a plugin."""
