@@ -31,8 +31,7 @@ def test_an_option_that_belongs_nowhere_is_only_unknown() -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("sink.parallelism", "a data source cannot divide rows; use df.repartition(n, 'key')"),
-        ("sink.buffer-flush.max-rows", "requires an upsert table, which is not supported yet"),
+        ("sink.parallelism", "a data source cannot divide rows; use millrace.repartition_by_key("),
         ("schema.inference.strategy", "the columns of a Spark query are fixed; the catalog has this option"),
         ("debezium-json.distributed-tables", "requires a pipeline that reads or writes several tables"),
         ("sink.tableId-to-topic.mapping", "requires a pipeline that reads or writes several tables"),

@@ -219,6 +219,10 @@ CASES |= {
             "fail", {each: each for each in ("fail", "compare", "write", "skip")}, {"": IN_DOUBT, "stop": IN_DOUBT}
         ),
         "sink.partitioner": Case("default", {"fixed": "fixed", "acme.geo:Geo": "acme.geo:Geo"}, {}),
+        "sink.buffer-flush.max-rows": Case(0, {"0": 0, "500": 500}, {"-1": NOT_NEGATIVE, "many": WHOLE_NUMBER}),
+        "sink.buffer-flush.interval": Case(
+            0, {"10 ms": 10, "0": 0, "1 min": 60_000}, {"-1 s": NOT_NEGATIVE, "soon": DURATION}
+        ),
         "sink.metrics.address": Case(
             None,
             {"127.0.0.1:7079": "127.0.0.1:7079", "laptop:1": "laptop:1"},

@@ -55,7 +55,6 @@ def configure_sink(raw: Mapping[str, str]) -> SinkConfig:
     """
     parsed = _parse(raw)
     parsed.refuse_problems(Direction.WRITE)
-    _refuse_upsert(parsed.sink.options, "writes")
     return parsed.sink
 
 

@@ -13,10 +13,8 @@ _PIPELINE = (
 )
 
 UNSUPPORTED_OPTIONS = {
-    "sink.parallelism": "a data source cannot divide rows; use df.repartition(n, 'key') before the write, where the "
-    "key keeps records with the same key in order, or KafkaSink's set_parallelism(n)",
-    "sink.buffer-flush.": "requires an upsert table, which is not supported yet; micro-batches and "
-    "'properties.linger.ms' decide when records are sent",
+    "sink.parallelism": "a data source cannot divide rows; use millrace.repartition_by_key(df, 'key', tasks=n) before "
+    "the write, which keeps records with the same key in order, or KafkaSink's set_parallelism(n)",
     "schema.inference.strategy": "the columns of a Spark query are fixed; the catalog has this option, and its "
     "restart_on_schema_change restarts a query with the columns that its messages need",
     **dict.fromkeys(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, ConfigResource, NewTopic, ResourceType
@@ -28,7 +28,11 @@ class WriteAdmin(KafkaAdmin):
     """A Kafka cluster that is written to; every request raises what `KafkaAdmin.call` does."""
 
     def create_missing(
-        self, topics: Sequence[str], partitions: int | None = None, replication_factor: int | None = None
+        self,
+        topics: Sequence[str],
+        partitions: int | None = None,
+        replication_factor: int | None = None,
+        config: Mapping[str, str] | None = None,
     ) -> None:
         """Create missing topics, and wait until all their partitions have a leader.
 
@@ -36,6 +40,7 @@ class WriteAdmin(KafkaAdmin):
             topics: The topics; those that exist, or that another client creates meanwhile, are left alone.
             partitions: The number of partitions of a new topic; None for the brokers' default.
             replication_factor: The number of replicas of each partition; None for the brokers' default.
+            config: Settings of a new topic; the brokers' defaults for all others.
 
         Raises:
             UnreachableError: No bootstrap server answered.
@@ -43,7 +48,8 @@ class WriteAdmin(KafkaAdmin):
         """
         existing = self.topics(topics, allow_missing=topics)
         for topic in (topic for topic in topics if topic not in existing):
-            self._create(NewTopic(topic, partitions or _BROKER_DEFAULT, replication_factor or _BROKER_DEFAULT))
+            numbers = (partitions or _BROKER_DEFAULT, replication_factor or _BROKER_DEFAULT)
+            self._create(NewTopic(topic, *numbers, config=dict(config or {})))
             self._await_leaders(topic)
 
     def check_writable(self, topics: Sequence[str], option: str = "topic") -> None:
@@ -64,6 +70,13 @@ class WriteAdmin(KafkaAdmin):
         """Look up settings of the brokers; those that this client may not describe are left out."""
         return self.call(
             lambda timeout_s: self._request_broker_config(names, timeout_s), "looking up settings of the brokers"
+        )
+
+    def topic_config(self, topic: str, *names: str) -> dict[str, str]:
+        """Look up settings of a topic; those that this client may not describe are left out."""
+        resource = ConfigResource(ResourceType.TOPIC, topic)
+        return self.call(
+            lambda timeout_s: self._request_config(resource, names, timeout_s), f"looking up settings of {topic!r}"
         )
 
     def groups(self) -> dict[str, bool]:
@@ -137,7 +150,9 @@ class WriteAdmin(KafkaAdmin):
 
     def _request_broker_config(self, names: Sequence[str], timeout_s: float) -> dict[str, str]:
         broker = next(iter(self._admin.list_topics(timeout=timeout_s).brokers))
-        resource = ConfigResource(ResourceType.BROKER, str(broker))
+        return self._request_config(ConfigResource(ResourceType.BROKER, str(broker)), names, timeout_s)
+
+    def _request_config(self, resource: ConfigResource, names: Sequence[str], timeout_s: float) -> dict[str, str]:
         try:
             entries = self._admin.describe_configs([resource], request_timeout=timeout_s)[resource].result()
         except KafkaException as error:

@@ -254,11 +254,26 @@ class SinkOptions(TableOptions):
         doc="The partitioner, which chooses the partition of a record: default, fixed, round-robin, another "
         "partitioner plugin, or a class given as module:Class.",
     )
+    buffer_max_rows: Annotated[int, Ge(0)] = option(
+        "sink.buffer-flush.max-rows",
+        default=0,
+        doc="With upsert-kafka: how many keys a task buffers. Of several changes of a key it keeps the last, and "
+        "writes all when it has that many keys, after sink.buffer-flush.interval, and at its end. With 0 for both, "
+        "every change is written.",
+    )
+    buffer_interval_ms: Annotated[int, Ge(0)] = option(
+        "sink.buffer-flush.interval",
+        default=0,
+        parse=parse_duration_ms,
+        doc="With upsert-kafka: how long after the last flush a task flushes its buffer, with the next rows that Spark "
+        "hands it. Not with exactly-once, where records become visible only at the task's end. Requires "
+        "sink.buffer-flush.max-rows.",
+    )
     creates_topics: bool = option(
         "sink.topic.create",
         default=False,
-        doc="Whether a write creates those topics of the option topic that do not exist, before it starts (an "
-        "addition).",
+        doc="Whether a write creates those topics of the option topic that do not exist, before it starts; with "
+        "upsert-kafka as compacted topics (an addition).",
     )
     created_partitions: Annotated[int, Gt(0)] | None = option(
         "sink.topic.create.partitions",
@@ -297,6 +312,11 @@ class SinkOptions(TableOptions):
     def is_exactly_once(self) -> bool:
         """True when tasks write in transactions."""
         return self.delivery_guarantee == "exactly-once"
+
+    @property
+    def is_buffered(self) -> bool:
+        """True when tasks keep the latest change of each key until a flush."""
+        return self.buffer_max_rows > 0 and self.buffer_interval_ms > 0
 
     @property
     def is_measured(self) -> bool:

@@ -11,6 +11,7 @@ from millrace.contracts import ROW_KINDS, Decoded
 from millrace.errors import MessageError, SchemaError
 
 INSERT = "+I"
+UPDATE_BEFORE = "-U"
 
 
 def without_row_kind_column(schema: pa.Schema, column: str, format_name: str) -> pa.Schema:
@@ -76,6 +77,16 @@ def checked_row_kinds(rows: pa.RecordBatch, column: str) -> pa.StringArray:
             f"{'NULL' if kind is None else repr(kind)}"
         )
     return kinds
+
+
+def is_delete(kinds: pa.StringArray) -> pa.BooleanArray:
+    """Tell which rows are no longer in their table: those deleted, and the old rows of updates."""
+    return pc.is_in(kinds, _kinds_of_deletes())
+
+
+@functools.cache
+def _kinds_of_deletes() -> pa.StringArray:
+    return pa.array([UPDATE_BEFORE, "-D"], pa.string())
 
 
 @functools.cache

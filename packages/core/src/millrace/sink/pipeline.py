@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ from millrace.contracts import Partitioner
 from millrace.errors import LedgerError
 from millrace.gc_control import garbage_collection_paused
 from millrace.kafka.producer import KafkaProducer, producer_for
+from millrace.records.producer_records import ProducerRecords
 from millrace.sink.committer.completed_batches import CompletedRun, completed_run, note_completed_run
 from millrace.sink.committer.exactly_once import LOOKUPS, CommitLookups, write_exactly_once
 from millrace.sink.committer.ledger_store import one_prefix_for_two_writes
@@ -26,6 +27,7 @@ from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.sink.writer.partition import choose_partitions
 from millrace.sink.writer.produce import RecordWriter
 from millrace.sink.writer.record_builder import record_builder_for
+from millrace.sink.writer.upsert_record_builder import UpsertRecordBuilder
 from millrace.worker import RESOURCES, WorkerResources
 
 
@@ -84,29 +86,27 @@ def _produce_rows(
     batches: Iterable[pa.RecordBatch],
     already: CommittedRecords | None = None,
 ) -> WriteResult:
-    builder = record_builder_for(config, schema)
+    incoming = _CountedRows(batches)
     partitioner: Partitioner = config.partitioner.create()
     partitioner.open(task.index, task.count)
     writer = RecordWriter(producer)
     is_measured = config.options.is_measured
-    rows = size = 0
+    size = 0
     with garbage_collection_paused():
-        for batch in batches:
-            rows += batch.num_rows
-            for built in builder.build(batch):
-                records = built if already is None else already.missing(built)
-                count = producer.partition_count(records.topic)
-                partitions = choose_partitions(partitioner, config.partitioner.name, records, count)
-                writer.write(records, partitions)
-                if is_measured:
-                    size += records.size
+        for built in _build_records(config, schema, incoming):
+            records = built if already is None else already.missing(built)
+            count = producer.partition_count(records.topic)
+            partitions = choose_partitions(partitioner, config.partitioner.name, records, count)
+            writer.write(records, partitions)
+            if is_measured:
+                size += records.size
     if config.options.waits_for_brokers:
         writer.flush()
     else:
         writer.count_failures()
     client, statistics = producer.statistics.latest()
     return WriteResult(
-        rows,
+        incoming.count,
         writer.records,
         size,
         send_errors=writer.failed,
@@ -114,6 +114,33 @@ def _produce_rows(
         producer=client,
         statistics=statistics,
     )
+
+
+class _CountedRows:
+    """Batches of rows, which are counted on their way."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+        self._batches = batches
+        self.count = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self._batches:
+            self.count += batch.num_rows
+            yield batch
+
+
+def _build_records(
+    config: SinkConfig, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> Iterator[ProducerRecords]:
+    builder = record_builder_for(config, schema)
+    if not config.options.is_upsert:
+        for batch in batches:
+            yield from builder.build(batch)
+        return
+    upserts = UpsertRecordBuilder(builder, config.options, schema)
+    for batch in batches:
+        yield from upserts.build(batch)
+    yield from upserts.finish()
 
 
 def commit_micro_batch(

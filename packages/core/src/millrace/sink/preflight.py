@@ -9,7 +9,7 @@ import logging
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
 from millrace.kafka.producer import KafkaProducer, producer_settings
-from millrace.kafka.write_admin import write_admin_for
+from millrace.kafka.write_admin import WriteAdmin, write_admin_for
 from millrace.options.secrets import Properties
 from millrace.sink.committer.ledger_store import check_without_members
 from millrace.sink.writer.topic_routing import check_pattern_matches
@@ -18,6 +18,8 @@ logger = logging.getLogger("millrace.sink")
 
 TRANSACTION_TIMEOUT = "transaction.timeout.ms"
 MAX_TRANSACTION_TIMEOUT = "transaction.max.timeout.ms"
+
+CLEANUP_POLICY, COMPACT = "cleanup.policy", "compact"
 
 OFFSETS_RETENTION = "offsets.retention.minutes"
 
@@ -51,7 +53,8 @@ def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkC
     options = config.options
     if options.creates_topics:
         admin = write_admin_for(config.client, connect_timeout_s)
-        admin.create_missing(options.topics, options.created_partitions, options.created_replication_factor)
+        settings = {CLEANUP_POLICY: COMPACT} if options.is_upsert else None
+        admin.create_missing(options.topics, options.created_partitions, options.created_replication_factor, settings)
     return _check_and_complete(config, connect_timeout_s)
 
 
@@ -65,6 +68,8 @@ def _check_and_complete(config: SinkConfig, connect_timeout_s: float | None) -> 
     admin.check_writable(options.topics)
     if options.topic_pattern is not None:
         check_pattern_matches(options.topic_pattern, admin.topic_names())
+    if options.is_upsert:
+        _tell_if_not_compacted(admin, options.topics[0])
     if not options.is_exactly_once:
         return config
     check_without_members(config, admin.groups())
@@ -74,6 +79,20 @@ def _check_and_complete(config: SinkConfig, connect_timeout_s: float | None) -> 
     if OFFSETS_RETENTION not in broker_config:
         return completed
     return dataclasses.replace(completed, ledger_retention_s=int(broker_config[OFFSETS_RETENTION]) * 60.0)
+
+
+def _tell_if_not_compacted(admin: WriteAdmin, topic: str) -> None:
+    policy = admin.topic_config(topic, CLEANUP_POLICY).get(CLEANUP_POLICY, COMPACT)
+    if COMPACT not in policy.split(","):
+        logger.info(
+            "topic %r is not compacted (%s = %s): it loses rows that were not written for its retention; set '%s' to "
+            "'%s' to keep the latest row of each key",
+            topic,
+            CLEANUP_POLICY,
+            policy,
+            CLEANUP_POLICY,
+            COMPACT,
+        )
 
 
 def _transaction_timeout_ms(client: Properties, broker_maximum: str | None) -> int:

@@ -33,7 +33,7 @@ def option_problems(
         given: The names of all options that the user has given, in lower case.
     """
     yield from source_problems(source, source_client)
-    yield from sink_problems(sink)
+    yield from sink_problems(sink, given)
     yield from exclusion_problems(source_client, is_exactly_once=sink.is_exactly_once)
     yield from changelog_problems(source, value_format, given)
     yield from key_value_problems(source, given)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from millrace.options.connector import SinkOptions
 
 
-def sink_problems(options: SinkOptions) -> Iterator[str]:
-    """Yield one sentence for each option of the sink that lacks another one or has no effect without it."""
+def sink_problems(options: SinkOptions, given: Collection[str]) -> Iterator[str]:
+    """Yield one sentence for each option of the sink that lacks another one or has no effect without it.
+
+    Args:
+        options: The options of the sink.
+        given: The names of all options that the user has given, in lower case.
+    """
     yield from _delivery_guarantee_problems(options)
     yield from _topic_creation_problems(options)
+    yield from _upsert_problems(options, given)
     if (options.metrics_address is None) != (options.metrics_secret is None):
         yield (
             "options 'sink.metrics.address' and 'sink.metrics.secret' belong together: give both, as "
@@ -51,3 +57,33 @@ def _topic_creation_problems(options: SinkOptions) -> Iterator[str]:
     for name, number in settings.items():
         if number is not None:
             yield f"option {name!r} requires 'sink.topic.create' = 'true'"
+
+
+def _upsert_problems(options: SinkOptions, given: Collection[str]) -> Iterator[str]:
+    limits = {
+        "sink.buffer-flush.max-rows": options.buffer_max_rows,
+        "sink.buffer-flush.interval": options.buffer_interval_ms,
+    }
+    if not options.is_upsert:
+        for name in filter(limits.get, limits):
+            yield (
+                f"option {name!r} requires 'connector' = 'upsert-kafka'; else every row is written, and "
+                f"'properties.linger.ms' decides when"
+            )
+        return
+    if "sink.partitioner" in given:
+        yield (
+            "option 'sink.partitioner' cannot be used with 'connector' = 'upsert-kafka': the key of a record decides "
+            "its partition, so that the changes of a key stay in order"
+        )
+    if any(limits.values()) and not options.is_buffered:
+        yield (
+            "options 'sink.buffer-flush.max-rows' and 'sink.buffer-flush.interval' belong together: set both above 0, "
+            f"or neither; they are {options.buffer_max_rows} and {options.buffer_interval_ms} ms"
+        )
+    if options.is_buffered and options.if_in_doubt == "compare":
+        yield (
+            "option 'sink.exactly-once.if-in-doubt' = 'compare' requires a write without a buffer, since another "
+            "division of rows leaves out other changes: drop 'sink.buffer-flush.max-rows' and "
+            "'sink.buffer-flush.interval' for this start"
+        )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -14,12 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.configuration import SinkConfig
-from millrace.contracts import HEADERS, ChangelogFormat, Encoder, Format, Payloads, SerializationContext
-from millrace.errors import MessageError, PluginError, SchemaError
+from millrace.contracts import HEADERS, ChangelogFormat, Format, Payloads
+from millrace.errors import MessageError, SchemaError
+from millrace.options.connector import SinkOptions
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection, divide_columns
 from millrace.records.producer_records import Headers, ProducerRecords
-from millrace.records.row_kinds import check_row_kind_column, checked_row_kinds
+from millrace.records.row_kinds import check_row_kind_column
+from millrace.sink.writer.payload_serializers import (
+    ColumnSerializer,
+    FormatSerializer,
+    PayloadSerializer,
+    UpsertSerializer,
+)
 from millrace.sink.writer.topic_routing import TopicRouter, TopicRows, topic_router
 from millrace.sink.writer.writable_metadata import KEY, VALUE, kafka_metadata_columns, named_metadata_columns
 
@@ -37,7 +43,7 @@ def record_builder_for(config: SinkConfig, schema: pa.Schema) -> RecordBuilder:
         OptionsError: Neither an option nor a column names a topic.
     """
     options, has_format = config.options, config.value_format is not None
-    named = named_metadata_columns(schema, options.metadata)
+    named = named_metadata_columns(schema, options.metadata, is_upsert=options.is_upsert)
     metadata = named if has_format else kafka_metadata_columns(schema, named)
     # As in Spark's own connector, one topic wins over a column that 'metadata.columns' does not name
     topic_column = named.get("topic") if len(options.topics) == 1 else metadata.get("topic")
@@ -62,8 +68,12 @@ class RecordBuilder:
     keys: PayloadSerializer | None
     metadata: Mapping[str, str]
 
-    def build(self, rows: pa.RecordBatch) -> Iterator[ProducerRecords]:
+    def build(self, rows: pa.RecordBatch, serialized_keys: Payloads | None = None) -> Iterator[ProducerRecords]:
         """Build the records of a batch, topic by topic.
+
+        Args:
+            rows: The batch.
+            serialized_keys: The keys of its rows, all of which go to one topic; None to serialize them.
 
         Raises:
             MessageError: A row names a topic that is not permitted, a value cannot be serialized, a header has no key,
@@ -72,7 +82,9 @@ class RecordBuilder:
         """
         topics = list(self.route(rows))
         values = self.values.serialize(rows, topics)
-        keys = repeat(None, len(topics)) if self.keys is None else self.keys.serialize(rows, topics)
+        keys: Iterable[Payloads | None] = repeat(serialized_keys, len(topics))
+        if serialized_keys is None and self.keys is not None:
+            keys = self.keys.serialize(rows, topics)
         for topic_rows, topic_values, topic_keys in zip(topics, values, keys, strict=True):
             yield ProducerRecords(
                 topic_rows.topic,
@@ -98,96 +110,6 @@ class RecordBuilder:
         return None if name is None else topic_rows.take_from(rows.column(name))
 
 
-class PayloadSerializer(ABC):
-    """Serialize the keys, or the values, of records.
-
-    Attributes:
-        depends_on_topic: Whether the same row gives different payloads for different topics.
-    """
-
-    depends_on_topic = False
-
-    def serialize(self, rows: pa.RecordBatch, topics: Collection[TopicRows]) -> Iterator[Payloads]:
-        """Serialize a batch, with the payloads of one topic after the other.
-
-        Args:
-            rows: The batch.
-            topics: Which of its rows go to which topic.
-        """
-        if self.depends_on_topic:
-            for each in topics:
-                yield self.serialize_rows(each.topic, each.take_from(rows))
-            return
-        # Rows of all topics together are serialized faster than in parts
-        payloads = self.serialize_rows("", rows)
-        for each in topics:
-            yield payloads if each.indices is None else Payloads(each.take_from(payloads.to_array()))
-
-    @abstractmethod
-    def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:
-        """Serialize rows for one topic, which is empty when the serializer does not depend on it."""
-
-
-class ColumnSerializer(PayloadSerializer):
-    """Take the bytes or text of one column as they are."""
-
-    def __init__(self, column: str) -> None:
-        self._column = column
-
-    def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:
-        """Take the column."""
-        return Payloads(rows.column(self._column))
-
-
-class FormatSerializer(PayloadSerializer):
-    """Serialize columns by a format.
-
-    Args:
-        plugin: The format.
-        encoding: An instance of it.
-        part: The columns of the key or of the value.
-        row_kind_column: The column that holds the row kinds; None when all rows are inserts.
-        is_key: Whether the payloads are keys.
-
-    Raises:
-        SchemaError: The format cannot write the columns.
-    """
-
-    def __init__(
-        self,
-        plugin: PluginRef,
-        encoding: Format,
-        part: ColumnProjection,
-        row_kind_column: str | None = None,
-        is_key: bool = False,
-    ) -> None:
-        self.depends_on_topic = encoding.depends_on_topic
-        self._name = plugin.name
-        self._format = encoding
-        self._part = part
-        self._row_kind_column = row_kind_column
-        self._is_key = is_key
-        # Also checks the columns for a format that has an encoder for each topic
-        self._encoder = encoding.encoder(part.schema)
-        self._encoders: dict[str, Encoder] = {}
-
-    def serialize_rows(self, topic: str, rows: pa.RecordBatch) -> Payloads:
-        """Encode the rows' columns."""
-        row_kinds = None if self._row_kind_column is None else checked_row_kinds(rows, self._row_kind_column)
-        payloads = self._encoder_for(topic).encode(self._part.project(rows), row_kinds)
-        if len(payloads) != rows.num_rows:
-            raise PluginError(f"format {self._name!r} gave {len(payloads)} payloads for {rows.num_rows} rows")
-        return payloads
-
-    def _encoder_for(self, topic: str) -> Encoder:
-        if not self.depends_on_topic:
-            return self._encoder
-        if topic not in self._encoders:
-            context = SerializationContext(topic, self._is_key)
-            self._encoders[topic] = self._format.encoder_for(self._part.schema, context)
-        return self._encoders[topic]
-
-
 def _serializers(
     config: SinkConfig, schema: pa.Schema, metadata: Mapping[str, str]
 ) -> tuple[PayloadSerializer, PayloadSerializer | None]:
@@ -201,22 +123,32 @@ def _serializers(
     if config.value_format is None:
         return _whole_value(metadata[VALUE], remaining.names), keys
     value_format: Format = config.value_format.create()
-    row_kind_column = _row_kind_column(value_format, remaining, config.options.row_kind_column)
+    row_kind_column = None
+    if isinstance(value_format, ChangelogFormat) or config.options.is_upsert:
+        row_kind_column = row_kind_column_of(remaining, config.options)
     parts = divide_columns(pa.schema([field for field in remaining if field.name != row_kind_column]), config.options)
     if config.key_format is not None and parts.key is not None:
         keys = _key_serializer(config.key_format, parts.key, metadata)
     if VALUE in metadata:
-        return _whole_value(metadata[VALUE], parts.value.columns), keys
-    if not parts.value.columns:
+        values: PayloadSerializer = _whole_value(metadata[VALUE], parts.value.columns)
+    elif not parts.value.columns:
         raise SchemaError(_no_value_columns(config.value_format.name, row_kind_column, parts.key is not None))
-    return FormatSerializer(config.value_format, value_format, parts.value, row_kind_column), keys
+    else:
+        encoded_kinds = None if config.options.is_upsert else row_kind_column
+        values = FormatSerializer(config.value_format, value_format, parts.value, encoded_kinds)
+    return UpsertSerializer(values, row_kind_column) if config.options.is_upsert else values, keys
 
 
-def _row_kind_column(value_format: Format, schema: pa.Schema, column: str) -> str | None:
-    if not isinstance(value_format, ChangelogFormat) or column not in schema.names:
+def row_kind_column_of(schema: pa.Schema, options: SinkOptions) -> str | None:
+    """Return the column of row kinds; None when the rows lack it, so that all are inserted.
+
+    Raises:
+        SchemaError: It is not STRING.
+    """
+    if options.row_kind_column not in schema.names:
         return None
-    check_row_kind_column(schema, column)
-    return column
+    check_row_kind_column(schema, options.row_kind_column)
+    return options.row_kind_column
 
 
 def _key_serializer(key_format: PluginRef, part: ColumnProjection, metadata: Mapping[str, str]) -> PayloadSerializer:

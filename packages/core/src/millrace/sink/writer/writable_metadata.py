@@ -47,13 +47,18 @@ WRITABLE = {
     VALUE: _TEXT_OR_BYTES,
 }
 
+_DECIDED_BY_KEY = {"topic", "partition"}
 
-def named_metadata_columns(schema: pa.Schema, requested: Collection[MetadataColumn]) -> dict[str, str]:
+
+def named_metadata_columns(
+    schema: pa.Schema, requested: Collection[MetadataColumn], *, is_upsert: bool = False
+) -> dict[str, str]:
     """Find the columns that the option ``metadata.columns`` names.
 
     Args:
         schema: The rows' columns.
         requested: The value of the option. Metadata that only a read has is ignored if the rows lack its column.
+        is_upsert: Whether the topic is an upsert table, whose key decides where a record goes.
 
     Returns:
         The columns' names by metadata key.
@@ -63,7 +68,7 @@ def named_metadata_columns(schema: pa.Schema, requested: Collection[MetadataColu
     """
     columns: dict[str, str] = {}
     for key, column in requested:
-        writable = WRITABLE.get(key)
+        writable = None if is_upsert and key in _DECIDED_BY_KEY else WRITABLE.get(key)
         if writable is None:
             _refuse_read_only(schema, key, column)
         elif column not in schema.names:
@@ -126,6 +131,8 @@ def _add(columns: dict[str, str], key: str, column: str) -> None:
 def _refuse_read_only(schema: pa.Schema, key: str, column: str) -> None:
     if column in schema.names:
         reason = "which only a read has" if key.startswith("value.") else "since Kafka sets it"
+        if key in _DECIDED_BY_KEY:
+            reason = "since an upsert table has one topic, and the key of a row decides its partition"
         raise SchemaError(
             f"metadata column {column!r} ({key}) cannot be written, {reason}: drop the column, or its entry in the "
             f"option 'metadata.columns'"

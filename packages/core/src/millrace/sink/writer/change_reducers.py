@@ -1,0 +1,162 @@
+"""Reduce changes of rows to the records of an upsert table: new rows, and tombstones of deleted ones.
+
+As in the reference's upsert-kafka, the old row of an update is not written, and between two flushes only the latest
+change of each key is.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress, islice
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace.records.row_kinds import UPDATE_BEFORE
+
+_COMPACTION_ROWS = 20_000
+"""Rows: a buffer that holds more than these, and more than twice as many as it has keys, drops those replaced."""
+
+
+class Changes(NamedTuple):
+    """Changes of rows, in order.
+
+    Attributes:
+        rows: The rows, with their kinds.
+        keys: The key of each, as bytes.
+    """
+
+    rows: pa.RecordBatch
+    keys: Sequence[bytes]
+
+    def select(self, indices: Sequence[int]) -> Changes:
+        """Return the changes at these indices."""
+        return Changes(self.rows.take(pa.array(indices, pa.int64())), [self.keys[index] for index in indices])
+
+
+class ChangeReducer(ABC):
+    """Leave out changes of one task that need not be written."""
+
+    @abstractmethod
+    def add(self, changes: Changes) -> Iterator[Changes]:
+        """Take changes, and yield those to write now."""
+
+    @abstractmethod
+    def finish(self) -> Iterator[Changes]:
+        """Yield what is left to write when the task has no more rows."""
+
+
+class OldRowFilter(ChangeReducer):
+    """Leave out the old rows of updates (``-U``), which their new rows replace.
+
+    An old row that no later change of its key follows has left the table, as a row does that a filter passed before its
+    update and not after. It stays until the end of the task, and is a delete then.
+
+    Args:
+        row_kind_column: The column of row kinds.
+    """
+
+    def __init__(self, row_kind_column: str) -> None:
+        self._column = row_kind_column
+        self._unfollowed: dict[bytes, tuple[Changes, int]] = {}
+
+    def add(self, changes: Changes) -> Iterator[Changes]:
+        """Yield the changes other than old rows: see `ChangeReducer.add`."""
+        is_old = pc.equal(changes.rows.column(self._column), UPDATE_BEFORE)
+        has_old = pc.any(is_old).as_py()
+        if not has_old and not self._unfollowed:
+            yield changes
+            return
+        last = dict(zip(changes.keys, range(len(changes.keys)), strict=True))
+        for key in last.keys() & self._unfollowed.keys():
+            del self._unfollowed[key]
+        if not has_old:
+            yield changes
+            return
+        mask = is_old.to_numpy(zero_copy_only=False)
+        self._keep_unfollowed(changes, [i for i in np.flatnonzero(mask).tolist() if last[changes.keys[i]] == i])
+        yield Changes(changes.rows.filter(pc.invert(is_old)), list(compress(changes.keys, ~mask)))
+
+    def finish(self) -> Iterator[Changes]:
+        """Yield the old rows that nothing has followed: see `ChangeReducer.finish`."""
+        while self._unfollowed:
+            first, _ = next(iter(self._unfollowed.values()))
+            # Those of one batch are kept together, in order
+            indices = [index for changes, index in self._unfollowed.values() if changes is first]
+            for index in indices:
+                del self._unfollowed[first.keys[index]]
+            yield first.select(indices)
+
+    def _keep_unfollowed(self, changes: Changes, indices: Sequence[int]) -> None:
+        if indices:
+            kept = changes.select(indices)
+            self._unfollowed.update((key, (kept, index)) for index, key in enumerate(kept.keys))
+
+
+class LatestChangeBuffer(ChangeReducer):
+    """Keep the latest change of each key until a flush, and write these in their order.
+
+    Args:
+        max_keys: How many keys it holds; one that is full is flushed.
+        interval_s: How long after the last flush it is flushed at the next rows, in seconds; None for never.
+        clock: Monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self, max_keys: int, interval_s: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._max_keys = max_keys
+        self._interval_s = interval_s
+        self._clock = clock
+        self._last_flush = clock()
+        self._chunks: list[pa.RecordBatch] = []
+        self._count = 0
+        self._latest: dict[bytes, int] = {}
+
+    def add(self, changes: Changes) -> Iterator[Changes]:
+        """Yield what each flush writes: see `ChangeReducer.add`."""
+        if self._interval_s is not None and self._clock() - self._last_flush >= self._interval_s:
+            yield from self.finish()
+        start = 0
+        while start < len(changes.keys):
+            start += self._buffer(changes, start)
+            if len(self._latest) == self._max_keys:
+                yield from self.finish()
+        if self._count > max(_COMPACTION_ROWS, 2 * len(self._latest)):
+            self._replace_by(self._reduced())
+
+    def finish(self) -> Iterator[Changes]:
+        """Yield the latest changes that are buffered: see `ChangeReducer.finish`."""
+        self._last_flush = self._clock()
+        if self._latest:
+            reduced = self._reduced()
+            self._reset()
+            yield reduced
+
+    def _buffer(self, changes: Changes, start: int) -> int:
+        """Buffer as many rows from ``start`` as cannot make it overfull, and return how many."""
+        stop = min(start + self._max_keys - len(self._latest), len(changes.keys))
+        positions = range(self._count, self._count + stop - start)
+        self._latest.update(zip(islice(changes.keys, start, stop), positions, strict=True))
+        self._chunks.append(changes.rows.slice(start, stop - start))
+        self._count += stop - start
+        return stop - start
+
+    def _reduced(self) -> Changes:
+        by_position = sorted(zip(self._latest.values(), self._latest, strict=True))
+        positions = pa.array([position for position, _ in by_position], pa.int64())
+        rows = pa.concat_batches(self._chunks).take(positions)
+        return Changes(rows, [key for _, key in by_position])
+
+    def _replace_by(self, reduced: Changes) -> None:
+        self._reset()
+        self._chunks = [reduced.rows]
+        self._count = len(reduced.keys)
+        self._latest = dict(zip(reduced.keys, range(self._count), strict=True))
+
+    def _reset(self) -> None:
+        self._chunks, self._count, self._latest = [], 0, {}

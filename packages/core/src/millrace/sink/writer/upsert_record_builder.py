@@ -1,0 +1,94 @@
+"""Build the records of an upsert table from the changes of one task's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import cast
+
+import pyarrow as pa
+
+from millrace.contracts import Payloads
+from millrace.errors import MessageError
+from millrace.options.connector import SinkOptions
+from millrace.records.producer_records import ProducerRecords
+from millrace.records.row_kinds import checked_row_kinds
+from millrace.sink.writer.change_reducers import ChangeReducer, Changes, LatestChangeBuffer, OldRowFilter
+from millrace.sink.writer.payload_serializers import PayloadSerializer
+from millrace.sink.writer.record_builder import RecordBuilder, row_kind_column_of
+
+
+class UpsertRecordBuilder:
+    """Turn the rows of one task into upserts and tombstones, in their order.
+
+    Args:
+        builder: Builds records of rows.
+        options: The sink's options.
+        schema: The rows' columns.
+    """
+
+    def __init__(self, builder: RecordBuilder, options: SinkOptions, schema: pa.Schema) -> None:
+        self._builder = builder
+        # Options without a key are refused for an upsert table
+        self._keys = cast(PayloadSerializer, builder.keys)
+        self._topic = options.topics[0]
+        self._key_columns = options.key_fields
+        self._row_kind_column = row_kind_column_of(schema, options)
+        self._reducers = _reducers(options, self._row_kind_column)
+
+    def build(self, rows: pa.RecordBatch) -> Iterator[ProducerRecords]:
+        """Build the records of a batch that need not wait for further rows.
+
+        Raises:
+            MessageError: A row has no key or an unknown row kind; or as `RecordBuilder.build`.
+        """
+        self._check(rows)
+        keys = self._keys.serialize_rows(self._topic, rows).to_list()
+        changes: Iterable[Changes] = [Changes(rows, _without_nulls(keys))]
+        for reducer in self._reducers:
+            changes = chain.from_iterable(map(reducer.add, changes))
+        yield from self._records(changes)
+
+    def finish(self) -> Iterator[ProducerRecords]:
+        """Build the records that have waited for further rows.
+
+        Raises:
+            MessageError: As `RecordBuilder.build`.
+        """
+        changes: Iterable[Changes] = ()
+        for reducer in self._reducers:
+            changes = chain(chain.from_iterable(map(reducer.add, changes)), reducer.finish())
+        yield from self._records(changes)
+
+    def _records(self, changes: Iterable[Changes]) -> Iterator[ProducerRecords]:
+        for each in changes:
+            yield from self._builder.build(each.rows, Payloads(each.keys))
+
+    def _check(self, rows: pa.RecordBatch) -> None:
+        if self._row_kind_column is not None:
+            checked_row_kinds(rows, self._row_kind_column)
+        for name in self._key_columns:
+            column = rows.column(name)
+            if column.null_count:
+                raise MessageError(
+                    f"column {name!r}, row {column.is_null().index(True).as_py()}: it belongs to the key of an upsert "
+                    f"table ('key.fields') and must not be NULL"
+                )
+
+
+def _reducers(options: SinkOptions, row_kind_column: str | None) -> Sequence[ChangeReducer]:
+    reducers: list[ChangeReducer] = []
+    if row_kind_column is not None:
+        reducers.append(OldRowFilter(row_kind_column))
+    if options.is_buffered:
+        # The records of a transaction become visible together, and must be the same when it is repeated
+        interval_s = None if options.is_exactly_once else options.buffer_interval_ms / 1000
+        reducers.append(LatestChangeBuffer(options.buffer_max_rows, interval_s))
+    return reducers
+
+
+def _without_nulls(keys: Sequence[bytes | None]) -> Sequence[bytes]:
+    present = [key for key in keys if key is not None]
+    if len(present) < len(keys):
+        raise MessageError(f"row {keys.index(None)} has a null key, as the format of keys ('key.format') writes it")
+    return present
