@@ -59,6 +59,11 @@ click:
         ├── SchemaNotFoundError         a schema registry has no schema of an id or subject
         ├── RegistryRefusalError        a schema registry answered with an error
         └── UnsupportedError            a protobuf type has a part that ptars is not given
+
+    millrace_sql
+        MillraceError
+        └── SqlError                a statement cannot be executed; says where in its script
+            └── SqlSyntaxError          a script is not SQL that millrace understands
 """
 
 from __future__ import annotations
