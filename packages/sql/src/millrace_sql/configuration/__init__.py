@@ -1,0 +1,1 @@
+"""Settings of a table environment, by the keys of SET."""

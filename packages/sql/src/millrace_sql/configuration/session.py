@@ -1,0 +1,181 @@
+"""The settings of a table environment: what SET and RESET change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from millrace.errors import OptionsError
+from millrace.options import options_of
+from millrace.options.parser import OptionParser
+from millrace_sql.configuration.options import SessionOptions, StartOptions
+from millrace_sql.errors import SqlError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+T = TypeVar("T")
+_SPARK = "spark."
+_TIME_ZONE = "spark.sql.session.timeZone"
+_NOT_HERE = {
+    "table.exec.state.ttl": "Spark keeps the state of a group until the watermark passes it: group by a window of a "
+    "column with a WATERMARK",
+    "table.exec.mini-batch.enabled": "Spark's streams are micro-batches: set 'execution.checkpointing.interval'",
+    "execution.checkpointing.mode": "delivery is an option of a table: 'sink.delivery-guarantee'",
+    "state.backend.type": "Spark's is spark.sql.streaming.stateStore.providerClass",
+    "table.sql-dialect": "queries are Spark SQL",
+}
+
+
+def _by_name(cls: type) -> dict[str, str]:
+    return {name: info.name for info in options_of(cls).values() for name in (info.name, *info.aliases)}
+
+
+_START_KEYS = _by_name(StartOptions)
+_SESSION_KEYS = _by_name(SessionOptions)
+
+
+class SessionConfiguration:
+    """Settings by key, as text, and what they mean.
+
+    Keys that begin with ``spark.`` are those of Spark's session.
+
+    Args:
+        spark: The session.
+        given: Settings at the start, those that only the start takes included.
+
+    Raises:
+        OptionsError: A setting is wrong or unknown; every problem is in the one message.
+    """
+
+    def __init__(self, spark: SparkSession, given: Mapping[str, str] | None = None) -> None:
+        self._spark = spark
+        self._spark_defaults: dict[str, str | None] = {}
+        given = dict(given or {})
+        for_spark = {key: given.pop(key) for key in list(given) if key.startswith(_SPARK)}
+        parser = OptionParser("table environment", given)
+        self.start: StartOptions = parser.take(StartOptions) or StartOptions()
+        parser.take(SessionOptions)
+        parser.finish(_NOT_HERE.get)
+        self._given = {key: value for key, value in given.items() if key.lower() not in _START_KEYS}
+        self.options = self._parse(self._given)
+        self._apply_time_zone()
+        for key, value in for_spark.items():
+            self.set(key, value)
+
+    @property
+    def is_streaming(self) -> bool:
+        """True when queries run as streams."""
+        return self.options.runtime_mode == "streaming"
+
+    def set(self, key: str, value: str) -> None:
+        """Change a setting.
+
+        Raises:
+            SqlError: The key is unknown, or the value wrong.
+        """
+        if key.startswith(_SPARK):
+            self._set_spark(key, value)
+            return
+        if key.lower() in _START_KEYS:
+            raise SqlError(f"{key!r} cannot change any more: give it to TableEnvironment(spark, config={{...}})")
+        name = _SESSION_KEYS.get(key.lower(), key)
+        given = {each: text for each, text in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}
+        given[key] = value
+        self.options = self._parse(given)
+        self._given = given
+        self._apply_time_zone()
+
+    def reset(self, key: str | None = None) -> None:
+        """Give a setting, or all, its default again.
+
+        Raises:
+            SqlError: The key is unknown.
+        """
+        for each in list(self._spark_defaults) if key is None else [key]:
+            if each.startswith(_SPARK):
+                self._reset_spark(each)
+        if key is None:
+            self._given = {}
+        elif not key.startswith(_SPARK):
+            name = _SESSION_KEYS.get(key.lower())
+            if name is None:
+                self._parse({key: ""})
+            self._given = {each: v for each, v in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}
+        self.options = self._parse(self._given)
+        self._apply_time_zone()
+
+    def get(self, key: str, default: str | None = None) -> str | None:
+        """Return a setting as it was given; the default when it was not."""
+        if key.startswith(_SPARK):
+            return self._spark.conf.get(key, default)
+        name = _SESSION_KEYS.get(key.lower(), key)
+        return next((v for each, v in self._given.items() if _SESSION_KEYS.get(each.lower()) == name), default)
+
+    def items(self) -> list[tuple[str, str]]:
+        """Return the settings that were given, sorted."""
+        for_spark = {key: str(self._spark.conf.get(key)) for key in self._spark_defaults}
+        return sorted({**self._given, **for_spark}.items())
+
+    def _parse(self, given: Mapping[str, str]) -> SessionOptions:
+        parser = OptionParser("SET", given)
+        options = parser.take(SessionOptions) or SessionOptions()
+        try:
+            parser.finish(_NOT_HERE.get)
+        except OptionsError as error:
+            raise SqlError("; ".join(error.problems)) from None
+        return options
+
+    def _set_spark(self, key: str, value: str) -> None:
+        before = self._spark.conf.get(key, None)
+        try:
+            self._spark.conf.set(key, value)
+        except Exception as error:
+            reason = str(error).partition("\n")[0]
+            raise SqlError(f"Spark does not let {key!r} be set to {value!r} now: {reason}") from error
+        self._spark_defaults.setdefault(key, before)
+
+    def _reset_spark(self, key: str) -> None:
+        before = self._spark_defaults.pop(key, None)
+        if before is None:
+            self._spark.conf.unset(key)
+        else:
+            self._spark.conf.set(key, before)
+
+    def _apply_time_zone(self) -> None:
+        if self.options.time_zone is not None:
+            self._set_spark(_TIME_ZONE, self.options.time_zone)
+        elif _TIME_ZONE in self._spark_defaults:
+            self._reset_spark(_TIME_ZONE)
+
+
+class TableConfig:
+    """The settings of a table environment, for PyFlink users.
+
+    Args:
+        configuration: The settings.
+    """
+
+    def __init__(self, configuration: SessionConfiguration) -> None:
+        self._configuration = configuration
+
+    def set(self, key: str, value: str) -> TableConfig:
+        """Change a setting, as SET does.
+
+        Raises:
+            SqlError: The key is unknown, or the value wrong.
+        """
+        self._configuration.set(key, value)
+        return self
+
+    def get(self, key: str, default_value: str | None = None) -> str | None:
+        """Return a setting as it was given; the default value when it was not."""
+        return self._configuration.get(key, default_value)
+
+    def set_local_timezone(self, timezone_id: str) -> None:
+        """Set ``table.local-time-zone``."""
+        self.set("table.local-time-zone", timezone_id)
+
+    def get_local_timezone(self) -> str | None:
+        """Return the session's time zone."""
+        return self._configuration.get(_TIME_ZONE)
