@@ -12,6 +12,8 @@ from millrace.lazy_imports import lazy_imports
 if TYPE_CHECKING:
     from millrace.api.bounded import await_end as await_end
     from millrace.api.explain import explain_decode as explain_decode
+    from millrace.api.key_order import repartition_by_key as repartition_by_key
+    from millrace.api.key_order import upsert_batches as upsert_batches
     from millrace.api.metrics import metrics as metrics
     from millrace.api.metrics_listener import MetricsListener as MetricsListener
     from millrace.api.metrics_model import PartitionMetrics as PartitionMetrics
@@ -53,6 +55,8 @@ __all__ = [
     "explain_decode",
     "local_session",
     "metrics",
+    "repartition_by_key",
+    "upsert_batches",
 ]
 
 _lazy_attribute, __dir__ = lazy_imports(
@@ -60,6 +64,7 @@ _lazy_attribute, __dir__ = lazy_imports(
     {
         "millrace.api.bounded": ["await_end"],
         "millrace.api.explain": ["explain_decode"],
+        "millrace.api.key_order": ["repartition_by_key", "upsert_batches"],
         "millrace.api.metrics": ["metrics"],
         "millrace.api.metrics_listener": ["MetricsListener"],
         "millrace.api.metrics_model": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 from millrace.api.builder import Builder
+from millrace.api.key_order import repartition_by_key
 from millrace.api.record_serializer import KafkaRecordSerializationSchema
 from millrace.configuration.build import configure_sink
 from millrace.errors import OptionsError
@@ -43,6 +44,8 @@ class DeliveryGuarantee(StrEnum):
 @dataclass(frozen=True)
 class KafkaSink:
     """Kafka topics to write to, built by `KafkaSink.builder`.
+
+    Rows for an upsert table, of connector ``upsert-kafka``, are divided among tasks by `millrace.repartition_by_key`.
 
     Attributes:
         options: The options of the data source; their text shows no secret.
@@ -102,6 +105,9 @@ class KafkaSink:
     def _prepare(self, rows: DataFrame) -> DataFrame:
         if self.transform is not None:
             rows = self.transform(rows)
+        options = configure_sink(self.options).options
+        if options.is_upsert:
+            return repartition_by_key(rows, options.key_fields, tasks=self.parallelism)
         if self.parallelism is None:
             return rows
         keys = [column for column in self._key_columns() if column in rows.columns]

@@ -1,0 +1,228 @@
+"""Writes to upsert tables on the real broker: batches, streams, aggregations that update."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.sql import functions as sf
+
+import millrace
+from support.kafka import consume, produce
+
+KEYS = 40
+ROWS = 1_500
+COLUMNS = "row_kind STRING, id INT NOT NULL, n INT"
+
+
+def debezium(op, before=None, after=None) -> bytes:
+    return json.dumps({"before": before, "after": after, "op": op}).encode()
+
+
+class ChangingTable:
+    """A table that changes at random, and the messages of a changelog that its sink gets.
+
+    Attributes:
+        rows: Its rows.
+        history: The values that each key had, None where it was deleted.
+    """
+
+    def __init__(self) -> None:
+        self._random = random.Random(7)
+        self._number = 0
+        self.rows: dict[int, int] = {}
+        self.history: dict[int, list[int | None]] = {}
+
+    def change(self, times: int = ROWS) -> list[dict[str, bytes]]:
+        """Change it, and return the messages; those of a key belong to one partition."""
+        return [message for _ in range(times) for message in self._change_row()]
+
+    def _change_row(self) -> list[dict[str, bytes]]:
+        self._number += 1
+        key = self._random.randrange(KEYS)
+        old = {"id": key, "n": self.rows[key]} if key in self.rows else None
+        if old is not None and self._random.random() < 0.2:
+            del self.rows[key]
+            self.history[key].append(None)
+            return [{"key": b"%d" % key, "value": debezium("d", before=old)}]
+        new = {"id": key, "n": self._number}
+        self.rows[key] = self._number
+        self.history.setdefault(key, []).append(self._number)
+        return [{"key": b"%d" % key, "value": debezium("u" if old else "c", old, new)}]
+
+
+class Written:
+    """The records of an upsert table's topic.
+
+    Attributes:
+        history: The values of each key, in order.
+        rows: The last value of each key, without those deleted.
+        partitions: The partitions of each key.
+    """
+
+    def __init__(self, broker, topic) -> None:
+        self.history: dict[int, list[int | None]] = {}
+        self.partitions: dict[int, set[int]] = {}
+        for message in consume(broker.bootstrap_servers, topic):
+            key = int(message.key())
+            value = None if message.value() is None else json.loads(message.value())["n"]
+            self.history.setdefault(key, []).append(value)
+            self.partitions.setdefault(key, set()).add(message.partition())
+        self.rows = {key: values[-1] for key, values in self.history.items() if values[-1] is not None}
+
+
+@pytest.fixture
+def topics(make_topic):
+    """A topic of changes, and an upsert table."""
+    return make_topic(2), make_topic(3)
+
+
+@pytest.fixture
+def upsert(connection, topics):
+    """The options of the upsert table."""
+    keys = {"key.format": "csv", "key.fields": "id", "value.format": "json"}
+    return {**connection, "connector": "upsert-kafka", "topic": topics[1], **keys}
+
+
+@pytest.fixture
+def changes_of(connection, topics):
+    # The changes of a key are read by several tasks
+    read = {**connection, "topic": topics[0], "format": "debezium-json", "scan.parallelism": "5"}
+    return lambda reader, **further: reader.format("millrace").options(**read, **further).schema(COLUMNS).load()
+
+
+def save(rows, options):
+    rows.write.format("millrace").options(**options).mode("append").save()
+
+
+def exactly_once(prefix):
+    return {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": prefix}
+
+
+@pytest.mark.parametrize("guarantee", ["none", "exactly-once"])
+def test_a_batch_writes_the_changes_of_each_key_in_order(
+    spark, broker, topics, upsert, changes_of, nothing_left, guarantee
+):
+    table = ChangingTable()
+    produce(broker.bootstrap_servers, topics[0], table.change())
+    options = exactly_once(topics[1]) if guarantee == "exactly-once" else {"sink.delivery-guarantee": guarantee}
+
+    divided = millrace.repartition_by_key(changes_of(spark.read), "id", tasks=3)
+    save(divided, {**upsert, **options})
+
+    written = Written(broker, topics[1])
+    assert (written.rows, written.history) == (table.rows, table.history)
+    assert {len(partitions) for partitions in written.partitions.values()} == {1}
+
+
+def test_a_stream_writes_each_change_once_and_in_order(spark, broker, topics, upsert, changes_of, tmp_path):
+    table = ChangingTable()
+    batches = {"scan.startup.mode": "earliest-offset", "scan.max-records-per-batch": str(ROWS // 3)}
+    for _ in range(2):
+        produce(broker.bootstrap_servers, topics[0], table.change())
+        divided = millrace.repartition_by_key(changes_of(spark.readStream, **batches), ["id"], tasks=2)
+        query = divided.writeStream.format("millrace").options(**upsert, **exactly_once(topics[1]))
+        query = query.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True).start()
+        query.awaitTermination()
+
+    written = Written(broker, topics[1])
+    assert (written.rows, written.history) == (table.rows, table.history)
+    assert {len(partitions) for partitions in written.partitions.values()} == {1}
+
+
+def test_rows_that_leave_a_filter_are_deleted_and_a_buffer_writes_less(spark, broker, topics, upsert, changes_of):
+    table = ChangingTable()
+    produce(broker.bootstrap_servers, topics[0], table.change())
+    buffer = {"sink.buffer-flush.max-rows": str(KEYS // 2), "sink.buffer-flush.interval": "1 h"}
+
+    filtered = changes_of(spark.read).where("n % 3 > 0")
+    save(millrace.repartition_by_key(filtered, "id", tasks=2), {**upsert, **buffer})
+
+    written = Written(broker, topics[1])
+    assert written.rows == {key: n for key, n in table.rows.items() if n % 3}
+    assert sum(map(len, written.history.values())) < filtered.where("row_kind != '-U'").count()
+
+
+def test_a_column_can_order_rows_that_come_in_any_order(spark, broker, topics, upsert):
+    rows = spark.range(400).selectExpr("INT(id % 7) AS id", "INT(id) AS n", "rand(3) AS random")
+    shuffled = rows.repartition(4, "random").sortWithinPartitions("random").drop("random")
+
+    save(millrace.repartition_by_key(shuffled, ["id"], ordering="n", tasks=2), upsert)
+
+    assert Written(broker, topics[1]).history == {key: list(range(key, 400, 7)) for key in range(7)}
+
+
+def test_an_aggregation_that_updates_writes_each_changed_group_once(
+    spark, broker, connection, topics, upsert, tmp_path
+):
+    numbers = ({"value": b"%d" % number, "partition": number % 2} for number in range(ROWS))
+    produce(broker.bootstrap_servers, topics[0], numbers)
+    write = millrace.upsert_batches({**upsert, **exactly_once(topics[1])})
+    failures = iter([RuntimeError("after the write, before Spark's commit")])
+
+    def write_and_fail_once(rows, number):
+        write(rows, number)
+        if number == 1:
+            for failure in failures:
+                raise failure
+
+    def run():
+        reader = spark.readStream.format("millrace").options(**connection, topic=topics[0])
+        reader = reader.options(**{"scan.startup.mode": "earliest-offset", "scan.max-records-per-batch": ROWS // 3})
+        counted = reader.load().groupBy(sf.expr("INT(STRING(value)) % 10").alias("id")).agg(sf.count("*").alias("n"))
+        query = counted.writeStream.outputMode("update").foreachBatch(write_and_fail_once).trigger(availableNow=True)
+        query.option("checkpointLocation", str(tmp_path)).start().awaitTermination()
+
+    with pytest.raises(StreamingQueryException, match="before Spark's commit"):
+        run()
+    run()
+
+    each = ROWS // 30
+    assert Written(broker, topics[1]).history == {key: [each, 2 * each, 3 * each] for key in range(10)}
+
+
+def test_a_group_without_rows_is_deleted(spark, broker, upsert, topics):
+    write = millrace.upsert_batches(upsert)
+    write(spark.sql("SELECT 1 AS id, 5L AS n UNION ALL SELECT 2, 6L"), 0)
+    write(spark.sql("SELECT '-D' AS row_kind, 1 AS id, 0L AS n"), 1)
+
+    written = Written(broker, topics[1])
+    assert (written.rows, written.history) == ({2: 6}, {1: [5, None], 2: [6]})
+
+
+def test_a_sink_of_the_builder_divides_rows_by_key(spark, broker, connection, topics):
+    table = ChangingTable()
+    produce(broker.bootstrap_servers, topics[0], table.change())
+    serializer = millrace.KafkaRecordSerializationSchema.builder().set_topic(topics[1])
+    serializer.set_key_serialization_schema("csv", ["id"]).set_value_serialization_schema("json")
+    sink = millrace.KafkaSink.builder().set_bootstrap_servers(broker.bootstrap_servers).set_parallelism(3)
+    sink.set_record_serializer(serializer.build()).set_option("connector", "upsert-kafka")
+    read = {**connection, "topic": topics[0], "format": "debezium-json", "scan.parallelism": "5"}
+
+    sink.build().write(spark.read.format("millrace").options(**read).schema(COLUMNS).load())
+
+    assert Written(broker, topics[1]).history == table.history
+
+
+def test_a_missing_topic_is_created_compacted(spark, broker, topics, upsert, make_topic):
+    name = make_topic(name=f"{topics[1]}-created")
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin.delete_topics([name])[name].result()
+    create = {"topic": name, "sink.topic.create": "true", "sink.topic.create.partitions": "4"}
+
+    save(spark.sql("SELECT 1 AS id, 2 AS n"), {**upsert, **create})
+
+    resource = ConfigResource(ResourceType.TOPIC, name)
+    assert admin.describe_configs([resource])[resource].result()["cleanup.policy"].value == "compact"
+    assert len(admin.list_topics(name).topics[name].partitions) == 4
+    assert Written(broker, name).rows == {1: 2}
+
+
+def test_what_no_upsert_table_can_have_is_refused(spark, upsert):
+    with pytest.raises((AnalysisException, PySparkException), match=r"'sink\.partitioner' cannot be used"):
+        save(spark.sql("SELECT 1 AS id, 2 AS n"), {**upsert, "sink.partitioner": "fixed"})
+    with pytest.raises((AnalysisException, PySparkException), match="column 'id', row 0: it belongs to the key"):
+        save(spark.sql("SELECT INT(NULL) AS id, 2 AS n"), upsert)
