@@ -25,7 +25,8 @@ os.environ["XDG_STATE_HOME"] = STATE.name
 # Every process imports the plugins of tests, also the one that plans a stream, which gets no files of `addPyFile`
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(Path(__file__).parent)]))
 
-ON_A_BROKER = tuple(Path(__file__).with_name(name) for name in ("integration", "faults", "deployments", "soak"))
+# Their files set up brokers, clusters and servers of their own. Tests of faults take long and mostly share none
+BY_FILE = tuple(Path(__file__).with_name(name) for name in ("integration", "deployments"))
 
 # How slow the machine is must fail no test
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -37,10 +38,12 @@ settings.register_profile("fuzz", max_examples=2_000, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
+# xdist reads the marks in a hook of its own, which must come after this one
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run each file that needs a broker in one worker, so that its fixtures are set up once."""
+    """Run each file in one worker where files have expensive fixtures, so that those are set up once."""
     for item in items:
-        if any(map(item.path.is_relative_to, ON_A_BROKER)):
+        if any(map(item.path.is_relative_to, BY_FILE)):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
