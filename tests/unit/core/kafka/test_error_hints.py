@@ -63,8 +63,27 @@ def test_a_refused_login_is_told_in_the_mechanisms_own_words(mechanism: str, adv
     assert advice in explain_security_error(WRONG_PASSWORD, {"sasl.mechanism": mechanism})
 
 
+GSSAPI = "Failed to initialize SASL authentication: SASL handshake failed (start (-1)): SASL(-1): generic failure: "
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("GSSAPI Error: (No Kerberos credentials available)", "kinit got no ticket; it says why on standard error"),
+        ("GSSAPI Error: (Ticket expired)", "must be shorter than tickets live"),
+        ("Server kofka/a@R not found in Kerberos database", "Check 'properties.sasl.kerberos.service.name'"),
+        ("Cannot contact any KDC for realm 'R'", "Check the realm and its KDC in /etc/krb5.conf"),
+        ("no mechanism available: No worthy mechs found", "install libsasl2-modules-gssapi-mit or cyrus-sasl-gssapi"),
+    ],
+)
+def test_a_login_by_kerberos_that_fails_is_told_with_what_to_do(text: str, advice: str) -> None:
+    assert is_security_error(GSSAPI + text)
+    assert advice in explain_security_error(GSSAPI + text, {"sasl.mechanism": "GSSAPI"})
+
+
 def test_texts_are_shown_without_timing_and_without_quoted_options() -> None:
     assert redact(WRONG_PASSWORD).endswith("Invalid username or password")
+    assert redact("refused (after 1ms in state AUTH_REQ, 3 identical error(s) suppressed)") == "refused"
     assert redact("Unrecognized sasl.oauthbearer.config beginning at: secret=hush\n more") == (
         "Unrecognized sasl.oauthbearer.config"
     )
@@ -97,7 +116,7 @@ def test_a_client_without_kerberos_is_told_with_how_to_get_one(client: type) -> 
     with pytest.raises(OptionsError) as error, configuration_errors():
         client(settings)
     assert "the installed Kafka client has no Kerberos" in str(error.value)
-    assert "pip install --force-reinstall --no-binary confluent-kafka confluent-kafka" in str(error.value)
+    assert "--no-deps --no-binary confluent-kafka confluent-kafka" in str(error.value)
 
 
 def test_what_is_not_known_is_told_in_the_clients_words() -> None:

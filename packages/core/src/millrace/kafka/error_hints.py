@@ -30,11 +30,15 @@ _REJECTED_IDENTITY = (
     "The broker does not accept the token: check that the identity that 'properties.sasl.oauthbearer.provider' logs in "
     "as may connect to this cluster"
 )
+_SERVICE_NAME = "'properties.sasl.kerberos.service.name'"
+_KEYTAB = (
+    "'properties.sasl.kerberos.principal' and 'properties.sasl.kerberos.keytab', or principal and keyTab in "
+    "'properties.sasl.jaas.config'"
+)
 _CREDENTIALS = {
     "OAUTHBEARER": "The broker does not accept the token: check its claims, in 'properties.sasl.jaas.config', against "
     "what the broker expects",
-    "GSSAPI": "Check 'properties.sasl.kerberos.service.name', and principal and keyTab in "
-    "'properties.sasl.jaas.config'",
+    "GSSAPI": f"Check {_SERVICE_NAME}, and {_KEYTAB}",
 }
 
 # Errors that retrying does not change, by a part of their text; the first match counts
@@ -49,6 +53,31 @@ _SECURITY_ERRORS = (
     ("not valid in current SASL state", _NO_SASL),
     ("Unsupported SASL mechanism", _MECHANISM),
     (_LOGIN_FAILED, _LOGIN_ENDPOINT),
+    (
+        "No worthy mechs found",
+        "The GSSAPI module of Cyrus SASL is not installed on this host: install libsasl2-modules-gssapi-mit or "
+        "cyrus-sasl-gssapi",
+    ),
+    (
+        "No Kerberos credentials available",
+        f"kinit got no ticket; it says why on standard error. Check that it is installed here, and {_KEYTAB}: "
+        "'klist -k' lists the principals of a keytab. Without a keytab, run kinit before",
+    ),
+    (
+        "Ticket expired",
+        "Give a keytab, or run kinit again; 'properties.sasl.kerberos.min.time.before.relogin', by default a minute, "
+        "must be shorter than tickets live",
+    ),
+    (
+        "not found in Kerberos database",
+        f"Check {_SERVICE_NAME}, and that 'properties.bootstrap.servers' and the brokers' advertised.listeners have "
+        "the host names of the brokers' principals",
+    ),
+    (
+        "KDC for realm",
+        "Check the realm and its KDC in /etc/krb5.conf, or in the file that the environment variable KRB5_CONFIG "
+        "names, on this host",
+    ),
 )
 _UNTRUSTED = "certificate verify failed"
 _UNAUTHENTICATED = re.compile("SASL authentication error|SASL .*(handshake|negotiation) failed|Authentication failed")
@@ -63,11 +92,11 @@ _CONFIGURATION_ERRORS = (
     (
         "No provider for SASL mechanism GSSAPI",
         "the installed Kafka client has no Kerberos: the wheels of confluent-kafka are built without it. Install "
-        "librdkafka's headers built with libsasl2 (Confluent's packages librdkafka-dev or librdkafka-devel), the "
-        "GSSAPI module of Cyrus SASL (libsasl2-modules-gssapi-mit or cyrus-sasl-gssapi) and the Kerberos programs "
-        "(krb5-user or krb5-workstation), then build the client on them, for the driver and all executors: "
-        "pip install --force-reinstall --no-binary confluent-kafka confluent-kafka. If you do not want Kerberos, set "
-        "'properties.sasl.mechanism'; without it, it is GSSAPI",
+        "librdkafka, of the version of confluent-kafka or newer, with its headers and built with libsasl2, the GSSAPI "
+        "module of Cyrus SASL (libsasl2-modules-gssapi-mit or cyrus-sasl-gssapi) and kinit (krb5-user or "
+        "krb5-workstation), then build the client on it, for the driver and all executors: pip install --no-cache-dir "
+        "--force-reinstall --no-deps --no-binary confluent-kafka confluent-kafka; millrace's page on security has all "
+        "commands. If you do not want Kerberos, set 'properties.sasl.mechanism'; without it, it is GSSAPI",
     ),
     ("bad password read", "'properties.ssl.key.password' is missing: the private key is encrypted"),
     ("maybe wrong password", "'properties.ssl.key.password' is wrong"),
@@ -153,5 +182,5 @@ def explain_configuration_error(text: str) -> str:
 
 def redact(text: str) -> str:
     """Return an error text without its timing and without options that it quotes, which may be secret."""
-    without_time = re.sub(r" ?\(after \d+ms in state \w+[^)]*\)", "", text)
+    without_time = re.sub(r" ?\(after \d+ms in state \w+(?:\(s\)|[^)])*\)", "", text)
     return re.sub(r" beginning at: .*", "", without_time, flags=re.DOTALL).strip().removesuffix(":").strip()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from millrace.kafka.java_properties import JAVA_PROPERTIES, STORE, Handling, Ignored, JavaClass, Passed
 from millrace.kafka.java_values import clamped, whole_number
-from millrace.kafka.security.sasl import handler_properties, jaas_properties
+from millrace.kafka.security.sasl import handler_properties, jaas_properties, ticket_cache_properties
 
 _CONTROLLED_BY_MILLRACE = {
     "enable.auto.offset.store": "Spark's checkpoint keeps the offsets",
@@ -87,6 +87,7 @@ def translate(java: Mapping[str, str]) -> Translation:
         other = given_as.setdefault(translated, name)
         if client.setdefault(translated, value) != value:
             problems.append(f"'properties.{other}' and 'properties.{name}' mean the same but differ; give one of them")
+    client.update(ticket_cache_properties(java, client))
     problems.extend(_contradictions(java))
     if not java.get("bootstrap.servers", "").strip():
         problems.append("option 'properties.bootstrap.servers' is required, such as 'localhost:9092'")

@@ -79,6 +79,30 @@ def test_login_modules_become_properties_that_the_client_accepts(
     Producer({**SERVERS, "log_level": 0, **client})
 
 
+KERBEROS = {**SERVERS, "security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"}
+BY_KEYTAB = {"sasl.kerberos.keytab": "/etc/me.keytab"}
+
+
+@pytest.mark.parametrize(
+    ("given", "command"),
+    [
+        ({}, "kinit -R"),
+        ({"sasl.jaas.config": "Krb5LoginModule required useTicketCache=true;"}, "kinit -R"),
+        ({"sasl.kerberos.kinit.cmd": "/opt/kinit"}, "/opt/kinit -R"),
+        ({"sasl.kerberos.kinit.cmd": "kinit -k -t mine"}, "kinit -k -t mine"),
+        (BY_KEYTAB, None),
+        ({"connector.kerberos.keytab": "/etc/me.keytab"}, None),
+        ({"sasl.jaas.config": 'Krb5LoginModule required keyTab="/etc/me.keytab";'}, None),
+        ({"sasl.mechanism": "PLAIN"}, None),
+        ({"security.protocol": "SSL"}, None),
+    ],
+)
+def test_without_a_keytab_the_tickets_of_the_cache_are_renewed(given: dict[str, str], command: str | None) -> None:
+    client, problems, _ = translate({**KERBEROS, **given})
+    assert problems == []
+    assert client.get("sasl.kerberos.kinit.cmd") == command
+
+
 @pytest.mark.parametrize(
     "handler",
     [

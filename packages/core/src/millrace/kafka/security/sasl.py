@@ -47,6 +47,24 @@ def jaas_properties(java: Mapping[str, str]) -> dict[str, str]:
         raise ValueError(f"option 'properties.sasl.jaas.config' (not shown): {error}") from None
 
 
+def ticket_cache_properties(java: Mapping[str, str], client: Mapping[str, str]) -> dict[str, str]:
+    """Return librdkafka's properties for Kerberos without a keytab: tickets of the cache are renewed, as Java does it.
+
+    Args:
+        java: All properties as the user gave them.
+        client: The same, translated.
+    """
+    program = java.get("sasl.kerberos.kinit.cmd", "kinit").strip()
+    has_kerberos = (
+        client.get("security.protocol", "").startswith("SASL")
+        and client.get("sasl.mechanism", DEFAULT_MECHANISM) == "GSSAPI"
+    )
+    is_program = bool(program) and " " not in program
+    if not has_kerberos or not is_program or "sasl.kerberos.keytab" in client:
+        return {}
+    return {"sasl.kerberos.kinit.cmd": f"{program} -R"}
+
+
 def handler_properties(java: Mapping[str, str]) -> dict[str, str]:
     """Return librdkafka's properties for ``sasl.login.callback.handler.class``.
 
