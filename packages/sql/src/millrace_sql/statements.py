@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from millrace.options.secrets import is_secret
 from millrace_catalog.types import DataType
 
 
@@ -39,6 +40,13 @@ class SqlText:
 
     text: str
     position: Position = field(default=NOWHERE, compare=False)
+
+
+class Options(dict[str, str]):
+    """Options by their keys, in the order of the script; their ``repr`` never shows a secret."""
+
+    def __repr__(self) -> str:
+        return repr({key: "***" if is_secret(key) else value for key, value in self.items()})
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ _SIZED: dict[str, tuple[Callable[..., Scalar], tuple[int, ...]]] = {
 }
 """Constructors of sized types, and the sizes of a type that is written without any."""
 
-_TYPE_NAMES = (*_PLAIN, *_SIZED, "NULL", "ARRAY", "MAP", "ROW", "STRUCT")
+TYPE_NAMES: tuple[str, ...] = (*_PLAIN, *_SIZED, "NULL", "ARRAY", "MAP", "ROW", "STRUCT")
 _SYMBOLS = {"LESSTHAN": "'<'", "LPAR": "'('", "COMMA": "','", "MORETHAN": "'>'", "RPAR": "')'", "$END": "the end"}
 """lark's names of the symbols, in the order in which an error lists them."""
 
@@ -104,11 +104,27 @@ def _parser() -> Lark:
     from lark import Lark
 
     grammar = files(__package__).joinpath("types.lark").read_text("utf-8")
-    return Lark(grammar, start=["type", "schema"], parser="lalr", transformer=_TypeBuilder())
+    return Lark(grammar, start=["type", "schema"], parser="lalr", transformer=type_builder(_located))
+
+
+def type_builder(located: Callable[[Token, ValueError], Exception]) -> object:
+    """Return lark's transformer for the rules of ``types.lark``, also for a grammar that imports them.
+
+    Args:
+        located: Makes of an error the one to raise for it, with the place of the type's first token.
+    """
+    return _TypeBuilder(located)
+
+
+def _located(token: Token, error: ValueError) -> ValueError:
+    return ValueError(f"at character {(token.start_pos or 0) + 1}: {error}")
 
 
 class _TypeBuilder:
     """Build types from the bottom up: lark calls the method of a rule with what the rule holds."""
+
+    def __init__(self, located: Callable[[Token, ValueError], Exception]) -> None:
+        self._located = located
 
     def schema(self, columns: list[Column]) -> Schema:
         return Schema(tuple(columns))
@@ -133,15 +149,15 @@ class _TypeBuilder:
         return _PLAIN[children[0].upper()]
 
     def sized(self, children: list[Token]) -> Scalar:
-        return _sized(children[0].upper(), children)
+        return self._sized(children[0].upper(), children)
 
     decimal = length_limited = time = timestamp = sized
 
     def timestamp_tz(self, children: list[Token]) -> Scalar:
-        return _sized("TIMESTAMP_TZ", children)
+        return self._sized("TIMESTAMP_TZ", children)
 
     def timestamp_ltz(self, children: list[Token]) -> Scalar:
-        return _sized("TIMESTAMP_LTZ", children)
+        return self._sized("TIMESTAMP_LTZ", children)
 
     def array(self, children: list[Any]) -> Array:
         return Array(children[1])
@@ -150,16 +166,18 @@ class _TypeBuilder:
         return Map(children[1], children[2])
 
     def row(self, children: list[Any]) -> Row:
-        return Row(tuple(children[1:]))
+        try:
+            return Row(tuple(children[1:]))
+        except ValueError as error:
+            raise self._located(children[0], error) from None
 
-
-def _sized(kind: str, tokens: list[Token]) -> Scalar:
-    make, default_sizes = _SIZED[kind]
-    sizes = [int(token[:_MAX_SIZE_DIGITS]) for token in tokens if token.type == "SIZE"]
-    try:
-        return make(*(sizes or default_sizes))
-    except ValueError as error:
-        raise ValueError(f"at character {(tokens[0].start_pos or 0) + 1}: {error}") from None
+    def _sized(self, kind: str, tokens: list[Token]) -> Scalar:
+        make, default_sizes = _SIZED[kind]
+        sizes = [int(token[:_MAX_SIZE_DIGITS]) for token in tokens if token.type == "SIZE"]
+        try:
+            return make(*(sizes or default_sizes))
+        except ValueError as error:
+            raise self._located(tokens[0], error) from None
 
 
 def _check_depth(text: str) -> None:
@@ -192,7 +210,7 @@ def _syntax_error(text: str, start: str, error: UnexpectedInput) -> ValueError:
         group = match.lastindex or 0
         position, token, word = match.start(group), repr(match[group]), match[3]
     expected = _describe(_accepted_terminals(text, start))
-    close = closest(word, _TYPE_NAMES) if word and expected == "a type" else None
+    close = closest(word, TYPE_NAMES) if word and expected == "a type" else None
     suggestion = f"; did you mean {close}?" if close else ""
     return ValueError(f"expected {expected} at character {position + 1}, found {token}{suggestion}")
 
