@@ -6,12 +6,14 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from millrace.configuration.build import configure_sink
 from millrace.errors import ClientError, FencedError
 from millrace.kafka.offset_metadata import offset_with_metadata, read_offset_metadata
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options.secrets import Properties
+from millrace.sink.committer.checkpoint_evidence import NOTE
 from millrace.sink.committer.ledger_store import ledger_group, read_ledger, registration_group
 from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
@@ -231,28 +233,92 @@ def forgetful():
     retention = {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "1000"}
     with KafkaBroker(properties=retention) as running:
         running.create_topic("source", 2)
-        running.create_topic("target", 2)
         yield running
 
 
-def test_a_query_that_was_idle_until_its_ledgers_expired_goes_on(spark, forgetful, tmp_path):
-    servers = forgetful.bootstrap_servers
-    connection = {"properties.bootstrap.servers": servers}
-    options = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy", "topic": "target"}
-    config = prepare(configure_sink({**connection, **options}))
-    assert config.ledger_retention_s == 60.0
-    read = {**connection, "topic": "source", "scan.startup.mode": "earliest-offset", "scan.parallelism": "2"}
-    rows = spark.readStream.format("millrace").options(**read).load().select("value")
-    writer = rows.writeStream.format("millrace").options(**connection, **options)
-    query = writer.option("checkpointLocation", str(tmp_path)).start()
-    try:
-        produce(servers, "source", [{"value": b"a", "partition": 0}])
-        query.processAllAvailable()
+class Idle:
+    """An exactly-once copy of a broker's topic ``source``; what it has written expires while it is idle."""
+
+    def __init__(self, spark, servers, folder, name):
+        self.name, self.checkpoint, self._servers, self._spark = name, folder / name, servers, spark
+        self._options = {
+            "properties.bootstrap.servers": servers,
+            "sink.delivery-guarantee": "exactly-once",
+            "sink.transactional-id-prefix": name,
+            "topic": name,
+        }
+
+    def start(self, **options):
+        connection = {"properties.bootstrap.servers": self._servers, "topic": "source"}
+        read = {**connection, "scan.startup.mode": "earliest-offset", "scan.parallelism": "2"}
+        rows = self._spark.readStream.format("millrace").options(**read).load().select("value")
+        writer = rows.writeStream.format("millrace").options(**self._options | options)
+        return writer.option("checkpointLocation", str(self.checkpoint)).start()
+
+    def copy(self, **options):
+        """Copy what there is, and stop."""
+        query = self.start(**options)
+        try:
+            query.processAllAvailable()
+        finally:
+            query.stop()
+
+    def forget_commit(self, batch):
+        """As if the driver had been killed before Spark took note of a micro-batch."""
+        for name in (str(batch), f".{batch}.crc"):
+            (self.checkpoint / "commits" / name).unlink()
+
+    def has_expired(self):
+        config = prepare(configure_sink(self._options))
+        assert config.ledger_retention_s == 60.0
         groups = (registration_group(config), ledger_group(config, 0), ledger_group(config, 1))
-        assert any(read_ledger(config, group)[0] for group in groups)
-        wait_until(lambda: not any(read_ledger(config, group)[0] for group in groups), "ledgers to expire", 180)
-        produce(servers, "source", [{"value": b"b", "partition": 0}, {"value": b"c", "partition": 1}])
+        return not any(read_ledger(config, group)[0] for group in groups)
+
+    def copied(self):
+        return sorted(message.value() for message in consume(self._servers, self.name))
+
+
+IN_DOUBT = r"this is micro-batch {} of its query, but it was planned 0\.0 days ago, and what tasks have written"
+
+
+def test_queries_that_were_idle_until_their_ledgers_expired(spark, forgetful, tmp_path):
+    servers = forgetful.bootstrap_servers
+    running, stopped, first, second = queries = [
+        Idle(spark, servers, tmp_path, name) for name in ("running", "stopped", "first", "second")
+    ]
+    for each in queries:
+        forgetful.create_topic(each.name, 2)
+    produce(servers, "source", [{"value": b"a", "partition": 0}])
+    query = running.start()
+    try:
+        query.processAllAvailable()
+        for each in (stopped, first, second):
+            each.copy()
+        note = (second.checkpoint / NOTE).read_text()
+        produce(servers, "source", [{"value": b"b", "partition": 1}])
+        for each in (stopped, second):
+            each.copy()
+        # As if they had been killed in their first and second micro-batch, before the driver had registered it
+        first.forget_commit(0)
+        (first.checkpoint / NOTE).unlink()
+        second.forget_commit(1)
+        (second.checkpoint / NOTE).write_text(note)
+        query.processAllAvailable()
+        assert not any(each.has_expired() for each in queries)
+        wait_until(lambda: all(each.has_expired() for each in queries), "ledgers to expire", 180)
+        produce(servers, "source", [{"value": b"c", "partition": 0}, {"value": b"d", "partition": 1}])
         query.processAllAvailable()
     finally:
         query.stop()
-    assert sorted(message.value() for message in consume(servers, "target")) == [b"a", b"b", b"c"]
+    assert running.copied() == [b"a", b"b", b"c", b"d"]
+
+    stopped.copy()
+    assert stopped.copied() == [b"a", b"b", b"c", b"d"]
+
+    for doubtful, batch in ((first, 0), (second, 1)):
+        before = doubtful.copied()
+        with pytest.raises(StreamingQueryException, match=IN_DOUBT.format(batch)):
+            doubtful.copy()
+        assert doubtful.copied() == before
+        doubtful.copy(**{"sink.exactly-once.if-in-doubt": "skip"})
+        assert doubtful.copied() == [b"a", b"b", b"c", b"d"]

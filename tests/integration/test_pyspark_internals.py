@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pyarrow as pa
+import pytest
 from pyspark import TaskContext
+from pyspark.errors import StreamingQueryException
 
+from millrace.checkpoint import parse_planning_time
 from millrace.pyspark_internals import micro_batch_id, query_run_id, session_setting, streaming_query_id
 
 
@@ -31,6 +35,30 @@ def test_a_streaming_task_knows_its_query_run_and_micro_batch_and_settings_of_it
         query.stop()
     zone = spark.conf.get("spark.sql.session.timeZone")
     assert [json.loads(row.found) for row in found] == [[query.id, query.runId, number, zone] for number in range(2)]
+
+
+def test_a_repeated_micro_batch_keeps_the_time_when_it_was_planned(spark, tmp_path):
+    source, checkpoint = tmp_path / "source", tmp_path / "checkpoint"
+    source.mkdir()
+    (source / "0.txt").write_text("row")
+    rows = spark.readStream.text(str(source))
+    planned = []
+
+    def fail_once(batch, number):
+        text = (checkpoint / "offsets" / str(number)).read_text()
+        planned.append(parse_planning_time(text))
+        if len(planned) == 1:
+            raise ValueError("first attempt")
+
+    writer = rows.writeStream.foreachBatch(fail_once).option("checkpointLocation", str(checkpoint))
+    writer = writer.trigger(availableNow=True)
+    began = time.time()
+    with pytest.raises(StreamingQueryException, match="first attempt"):
+        writer.start().awaitTermination()
+    writer.start().awaitTermination()
+    assert planned[0] == planned[1]
+    assert began - 1 < planned[0] < time.time()
+    assert [file.name for file in (checkpoint / "offsets").iterdir() if file.name.isdigit()] == ["0"]
 
 
 def test_a_batch_task_belongs_to_no_query(spark):

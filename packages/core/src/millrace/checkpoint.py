@@ -144,6 +144,18 @@ def parse_offset_log(text: str) -> dict[int, StreamOffset]:
     return {number: reported.offset for number, reported in parsed.items() if reported is not None}
 
 
+def parse_planning_time(text: str) -> float | None:
+    """Parse when Spark planned a micro-batch out of its file in the offset log; a repeated one keeps its file.
+
+    Returns:
+        Seconds since 1970, by the driver's clock; None where Spark does not say.
+    """
+    try:
+        return float(json.loads(text.splitlines()[1])["batchTimestampMs"]) / 1000
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
 def nest_by_topic(offsets: Offsets) -> dict[str, dict[str, int]]:
     """Return offsets as JSON has them: by topic, then by partition."""
     nested: dict[str, dict[str, int]] = {}

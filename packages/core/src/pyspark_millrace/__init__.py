@@ -5,6 +5,7 @@ Spark imports this module in every session of every user, so it imports nothing 
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource
@@ -94,7 +95,8 @@ class DefaultSource(DataSource):
     def _sink_config(self) -> SinkConfig:
         from millrace.configuration.build import configure_sink
         from millrace.spark.errors import user_errors
-        from millrace.spark.options import connector_options
+        from millrace.spark.options import checkpoint_location, connector_options
 
         with user_errors():
-            return configure_sink(connector_options(self.options))
+            config = configure_sink(connector_options(self.options))
+        return dataclasses.replace(config, checkpoint_location=checkpoint_location(self.options))

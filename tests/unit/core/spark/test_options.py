@@ -3,12 +3,18 @@ from __future__ import annotations
 import pytest
 
 from millrace.errors import OptionsError
-from millrace.spark.options import connector_options
+from millrace.spark.options import checkpoint_location, connector_options
 
 
 def test_options_that_are_sparks_own_are_left_out() -> None:
     given = {"topic": "a", "checkpointLocation": "/c", "queryName": "q"}
     assert connector_options(given) == {"topic": "a"}
+
+
+@pytest.mark.parametrize("name", ["checkpointLocation", "checkpointlocation"])
+def test_the_place_of_the_checkpoint_is_found_as_spark_writes_its_name(name: str) -> None:
+    assert checkpoint_location({"topic": "a", name: "/c"}) == "/c"
+    assert checkpoint_location({"topic": "a"}) == ""
 
 
 def test_a_table_of_the_catalog_is_refused_with_what_works_instead() -> None:

@@ -50,6 +50,8 @@ class SinkConfig:
         key_format: The format of keys; None for keys that are metadata, or none.
         partitioner: Chooses the partitions of records.
         ledger_retention_s: How long brokers keep what tasks have committed exactly once, in seconds.
+        checkpoint_location: The folder of the streaming query's checkpoint, as the user gave it; empty where the query
+            is not known to have one.
     """
 
     options: SinkOptions
@@ -58,3 +60,4 @@ class SinkConfig:
     key_format: PluginRef | None
     partitioner: PluginRef
     ledger_retention_s: float = 7 * 86_400.0
+    checkpoint_location: str = ""

@@ -7,6 +7,23 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class PlannedBatch:
+    """The newest micro-batch in the checkpoint of a streaming query.
+
+    Attributes:
+        batch: Its number.
+        at: The time when Spark planned it for the first time, in seconds since 1970: no attempt at it is older.
+        noted_query: The query that has last completed a micro-batch with this sink; empty if it is not known.
+        noted_batch: That micro-batch.
+    """
+
+    batch: int
+    at: float
+    noted_query: str = ""
+    noted_batch: int = -1
+
+
+@dataclass(frozen=True)
 class WriteTask:
     """One of a write's tasks.
 
@@ -19,6 +36,7 @@ class WriteTask:
         run: The run of the streaming query, another one after each start.
         completed_batch: A micro-batch that this run has completed, as far as the driver knows.
         write: The id of a batch write inside foreachBatch; empty for a streaming write.
+        planned: What the checkpoint says of the micro-batch, where brokers may have forgotten the query.
     """
 
     index: int
@@ -29,6 +47,7 @@ class WriteTask:
     run: str = ""
     completed_batch: int | None = None
     write: str = ""
+    planned: PlannedBatch | None = None
 
     @property
     def may_be_repeated(self) -> bool:

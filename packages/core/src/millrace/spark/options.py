@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from millrace.errors import OptionsError
 
-_SPARK_OPTIONS = {"checkpointlocation", "queryname"}
+_CHECKPOINT_LOCATION = "checkpointlocation"
+_SPARK_OPTIONS = {_CHECKPOINT_LOCATION, "queryname"}
 """Options of a DataStreamWriter that Spark uses itself, and passes to the data source nevertheless."""
 
 _NO_TABLES = (
@@ -29,3 +30,8 @@ def connector_options(options: Mapping[str, str]) -> dict[str, str]:
         )
         raise OptionsError("millrace", (problem,))
     return {name: value for name, value in options.items() if name.lower() not in _SPARK_OPTIONS}
+
+
+def checkpoint_location(options: Mapping[str, str]) -> str:
+    """Return the folder of a streaming query's checkpoint; empty if only the session has a default for it."""
+    return next((value for name, value in options.items() if name.lower() == _CHECKPOINT_LOCATION), "")

@@ -70,6 +70,7 @@ class WriterBase:
     def __init__(
         self, config: SinkConfig, schema: StructType, *, check: bool = True, connect_timeout_s: float | None = None
     ) -> None:
+        from millrace.sink.committer.checkpoint_evidence import planned_batch
         from millrace.sink.committer.completed_batches import completed_run
         from millrace.sink.preflight import prepare
         from millrace.sink.writer.record_builder import record_builder_for
@@ -81,6 +82,8 @@ class WriterBase:
             if check:
                 self._config = prepare(config, connect_timeout_s)
         self._completed = completed_run(self._config) if config.options.is_exactly_once else None
+        is_planning = check and config.options.is_exactly_once
+        self._planned = planned_batch(self._config, self._completed) if is_planning else None
         freeze_loaded_objects()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
@@ -105,17 +108,18 @@ class WriterBase:
                 commit_micro_batch(self._config, reports[0].query, reports[0].run, batch, results, write)
 
     def _micro_batch_task(self, context: TaskContext, write: str = "") -> WriteTask:
-        run = query_run_id(context)
-        completed = self._completed
+        run, batch = query_run_id(context), micro_batch_id(context)
+        completed, planned = self._completed, self._planned
         return WriteTask(
             context.partitionId(),
             TASK_COUNT_UNKNOWN,
             query=streaming_query_id(context),
-            batch=micro_batch_id(context),
+            batch=batch,
             is_streaming=True,
             run=run,
             completed_batch=completed.batch if completed is not None and completed.run == run else None,
             write=write,
+            planned=planned if planned is not None and planned.batch == batch else None,
         )
 
     def _report(self, messages: Sequence[WriterCommitMessage | None]) -> None:

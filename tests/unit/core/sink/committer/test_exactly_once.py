@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from millrace.kafka.retry import Clock
 from millrace.sink.committer.exactly_once import LOOKUPS, CommitLookups, write_exactly_once
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
-from millrace.sink.write_task import WriteResult, WriteTask
+from millrace.sink.write_task import PlannedBatch, WriteResult, WriteTask
 from support.records import sink_config
 
 OPTIONS = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy"}
@@ -103,6 +104,30 @@ def lookups(heartbeats: list[LedgerEntry | None]) -> CommitLookups:
         last_heartbeat=lambda *_: heartbeats.pop(0) if len(heartbeats) > 1 else heartbeats[0],
         clock=Clock(sleep=lambda _: None),
     )
+
+
+@pytest.mark.parametrize(
+    ("planned", "calls"),
+    [
+        (PlannedBatch(5, time.time(), "me", 3), ["open", "produce 2", "commit"]),
+        # All tasks had written, and Spark did not take note of it
+        (PlannedBatch(5, 0.0, "me", 5), ["open", "abort"]),
+        (PlannedBatch(5, 0.0, "me", 3), "it was planned"),
+        (PlannedBatch(5, time.time(), "another query", 3), "Kafka knows of none before"),
+        (PlannedBatch(5, time.time()), "Kafka knows of none before"),
+    ],
+)
+def test_what_brokers_have_forgotten_the_checkpoint_knows(
+    lookups: CommitLookups, planned: PlannedBatch, calls: list[str] | str
+) -> None:
+    sessions = Sessions()
+    task = WriteTask(3, 0, "me", 5, is_streaming=True, planned=planned)
+    if isinstance(calls, str):
+        with pytest.raises(LedgerError, match=calls):
+            run(sessions, ROWS, task=task, lookups=lookups)
+        return
+    run(sessions, ROWS, task=task, lookups=lookups)
+    assert sessions.producer.calls == calls
 
 
 def written(rows: int, query: str = "run-1") -> Ledger:

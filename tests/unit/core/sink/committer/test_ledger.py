@@ -93,6 +93,29 @@ def test_what_was_written_after_an_old_registration_may_be_forgotten(age: int) -
         decide(None, "me", 7, NOW, registration, 112.0)
 
 
+@pytest.mark.parametrize("registered_at", [None, NOW - 1_000, 0])
+def test_a_micro_batch_that_is_younger_than_ledgers_live_is_in_no_doubt(registered_at: float | None) -> None:
+    def registration() -> LedgerEntry | None:
+        return None if registered_at is None else LedgerEntry("me", 6, 0, int(registered_at))
+
+    if registered_at is None:
+        # Perhaps the prefix was changed, so that its ledgers are elsewhere
+        with pytest.raises(LedgerError, match="Kafka knows of none before"):
+            decide(None, "me", 7, NOW, registration, 112.0, NOW - 99)
+        return
+    assert decide(None, "me", 7, NOW, registration, 112.0, NOW - 99) is WriteDecision.WRITE
+    with pytest.raises(LedgerError, match=r"it was planned 0\.0 days ago, and what tasks have written of it may be f"):
+        decide(None, "me", 7, NOW, registration, 112.0, NOW - 101)
+
+
+@pytest.mark.parametrize("found", [None, ledger(("other", 9, 9_999))])
+def test_a_first_micro_batch_that_is_repeated_after_its_ledgers_is_in_doubt(found: Ledger | None) -> None:
+    with pytest.raises(LedgerError, match=r"this is micro-batch 0 of its query, but it was planned 0\.0 days ago"):
+        decide(found, "me", 0, NOW, not_registered, 112.0, NOW - 101)
+    with pytest.raises(FencedError, match="micro-batch 0 is out of date"):
+        decide(found, "me", 0, NOW, registered, 112.0, NOW - 101)
+
+
 @pytest.mark.parametrize("found", [None, ledger(("other", 9, 9_999))])
 def test_what_brokers_have_forgotten_is_not_guessed(found: Ledger | None) -> None:
     with pytest.raises(LedgerError, match=r"this is micro-batch 7 .*'offsets.retention.minutes'.*if-in-doubt"):

@@ -199,7 +199,9 @@ def _decide(config: SinkConfig, task: WriteTask, session: TransactionSession, lo
     _check_write(config, task, ledger)
     try:
         registration = functools.partial(_registration, config, task, lookups)
-        decision = decide(ledger, task.query, task.batch, lookups.wall_clock(), registration, config.ledger_retention_s)
+        planned_at = task.planned.at if task.planned is not None else None
+        now, retention_s = lookups.wall_clock(), config.ledger_retention_s
+        decision = decide(ledger, task.query, task.batch, now, registration, retention_s, planned_at)
     except (FencedError, LedgerError) as error:
         described = f"exactly-once by transactional id {session.producer.transactional_id!r}: {error}"
         if isinstance(error, FencedError) or policy not in ("skip", "write"):
@@ -238,7 +240,11 @@ def _registration(config: SinkConfig, task: WriteTask, lookups: CommitLookups) -
     if task.completed_batch is not None and task.completed_batch < task.batch:
         # What follows a completed micro-batch of the same run is written for the first time
         return LedgerEntry(task.query, task.completed_batch, 0, int(time.time()))
-    return lookups.read_registration(config, task.query)
+    registered, planned = lookups.read_registration(config, task.query), task.planned
+    if registered is None and planned is not None and planned.noted_query == task.query:
+        # The brokers have forgotten it
+        return LedgerEntry(task.query, planned.noted_batch, 0, 0)
+    return registered
 
 
 def _count(batches: Iterator[pa.RecordBatch]) -> int:

@@ -113,6 +113,7 @@ def decide(
     now: float,
     registration: Callable[[], LedgerEntry | None],
     retention_s: float = DEFAULT_RETENTION_S,
+    planned_at: float | None = None,
 ) -> WriteDecision:
     """Decide whether a task writes a micro-batch.
 
@@ -124,6 +125,7 @@ def decide(
         registration: Looks up a micro-batch of the query all tasks of which have written, None when there is none;
             called only when the ledger does not know the query.
         retention_s: How long brokers keep a ledger, in seconds.
+        planned_at: When Spark first planned the micro-batch, in seconds since 1970; None if it is not known.
 
     Raises:
         FencedError: Another query that is running uses the same transactional ids, or the attempt is out of date.
@@ -131,14 +133,14 @@ def decide(
     """
     entry = ledger.entry(query) if ledger else None
     if ledger is None or entry is None:
-        registered = registration() if batch > 0 else None
+        # The first micro-batch of a query follows none that could be registered
+        registered = registration() if batch > 0 or planned_at is not None else None
         if registered:
             _check_newest(registered, batch)
             if registered.batch == batch:
                 # All tasks have written, also one whose ledger is forgotten
                 return WriteDecision.SKIP
-        if batch > 0:
-            _check_remembered(registered, batch, now, retention_s)
+        _check_remembered(registered, batch, now, retention_s, planned_at)
         return WriteDecision.WRITE_AS_NEW_QUERY if ledger else WriteDecision.WRITE
     _check_newest(entry, batch)
     last = ledger.entries[0]
@@ -158,11 +160,26 @@ def _check_newest(entry: LedgerEntry, batch: int) -> None:
         )
 
 
-def _check_remembered(registered: LedgerEntry | None, batch: int, now: float, retention_s: float) -> None:
-    """Check that brokers cannot have forgotten a ledger that is newer than the registration."""
-    if registered is None:
+def is_remembered(at: float, now: float, retention_s: float) -> bool:
+    """Return whether brokers still have what was committed at some time."""
+    return now - at <= _SAFE_RETENTION * retention_s
+
+
+def _check_remembered(
+    registered: LedgerEntry | None, batch: int, now: float, retention_s: float, planned_at: float | None
+) -> None:
+    """Check that brokers cannot have forgotten a ledger of any attempt at a micro-batch.
+
+    All attempts are younger than its planning, and than the registration of a micro-batch before it.
+    """
+    if registered is None and batch > 0:
         reason = "Kafka knows of none before"
-    elif now - registered.at > _SAFE_RETENTION * retention_s:
+    elif planned_at is not None and (registered is None or planned_at >= registered.at):
+        if is_remembered(planned_at, now, retention_s):
+            return
+        days = (now - planned_at) / 86_400
+        reason = f"it was planned {days:.1f} days ago, and what tasks have written of it may be forgotten"
+    elif registered is not None and not is_remembered(registered.at, now, retention_s):
         days = (now - registered.at) / 86_400
         reason = f"Kafka heard of the query {days:.1f} days ago, and what tasks have written since may be forgotten"
     else:

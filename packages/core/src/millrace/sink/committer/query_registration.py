@@ -15,6 +15,7 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.client_settings import without_producer_properties
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.options.secrets import Properties
+from millrace.sink.committer.checkpoint_evidence import note_completed_batch
 from millrace.sink.committer.completed_batches import CompletedRun, note_completed_run
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.ledger_store import ledger_topic, read_ledger, registration_group
@@ -69,4 +70,5 @@ def register_query(config: SinkConfig, query: str, run: str, batch: int) -> None
     offsets = {TopicPartition(ledger_topic(config), 0): batch + 1}
     admin.call(lambda _: admin.commit(offsets, ledger.to_text()), f"registering micro-batch {batch}")
     note_completed_run(config, CompletedRun(run, batch, now))
+    note_completed_batch(config, query, batch)
     RESOURCES.put(NEXT_REGISTRATIONS, key, time.monotonic() + interval_s)

@@ -1,0 +1,86 @@
+"""Evidence in a query's checkpoint of what brokers have forgotten.
+
+Offsets expire, a checkpoint does not. Its offset log has the time when Spark planned the newest micro-batch, which it
+keeps when the micro-batch is repeated. The driver also notes with which sink the query has completed one. A query that
+was stopped for long could not be told otherwise from one whose prefix or topic has been changed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+
+from millrace.checkpoint import parse_planning_time
+from millrace.configuration import SinkConfig
+from millrace.sink.committer.checkpoint_folder import CheckpointFolder
+from millrace.sink.committer.completed_batches import CompletedRun
+from millrace.sink.committer.ledger import is_remembered
+from millrace.sink.committer.ledger_store import ledger_topic
+from millrace.sink.write_task import PlannedBatch
+
+logger = logging.getLogger("millrace.sink")
+
+NOTE = "millrace-exactly-once.json"
+"""The file in the checkpoint's folder, which Spark leaves alone."""
+
+_OFFSET_LOG = "offsets"
+
+
+def planned_batch(config: SinkConfig, completed: CompletedRun | None, now: float | None = None) -> PlannedBatch | None:
+    """Return what the checkpoint says of the newest micro-batch, where brokers may have forgotten the query.
+
+    Args:
+        config: The sink's configuration.
+        completed: The newest run with the prefix, as this machine's disk knows it: as long as its registration is
+            fresh, the checkpoint is not asked, which may be far away.
+        now: The time, in seconds since 1970; by default the current one.
+
+    Returns:
+        None where brokers have not forgotten anything, and where the checkpoint cannot be read.
+    """
+    now = time.time() if now is None else now
+    if not config.checkpoint_location:
+        return None
+    if completed is not None and now - completed.at < config.ledger_retention_s / 2:
+        return None
+    folder = CheckpointFolder(config.checkpoint_location)
+    try:
+        batch = max(int(name) for name in folder.names(_OFFSET_LOG) if name.isdigit())
+        at = parse_planning_time(folder.read(f"{_OFFSET_LOG}/{batch}"))
+    except (OSError, ValueError) as error:
+        logger.info("the checkpoint does not tell when a micro-batch was planned: %s", error)
+        return None
+    if at is None or (batch == 0 and is_remembered(at, now, config.ledger_retention_s)):
+        # The first micro-batch needs no evidence as long as its ledgers are there, however long it then takes
+        return None
+    query, noted = _noted(config, folder)
+    return PlannedBatch(batch, at, query, noted)
+
+
+def note_completed_batch(config: SinkConfig, query: str, batch: int) -> None:
+    """Note in the checkpoint that a query has completed a micro-batch with this sink, unless it cannot be written."""
+    if not config.checkpoint_location:
+        return
+    note = {"query": query, "batch": batch, "sink": _sink(config)}
+    try:
+        CheckpointFolder(config.checkpoint_location).write(NOTE, json.dumps(note))
+    except OSError as error:
+        logger.info("a query that is stopped for days may need 'sink.exactly-once.if-in-doubt': %s", error)
+
+
+def _noted(config: SinkConfig, folder: CheckpointFolder) -> tuple[str, int]:
+    try:
+        note = json.loads(folder.read(NOTE))
+        return (str(note["query"]), int(note["batch"])) if note["sink"] == _sink(config) else ("", -1)
+    except (OSError, KeyError, TypeError, ValueError):
+        return "", -1
+
+
+def _sink(config: SinkConfig) -> list[str]:
+    """Identify the place of a sink's ledgers."""
+    return [
+        str(config.client.get("bootstrap.servers")),
+        str(config.options.transactional_id_prefix),
+        ledger_topic(config),
+    ]
