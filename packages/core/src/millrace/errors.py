@@ -21,6 +21,7 @@
     │   ├── DeliveryError           records were not acknowledged by the brokers
     │   ├── FencedError             a transactional producer was replaced, or its transaction took too long
     │   └── LedgerError             whether a micro-batch was written is not known
+    ├── StateError              the durable state of a table cannot be read or written, or is missing
     ├── RegistryError           a schema registry refused a request, or could not be reached
     └── MachineError            something this machine lacks (Java, a library, a free port)
 
@@ -211,6 +212,10 @@ class FencedError(ClientError):
 
 class LedgerError(ClientError):
     """It is not known whether a micro-batch is already written, or it is written with other rows."""
+
+
+class StateError(MillraceError):
+    """The durable state of a table cannot be read or written, or is missing."""
 
 
 class RegistryError(MillraceError):

@@ -145,6 +145,12 @@ CASES |= {
             {"sometimes": "expected true or false"},
             ("properties.register.consumer.metrics",),
         ),
+        "changelog.mode": Case(
+            "retract", {"upsert": "upsert"}, {"append": "expected one of retract, upsert; got 'append'"}
+        ),
+        "state.checkpoints.dir": Case(None, {"hdfs://n/state": "hdfs://n/state"}, {}),
+        "state.checkpoints.num-retained": Case(100, {"3": 3}, {"0": ABOVE_ZERO}),
+        "state.backend": Case("lmdb", {"rocksdb": "rocksdb"}, {}, ("state.backend.type",)),
         "scan.metrics.address": Case(
             "127.0.0.1",
             {"10.0.0.7": "10.0.0.7", "": "", "driver:7077": "driver:7077"},

@@ -18,6 +18,7 @@ from millrace.configuration.spark_compat import SPARK_OPTIONS, translate_spark_o
 from millrace.configuration.unknown_option_hints import UNSUPPORTED_OPTIONS, hint_for
 from millrace.configuration.validation import option_problems
 from millrace.configuration.validation.error_tolerance import dead_letter_topic_problems, error_tolerance_warnings
+from millrace.contracts import StandardOffsets
 from millrace.errors import OptionsError
 from millrace.kafka.idempotence import exclusion_warnings
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -40,7 +41,6 @@ def configure_source(raw: Mapping[str, str]) -> SourceConfig:
     """
     parsed = _parse(raw)
     parsed.refuse_problems(Direction.READ)
-    _refuse_upsert(parsed.source.options, "reads")
     return parsed.source
 
 
@@ -71,6 +71,11 @@ def check_options(raw: Mapping[str, str]) -> None:
     if parsed.problems:
         given = (plugin.problem for plugin in parsed.unusable if plugin.is_given)
         raise OptionsError("millrace", (*parsed.problems, *given))
+
+
+def _from_the_beginning(options: SourceOptions) -> SourceOptions:
+    """Let a read of a table with a primary key start where its topic begins: it needs all messages of each key."""
+    return dataclasses.replace(options, startup_mode=StandardOffsets.EARLIEST) if options.is_upsert else options
 
 
 def _refuse_upsert(options: TableOptions, use: str) -> None:
@@ -178,12 +183,13 @@ def _parse_directions(
         client=source_client,
         value_format=value_format,
         key_format=key_format,
-        startup=plugins.startup(source_options),
+        startup=plugins.startup(_from_the_beginning(source_options)),
         bounded=plugins.bounded(source_options),
         header_filter=plugins.header_filter(source_options),
         dead_letter_collector=dead_letter_collector,
         inference=plugins.schema_inference(source_options, given),
         # As in Spark's own connector, 'kafka.group.id' only names the client's group
+        state_backend=plugins.state_backend(source_options),
         follows_group="properties.group.id" in given or source_client.get("group.id") != client.get("group.id"),
     )
     sink = SinkConfig(

@@ -25,6 +25,7 @@ class SourceConfig:
         inference: Infers the columns of values where the user gives none; None where the format has no inference.
         follows_group: Whether the consumer group of the client is where the query starts, and follows it, unless
             options say otherwise.
+        state_backend: Keeps the state of a table with a primary key; None where there is no such table.
     """
 
     options: SourceOptions
@@ -37,6 +38,7 @@ class SourceConfig:
     dead_letter_collector: PluginRef | None = None
     inference: PluginRef | None = None
     follows_group: bool = False
+    state_backend: PluginRef | None = None
 
 
 @dataclass(frozen=True)

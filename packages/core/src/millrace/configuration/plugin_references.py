@@ -18,6 +18,7 @@ from millrace.plugins.kinds import (
     OFFSET_INITIALIZER,
     PARTITIONER,
     SCHEMA_INFERENCE,
+    STATE_BACKEND,
     Kind,
 )
 from millrace.plugins.manager import PluginRef, is_import_string, plugin_manager
@@ -107,6 +108,13 @@ class PluginReferences:
                 else f"option '{option}.{rest}' requires {option!r}, the collector that it is for, such as 'topic'"
             )
         return resolved
+
+    def state_backend(self, options: SourceOptions) -> PluginRef | None:
+        """Resolve the backend of a table's state; None where there is no table, or after a problem."""
+        if not options.is_upsert:
+            return None
+        name = self._installed_name(STATE_BACKEND, options.state_backend)
+        return self._resolve(STATE_BACKEND, "state.backend", name, "state.backend.", direction=Direction.READ)
 
     def schema_inference(self, options: SourceOptions, given: AbstractSet[str]) -> PluginRef | None:
         """Resolve the schema inference of the format of values; None where there is none for it.

@@ -20,6 +20,7 @@ class PartitionCounts:
         fetch_lag_ms: The age of the last record when it was fetched, by its timestamp; None without one.
         emit_lag_ms: The age of the last record whose row was built, when that was done.
         errors: The number of malformed records among them.
+        restores: How often the state of a table was restored from a snapshot.
     """
 
     records: int = 0
@@ -28,6 +29,7 @@ class PartitionCounts:
     fetch_lag_ms: int | None = None
     emit_lag_ms: int | None = None
     errors: int = 0
+    restores: int = 0
 
     def add(self, later: PartitionCounts) -> None:
         """Add the counts of what was read later."""
@@ -37,10 +39,12 @@ class PartitionCounts:
         self.fetch_lag_ms = self.fetch_lag_ms if later.fetch_lag_ms is None else later.fetch_lag_ms
         self.emit_lag_ms = self.emit_lag_ms if later.emit_lag_ms is None else later.emit_lag_ms
         self.errors += later.errors
+        self.restores += later.restores
 
     def to_list(self) -> list[int | None]:
-        """Return the fields in order."""
-        return [self.records, self.bytes, self.skipped, self.fetch_lag_ms, self.emit_lag_ms, self.errors]
+        """Return the fields in order, without restores where there are none."""
+        counts = [self.records, self.bytes, self.skipped, self.fetch_lag_ms, self.emit_lag_ms, self.errors]
+        return [*counts, self.restores] if self.restores else counts
 
 
 @dataclass(frozen=True)

@@ -203,6 +203,32 @@ class SourceOptions(TableOptions):
         doc="The largest number of inferred columns, fields within columns included; topics with more are "
         "refused (an addition).",
     )
+    changelog_mode: Literal["retract", "upsert"] = option(
+        "changelog.mode",
+        default="retract",
+        doc="With upsert-kafka, the changes that a stream has: retract for +I, -U, +U and -D, each -U and -D with the "
+        "whole old row, for which state is kept; upsert for +U, of a new or a changed row, and -D with the columns of "
+        "the key only, for which none is. As in Confluent's Flink (an addition).",
+    )
+    state_location: str | None = option(
+        "state.checkpoints.dir",
+        default=None,
+        doc="With upsert-kafka: the folder of the state of a stream, as a path or a URI that driver and executors "
+        "reach: hdfs, s3, gs or a shared disk. Each query has its own. Required for changelog.mode = retract.",
+    )
+    retained_micro_batches: Annotated[int, Gt(0)] = option(
+        "state.checkpoints.num-retained",
+        default=100,
+        doc="With upsert-kafka: the number of last micro-batches of a partition to which the state can go back, at "
+        "least that of Spark's setting spark.sql.streaming.minBatchesToRetain.",
+    )
+    state_backend: str = option(
+        "state.backend",
+        default="lmdb",
+        aliases=("state.backend.type",),
+        doc="With upsert-kafka: the state backend, which keeps state on the local disks of executors: lmdb, or another "
+        "plugin, whose options are given as state.backend.<option>.",
+    )
     metrics_address: str = option(
         "scan.metrics.address",
         default="127.0.0.1",

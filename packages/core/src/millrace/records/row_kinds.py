@@ -14,27 +14,27 @@ INSERT = "+I"
 UPDATE_BEFORE = "-U"
 
 
-def without_row_kind_column(schema: pa.Schema, column: str, format_name: str) -> pa.Schema:
+def without_row_kind_column(schema: pa.Schema, column: str, reader: str) -> pa.Schema:
     """Return a read's schema without the column of row kinds.
 
     Args:
         schema: The query's columns, without metadata.
         column: The name of that column.
-        format_name: The format's name, for the message.
+        reader: What reads changes of rows, for the message.
 
     Raises:
         SchemaError: The column is missing, or is not STRING.
     """
     if column not in schema.names:
         raise SchemaError(
-            f"format {format_name!r} reads changes of rows, and the schema lacks the column of their kinds (+I, -U, "
+            f"{reader} reads changes of rows, and the schema lacks the column of their kinds (+I, -U, "
             f"+U, -D): add {column} STRING, as in .schema('{column} STRING, id BIGINT, ...'), or name a column of the "
             f"schema by the option 'changelog.row-kind-column'"
         )
     type_ = schema.field(column).type
     if type_ != pa.string():
         raise SchemaError(
-            f"column {column!r} has the row kinds of format {format_name!r} and must be STRING, not {type_}; the "
+            f"column {column!r} has the row kinds of {reader} and must be STRING, not {type_}; the "
             f"option 'changelog.row-kind-column' names another column"
         )
     return pa.schema([field for field in schema if field.name != column])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from millrace.contracts import TopicPartition
+from millrace.source.state_files import StateId
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,14 @@ class OffsetRange:
 
 @dataclass(frozen=True)
 class Split:
-    """The ranges that one task reads, each of another partition."""
+    """The ranges that one task reads, each of another partition.
+
+    Attributes:
+        ranges: The ranges.
+        is_stream: Whether they are of a micro-batch.
+        state: The name of the stream's state, for a table whose changes have old rows; None without state.
+    """
 
     ranges: tuple[OffsetRange, ...]
+    is_stream: bool = False
+    state: StateId | None = None

@@ -72,7 +72,8 @@ def _undeclared_columns(config: SourceConfig) -> tuple[list[pa.Field], list[pa.F
     """Return the columns of a read without declared ones: row kinds, values and metadata."""
     options, value_format = config.options, None if config.value_format is None else config.value_format.create()
     changelog = value_format if isinstance(value_format, ChangelogFormat) else None
-    row_kinds = [] if changelog is None else [pa.field(options.row_kind_column, pa.string())]
+    has_row_kinds = changelog is not None or options.is_upsert
+    row_kinds = [pa.field(options.row_kind_column, pa.string())] if has_row_kinds else []
     is_complete = bool(options.columns) and all(column.name != OTHERS for column in options.columns)
     values = [] if is_complete else _values(config, value_format)
     metadata = metadata_fields(options.metadata, {} if changelog is None else changelog.metadata())
@@ -102,7 +103,8 @@ def _values(config: SourceConfig, value_format: Format | None) -> list[pa.Field]
 
         schema = inferred_columns(config, config.inference)
     if schema is None:
-        first = f"{options.row_kind_column} STRING, " if isinstance(value_format, ChangelogFormat) else ""
+        has_row_kinds = isinstance(value_format, ChangelogFormat) or options.is_upsert
+        first = f"{options.row_kind_column} STRING, " if has_row_kinds else ""
         raise SchemaError(
             f"format {config.value_format.name!r} needs to know the columns: give them with "
             f".schema('{first}id BIGINT, name STRING, ...')"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from millrace.source.enumerator.metrics_server import MetricsServer
     from millrace.source.enumerator.planner import Planner
+    from millrace.source.enumerator.state_preparation import StatePreparation
+    from millrace.source.splits import Split
 
 
 class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -52,6 +54,8 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         self._is_draining = False
         self._run_end: Offsets | None = None
         self._shutdown = Shutdown(self._release)
+        # With the state of a table
+        self._state_preparation: StatePreparation | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's name
         """Return where a query without a checkpoint begins."""
@@ -103,7 +107,10 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         with user_errors():
             # A micro-batch that is repeated comes before `latestOffset`
             self._check_once()
-            splits = plan_micro_batch(StreamOffset.from_json(start), StreamOffset.from_json(end), self._config.options)
+            first, last = StreamOffset.from_json(start), StreamOffset.from_json(end)
+            splits = plan_micro_batch(first, last, self._config.options)
+            if self._config.options.is_upsert:
+                splits = self._prepare_state(first, last, splits)
         server = self._metrics_server()
         batch, address = server.begin_batch(len(splits)), server.address
         return [
@@ -134,8 +141,19 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         from millrace.source.enumerator.preflight import check_dead_letter_topics
 
         if not self._has_checked:
+            if self._config.options.is_upsert:
+                from millrace.source.enumerator.state_preparation import check_state_location
+
+                check_state_location(self._config.options)
             check_dead_letter_topics(self._config)
             self._has_checked = True
+
+    def _prepare_state(self, start: StreamOffset, end: StreamOffset, splits: list[Split]) -> list[Split]:
+        from millrace.source.enumerator.state_preparation import StatePreparation
+
+        if self._state_preparation is None:
+            self._state_preparation = StatePreparation(self._config.options)
+        return self._state_preparation.prepare(start, end, splits)
 
     def _on_processed(self, offset: StreamOffset) -> None:
         """Finish metrics, and commit to the group, when everything before ``offset`` is in the checkpoint."""

@@ -38,4 +38,4 @@ def option_problems(
     yield from changelog_problems(source, value_format, given)
     yield from key_value_problems(source, given)
     yield from error_tolerance_problems(source)
-    yield from upsert_problems(source, value_format)
+    yield from upsert_problems(source, value_format, given)

@@ -5,24 +5,35 @@ See "Upsert Kafka SQL Connector" in Flink's documentation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from millrace.contracts import ChangelogFormat, StandardOffsets
 from millrace.options.connector import SourceOptions
 from millrace.plugins.kinds import FORMAT
 from millrace.plugins.manager import PluginRef, plugin_manager
 
+_ONLY_TABLES = (
+    "changelog.mode",
+    "state.checkpoints.dir",
+    "state.checkpoints.num-retained",
+    "state.backend",
+    "state.backend.type",
+)
 _WITH = "with 'connector' = 'upsert-kafka'"
 
 
-def upsert_problems(options: SourceOptions, value_format: PluginRef | None) -> Iterator[str]:
+def upsert_problems(options: SourceOptions, value_format: PluginRef | None, given: Collection[str]) -> Iterator[str]:
     """Yield one sentence for each option that a table with a primary key lacks or cannot have.
 
     Args:
         options: The options of source and sink.
         value_format: The format of values; None where there is none or it cannot be used.
+        given: The names of all options that the user has given, in lower case.
     """
     if not options.is_upsert:
+        for name in _ONLY_TABLES:
+            if name in given:
+                yield f"option {name!r} requires 'connector' = 'upsert-kafka'"
         return
     yield from _topic_problems(options)
     if options.key_format is None:

@@ -16,7 +16,12 @@ SMALL_RANGE_RECORDS = 10_000
 
 
 def plan_splits(
-    start: Offsets, end: Offsets, parallelism: int = 1, max_records: int = MAX_SPLIT_RECORDS
+    start: Offsets,
+    end: Offsets,
+    parallelism: int = 1,
+    max_records: int = MAX_SPLIT_RECORDS,
+    *,
+    cuts_partitions: bool = True,
 ) -> list[Split]:
     """Plan the splits of a batch: a function of its arguments alone, so that a replayed batch has the same tasks.
 
@@ -25,6 +30,7 @@ def plan_splits(
         end: Where each partition ends; of the same partitions or fewer.
         parallelism: How many splits there must be at least, as far as there are offsets.
         max_records: How many offsets a split has at most, above which a range is cut.
+        cuts_partitions: Whether ranges may be cut at all; else one task reads a partition in order.
     """
     ranges = [
         OffsetRange(partition, start[partition], end[partition])
@@ -33,6 +39,8 @@ def plan_splits(
     ]
     max_size = max(1, min(max_records, MAX_SPLIT_RECORDS, sum(map(len, ranges)) // parallelism))
     small_size = min(SMALL_RANGE_RECORDS, max_size)
+    if not cuts_partitions:
+        max_size = max(map(len, ranges), default=1)
     large = [Split((piece,)) for each in ranges if len(each) >= small_size for piece in _cut(each, max_size)]
     return large + _group((each for each in ranges if len(each) < small_size), small_size)
 

@@ -11,6 +11,7 @@ from confluent_kafka import Message
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Decoded, Decoder
+from millrace.errors import PluginError
 from millrace.options.metadata import format_metadata_keys
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection, KeyValueProjection, divide_columns
@@ -20,6 +21,7 @@ from millrace.records.row_kinds import without_row_kind_column
 from millrace.records.spark_kafka_columns import check_spark_kafka_schema, spark_kafka_columns
 from millrace.source.reader.decode import decode, in_time_zone
 from millrace.source.reader.key_decoder import KeyDecoder
+from millrace.source.reader.primary_key import PrimaryKeyDecoder
 from millrace.source.reader.record_batch_builder import RecordBatchBuilder
 
 
@@ -41,15 +43,34 @@ def record_batch_builder_for(config: SourceConfig, schema: pa.Schema, zone: str 
         check_spark_kafka_schema(columns)
         return RecordBatchBuilder(schema, functools.partial(spark_kafka_columns, columns), options.metadata)
     values = _value_decoding(config, config.value_format, schema, zone)
+    keys = _key_decoder(config.key_format, values.projection, zone)
     return RecordBatchBuilder(
         schema,
         values.decode,
         options.metadata,
         config.value_format,
         values.projection.value,
-        None if values.metadata_keys is None else options.row_kind_column,
-        _key_decoder(config.key_format, values.projection, zone),
+        None if values.metadata_keys is None and not options.is_upsert else options.row_kind_column,
+        # A table's keys are decoded to know its rows
+        None if keys is None or (options.is_upsert and not keys.columns) else keys,
     )
+
+
+@functools.lru_cache(maxsize=16)
+def primary_key_decoder_for(config: SourceConfig, schema: pa.Schema, zone: str = "UTC") -> PrimaryKeyDecoder:
+    """Return the decoder of the primary keys of a table; called as `record_batch_builder_for`.
+
+    Raises:
+        SchemaError: The columns of the key cannot be decoded, or cannot be compared.
+        PluginError: There is no format of keys or values.
+    """
+    if config.value_format is None or config.key_format is None:
+        raise PluginError("a table with a primary key needs the formats of its keys and values")
+    projection = _value_decoding(config, config.value_format, schema, zone).projection
+    keys = _key_decoder(config.key_format, projection, zone)
+    if projection.key is None or keys is None:
+        raise PluginError("a table with a primary key needs the columns of its key")
+    return PrimaryKeyDecoder(keys, projection.key)
 
 
 def explain_decoding(config: SourceConfig, schema: pa.Schema) -> dict[str, str]:
@@ -90,11 +111,14 @@ class _ValueDecoding(NamedTuple):
 def _value_decoding(config: SourceConfig, value_format: PluginRef, schema: pa.Schema, zone: str) -> _ValueDecoding:
     options, format_ = config.options, value_format.create()
     if not isinstance(format_, ChangelogFormat):
-        projection = divide_columns(without_metadata(schema, options.metadata, {}), options)
+        columns = without_metadata(schema, options.metadata, {})
+        if options.is_upsert:
+            columns = without_row_kind_column(columns, options.row_kind_column, "connector 'upsert-kafka'")
+        projection = divide_columns(columns, options)
         decoder = format_.decoder(in_time_zone(projection.value.schema, zone))
         return _ValueDecoding(value_format.name, decoder, projection, None)
     columns = without_metadata(schema, options.metadata, format_.metadata())
-    columns = without_row_kind_column(columns, options.row_kind_column, value_format.name)
+    columns = without_row_kind_column(columns, options.row_kind_column, f"format {value_format.name!r}")
     projection, metadata_keys = divide_columns(columns, options), format_metadata_keys(options.metadata)
     decoder = format_.decoder(in_time_zone(projection.value.schema, zone), metadata_keys)
     return _ValueDecoding(value_format.name, decoder, projection, metadata_keys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
@@ -39,19 +39,38 @@ def read_split(
     """
     # Clients of queries that have ended may be kept, and what they report would pile up
     RESOURCES.poll()
-    # Spark asks for a partition, and so for an empty split, even where there is nothing to read
-    fetched: Iterable[Messages] = (
-        fetch(
+
+    def fetch_split(split: Split) -> Iterable[Messages]:
+        # Spark asks for a partition, and so for an empty split, even where there is nothing to read
+        if not split.ranges:
+            return ()
+        return fetch(
             consumer_for(config.client),
             split,
             metrics,
             fail_on_data_loss=config.options.fail_on_data_loss,
             new_follower=lambda: new_consumer(config.client, FetchPositions()),
         )
-        if split.ranges
-        else ()
-    )
-    return build_record_batches(fetched, config, schema, zone, metrics, error_policy)
+
+    if config.options.is_upsert:
+        return read_table(fetch_split, config, schema, zone, split, metrics, error_policy)
+    return build_record_batches(fetch_split(split), config, schema, zone, metrics, error_policy)
+
+
+def read_table(
+    fetch_split: Callable[[Split], Iterable[Messages]],
+    config: SourceConfig,
+    schema: pa.Schema,
+    zone: str,
+    split: Split,
+    metrics: SplitMetrics,
+    error_policy: ErrorPolicy,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a split of a table with a primary key: see `read_split`."""
+    from millrace.source.reader.table_changes import TableReader
+
+    with garbage_collection_paused():
+        yield from TableReader(config, schema, zone, fetch_split, metrics, error_policy).read(split)
 
 
 def build_record_batches(

@@ -29,10 +29,12 @@ class BuiltBatch(NamedTuple):
     Attributes:
         batch: The rows.
         malformed: The messages that have none because something is wrong with them, in order.
+        message_index: For each row the index of its message; None when every message has one row, in order.
     """
 
     batch: pa.RecordBatch
     malformed: tuple[MalformedRecord, ...] = ()
+    message_index: np.ndarray | None = None
 
 
 class RecordBatchBuilder:
@@ -72,15 +74,20 @@ class RecordBatchBuilder:
         unchecked = (field for field in schema if field.name not in {*self._value_positions, row_kind_column})
         self._not_null = [field.name for field in unchecked if not field.nullable]
 
-    def __call__(self, messages: Messages) -> BuiltBatch:
+    def __call__(self, messages: Messages, keys: Decoded | None = None) -> BuiltBatch:
         """Build the rows of some messages.
+
+        Args:
+            messages: The messages.
+            keys: Their keys, where they have been decoded.
 
         Raises:
             PluginError: A format does not keep its contract.
             SchemaChangedError: The columns follow the messages, and one of the messages does not fit them.
         """
         with _schema_mismatch_at(messages, "key"):
-            keys = None if self._key_decoder is None else self._key_decoder.decode(messages)
+            if keys is None and self._key_decoder is not None:
+                keys = self._key_decoder.decode(messages)
         with _schema_mismatch_at(messages, "message"):
             decoded = self._decode_values(messages)
         batch, misfits = (decoded.rows, {}) if self._is_value_only else self._add_columns(messages, decoded, keys)
@@ -90,12 +97,15 @@ class RecordBatchBuilder:
             rejected.setdefault(index, malformed)
         for index, malformed in self._unexpected_nulls(messages, batch, decoded.message_index):
             rejected.setdefault(index, malformed)
+        message_index = None if decoded.message_index is None else decoded.message_index.to_numpy()
         if not rejected and not decoded.errors:
-            return BuiltBatch(batch)
+            return BuiltBatch(batch, message_index=message_index)
         if rejected:
-            batch = _without_messages(batch, decoded.message_index, rejected)
+            message_index = np.arange(batch.num_rows) if message_index is None else message_index
+            is_kept = ~np.isin(message_index, list(rejected))
+            batch, message_index = batch.filter(pa.array(is_kept)), message_index[is_kept]
         all_malformed = self._malformed_values(messages, decoded) | rejected
-        return BuiltBatch(batch, tuple(all_malformed[index] for index in sorted(all_malformed)))
+        return BuiltBatch(batch, tuple(all_malformed[index] for index in sorted(all_malformed)), message_index)
 
     def _add_columns(
         self, messages: Messages, decoded: Decoded, keys: Decoded | None
@@ -162,14 +172,6 @@ def _schema_mismatch_at(messages: Messages, part: str) -> Iterator[None]:
     except SchemaMismatchError as error:
         position = describe_position(messages.items[error.index])
         raise SchemaChangedError(f"the {part} in {position} does not fit the columns: {error.reason}") from None
-
-
-def _without_messages(
-    batch: pa.RecordBatch, message_index: pa.Int32Array | None, rejected: Mapping[int, MalformedRecord]
-) -> pa.RecordBatch:
-    """Return the rows of the other messages."""
-    index_of_row = np.arange(batch.num_rows) if message_index is None else message_index.to_numpy()
-    return batch.filter(pa.array(~np.isin(index_of_row, list(rejected))))
 
 
 @functools.cache

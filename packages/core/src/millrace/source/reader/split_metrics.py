@@ -37,6 +37,10 @@ class SplitMetrics:
         """The number of malformed messages in all partitions."""
         return sum(count.errors for count in self.counts.values())
 
+    def restored(self, partition: TopicPartition) -> None:
+        """Count a restore of the state of a partition."""
+        self.counts[partition].restores += 1
+
     def skipped(self, partition: TopicPartition, offsets: int) -> None:
         """Count offsets that are gone."""
         self.counts[partition].skipped += offsets

@@ -1,0 +1,103 @@
+"""Prepare the durable state of a table for micro-batches, on the driver."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from millrace.checkpoint import StreamOffset
+from millrace.errors import OptionsError
+from millrace.options.connector import SourceOptions
+from millrace.source.splits import OffsetRange, Split
+from millrace.source.state_files import ChangeFile, PartitionFiles, Snapshot, StateFiles, StateId
+
+logger = logging.getLogger("millrace.state")
+
+
+def check_state_location(options: SourceOptions) -> None:
+    """Check that a stream that needs state has a place for it.
+
+    Raises:
+        OptionsError: It has none.
+        StateError: The place cannot be used.
+    """
+    if not keeps_state(options):
+        return
+    if options.state_location is None:
+        problem = (
+            "option 'state.checkpoints.dir' is required for a stream with 'connector' = 'upsert-kafka': a folder for "
+            "the rows of the table, as durable as the checkpoint, such as '<checkpoint location>/state/orders'. It is "
+            "not required for 'changelog.mode' = 'upsert', which has no old rows"
+        )
+        raise OptionsError("source", (problem,))
+    StateFiles(options.state_location, "")
+
+
+def keeps_state(options: SourceOptions) -> bool:
+    """Return whether a stream needs to know the rows of its table."""
+    return options.is_upsert and options.changelog_mode == "retract"
+
+
+class StatePreparation:
+    """Prepare the state of a query, run by run.
+
+    Args:
+        options: The options of the source.
+    """
+
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+        self._state: StateId | None = None
+
+    def prepare(self, start: StreamOffset, end: StreamOffset, splits: Sequence[Split]) -> list[Split]:
+        """Return the splits of a micro-batch with the name of the state that they begin with.
+
+        Args:
+            start: The offset before the micro-batch.
+            end: Its end.
+            splits: Its splits.
+
+        Raises:
+            StateError: The place of the state cannot be read or written.
+        """
+        location = self._options.state_location
+        if location is None or not keeps_state(self._options):
+            return [Split(split.ranges, is_stream=True) for split in splits]
+        ranges = [each for split in splits for each in split.ranges]
+        files = StateFiles(location, end.owner)
+        if self._state is None:
+            self._state = StateId(end.owner, _forget_abandoned(files, ranges))
+        for each in ranges:
+            if each.partition in end.start_overrides or each.partition not in start.positions:
+                _begin(files, each)
+        return [Split(split.ranges, is_stream=True, state=self._state) for split in splits]
+
+
+def _begin(files: StateFiles, first: OffsetRange) -> None:
+    """Write the state before the first messages of a partition: no rows."""
+    if not files.list_partition(first.partition).snapshots:
+        files.write_snapshot(first.partition, first.start, (), pa.schema([]))
+
+
+def _forget_abandoned(files: StateFiles, ranges: Sequence[OffsetRange]) -> int:
+    """Delete what was read after an older checkpoint that was restored; return the generation that now reads on."""
+    generation, by_partition = files.list_all()
+    is_abandoned = False
+    for each in ranges:
+        abandoned = _abandoned(by_partition.get(each.partition, PartitionFiles()), each)
+        is_abandoned |= bool(abandoned)
+        files.delete(each.partition, abandoned)
+    if is_abandoned:
+        # Stores on executors may hold what was deleted
+        generation += 1
+        files.begin_generation(generation)
+        logger.warning("the query goes on from an older checkpoint; what it has read after that is forgotten")
+    return generation
+
+
+def _abandoned(files: PartitionFiles, first: OffsetRange) -> list[ChangeFile | Snapshot]:
+    """Return the files of states after the first micro-batch of a run, which may have been read before."""
+    changes = [each for each in files.changes if each.start >= first.start and each[:2] != (first.start, first.end)]
+    return [*changes, *(each for each in files.snapshots if each.version > first.start)]

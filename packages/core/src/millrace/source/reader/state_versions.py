@@ -1,0 +1,208 @@
+"""Bring the store of a partition to the state at an offset, from the durable files of the stream.
+
+A store of another host, or one that has missed some micro-batches, reads the changes that it lacks. One that is lost,
+or is ahead since an older checkpoint was restored, begins with a snapshot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from millrace.contracts import KeyedStore, StateBackend, TopicPartition
+from millrace.errors import StateError
+from millrace.source.reader.change_spool import apply_changes, snapshot_batches, snapshot_schema
+from millrace.source.reader.stored_messages import MessageCodec
+from millrace.source.splits import OffsetRange
+from millrace.source.state_files import ChangeFile, PartitionFiles, Snapshot, StateFiles, StateId
+
+logger = logging.getLogger("millrace.state")
+
+MIN_SNAPSHOT_BYTES = 1 << 20
+"""Bytes of changes for which no snapshot is written yet."""
+
+MAX_CHANGE_FILES = 500
+"""Files of changes after which a snapshot is written, however small they are: reading each takes its time."""
+
+
+class Restore(NamedTuple):
+    """The way to a state.
+
+    Attributes:
+        snapshot: The snapshot to begin with; None to go on from what the store holds.
+        steps: The files of changes to apply then; a range where there is none, since nobody has read that micro-batch.
+    """
+
+    snapshot: Snapshot | None
+    steps: tuple[ChangeFile | OffsetRange, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """True if no changes are missing."""
+        return all(isinstance(step, ChangeFile) for step in self.steps)
+
+
+def plan_restore(
+    partition: TopicPartition, files: PartitionFiles, version: int, store_version: int | None
+) -> Restore | None:
+    """Return the way to the state at an offset; None if there is none.
+
+    Args:
+        partition: The partition.
+        files: What is there of it.
+        version: The offset.
+        store_version: The offset of the state that the store holds; None for none.
+    """
+    snapshots = [each for each in reversed(files.snapshots) if each.version <= version]
+    ways = [Restore(each, _steps(partition, files, each.version, version)) for each in snapshots]
+    if store_version is not None and store_version <= version:
+        kept = Restore(None, _steps(partition, files, store_version, version))
+        is_newest = not snapshots or snapshots[0].version <= store_version
+        # Changes before a snapshot may be deleted: what a store lacks of them is not what nobody has read
+        if kept.is_whole or is_newest:
+            return kept
+    return next((way for way in ways if way.is_whole), ways[0] if ways else None)
+
+
+def _steps(
+    partition: TopicPartition, files: PartitionFiles, begin: int, end: int
+) -> tuple[ChangeFile | OffsetRange, ...]:
+    by_start = {each.start: each for each in files.changes if begin <= each.start and each.end <= end}
+    steps, at = list[ChangeFile | OffsetRange](), begin
+    while at < end:
+        step = by_start.get(at) or OffsetRange(partition, at, min([start for start in by_start if start > at] + [end]))
+        steps.append(step)
+        at = step.end
+    return tuple(steps)
+
+
+def store_name(location: str, state: StateId, partition: TopicPartition, codec: MessageCodec) -> str:
+    """Return the name of a partition's store, which is another one for each stream."""
+    parts = (location, *state, *partition, codec.column)
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:40]
+
+
+class VersionedStore:
+    """The store of one partition, and its durable files.
+
+    Args:
+        files: The durable files.
+        backend: Opens stores.
+        state: The name of the stream's state.
+        location: Where the durable files are.
+        partition: The partition.
+        codec: Says what of a message the state keeps.
+        retained: The number of micro-batches that must be repeatable.
+    """
+
+    def __init__(
+        self,
+        files: StateFiles,
+        backend: StateBackend,
+        state: StateId,
+        location: str,
+        partition: TopicPartition,
+        codec: MessageCodec,
+        retained: int,
+    ) -> None:
+        self._files, self._partition, self._codec, self._retained = files, partition, codec, retained
+        self.store: KeyedStore = backend.open(store_name(location, state, partition, codec))
+
+    def bring_to(self, version: int, read_again: Callable[[OffsetRange], None]) -> bool:
+        """Bring the store to the state at an offset.
+
+        Args:
+            version: The offset.
+            read_again: Reads the messages of a micro-batch that nobody has read to its end, and writes its changes.
+
+        Returns:
+            Whether it was restored from a snapshot.
+
+        Raises:
+            StateError: The durable files lack the state, or cannot be read.
+            MachineError: The disk has no room.
+        """
+        if self.version == version:
+            return False
+        began, is_restored = time.monotonic(), False
+        listed = PartitionFiles()
+        while self.version != version:
+            listed = self._files.list_partition(self._partition)
+            way = plan_restore(self._partition, listed, version, self.version)
+            if way is None:
+                raise StateError(
+                    f"the state of {self._partition} at offset {version} is not in option 'state.checkpoints.dir': "
+                    f"give the folder that the query had before, or start it with a new checkpoint"
+                )
+            is_restored |= way.snapshot is not None
+            self._follow(way, version, read_again)
+        if is_restored:
+            logger.info("restored the state of %s in %.1f s", self._partition, time.monotonic() - began)
+        self._write_snapshot(listed, version)
+        return is_restored
+
+    @property
+    def version(self) -> int | None:
+        """The offset of the state that the store holds; None for none."""
+        with self.store.view() as view:
+            return None if view.marker is None else int(view.marker)
+
+    def _follow(self, way: Restore, version: int, read_again: Callable[[OffsetRange], None]) -> None:
+        """Go to a state, up to the first changes that are missing, which are read again."""
+        known = self.version
+        with self.store.writer() as writer:
+            marker = None if writer.marker is None else int(writer.marker)
+            if marker != known:
+                # Another process was faster
+                return
+            at = marker
+            if way.snapshot is not None:
+                writer.clear()
+                apply_changes(self._files.read_snapshot(self._partition, way.snapshot.version), self._codec, writer)
+                at = way.snapshot.version
+            for step in way.steps:
+                if isinstance(step, OffsetRange):
+                    break
+                apply_changes(self._files.read_changes(self._partition, step.start, step.end), self._codec, writer)
+                at = step.end
+            writer.commit(str(at).encode())
+        missing = next((step for step in way.steps if isinstance(step, OffsetRange)), None)
+        if missing is not None:
+            logger.warning(
+                "no task has read %s to its end, as where an action takes some of the rows only; it is read again "
+                "for the state of the table (version %d)",
+                missing,
+                version,
+            )
+            read_again(missing)
+
+    def _write_snapshot(self, listed: PartitionFiles, version: int) -> None:
+        """Write a snapshot when the changes since the last one are larger, and delete what it makes superfluous."""
+        last = max((each for each in listed.snapshots if each.version <= version), default=Snapshot(0, 0))
+        since = [each for each in listed.changes if last.version <= each.start and each.end <= version]
+        if len(since) < MAX_CHANGE_FILES and sum(each.size for each in since) < max(last.size, MIN_SNAPSHOT_BYTES):
+            return
+        with self.store.view() as view:
+            if view.marker == str(version).encode():
+                schema = snapshot_schema(self._codec)
+                batches = snapshot_batches(view.items(), self._codec)
+                self._files.write_snapshot(self._partition, version, batches, schema)
+        self._files.delete(self._partition, superfluous(listed, self._retained))
+
+
+def superfluous(files: PartitionFiles, retained: int) -> list[ChangeFile | Snapshot]:
+    """Return the files that no micro-batch needs that may be repeated.
+
+    Args:
+        files: The files of a partition.
+        retained: The number of micro-batches that may be repeated.
+    """
+    if len(files.changes) < retained:
+        return []
+    oldest = files.changes[-retained].start
+    base = max((each.version for each in files.snapshots if each.version <= oldest), default=0)
+    snapshots = [each for each in files.snapshots if each.version < base]
+    return [*snapshots, *(each for each in files.changes if each.end <= base)]

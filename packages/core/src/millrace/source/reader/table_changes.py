@@ -1,0 +1,227 @@
+"""Read splits of a table with a primary key: as changes with old rows, as changes without, or as the latest rows."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from millrace.configuration import SourceConfig
+from millrace.contracts import Decoded, StateBackend
+from millrace.errors import PluginError, StateError
+from millrace.records.messages import Messages
+from millrace.source.reader.change_spool import ChangeSpool, replayed
+from millrace.source.reader.decoding_plan import primary_key_decoder_for, record_batch_builder_for
+from millrace.source.reader.error_policy import ErrorPolicy, MalformedRecord
+from millrace.source.reader.keyed_state import KeyedState, Overlay, state_above
+from millrace.source.reader.normalization import Normalizer, table_rows, with_row_kinds
+from millrace.source.reader.split_metrics import SplitMetrics
+from millrace.source.reader.state_versions import VersionedStore
+from millrace.source.reader.stored_messages import MessageCodec, codec_for
+from millrace.source.splits import OffsetRange, Split
+from millrace.source.state_files import StateFiles, new_stream_writer
+
+Fetch = Callable[[Split], Iterable[Messages]]
+
+
+class TableReader:
+    """Read splits of a table.
+
+    Args:
+        config: How to read.
+        schema: The query's columns.
+        zone: The time zone of text that has none.
+        fetch: Fetches the messages of ranges.
+        metrics: Where to count what was read.
+        error_policy: Handles malformed messages.
+    """
+
+    def __init__(
+        self,
+        config: SourceConfig,
+        schema: pa.Schema,
+        zone: str,
+        fetch: Fetch,
+        metrics: SplitMetrics,
+        error_policy: ErrorPolicy,
+    ) -> None:
+        self._config = config
+        self._schema = schema
+        self._fetch = fetch
+        self._metrics = metrics
+        self._error_policy = error_policy
+        self._build = record_batch_builder_for(config, schema, zone)
+        self._primary_key = primary_key_decoder_for(config, schema, zone)
+
+    def read(self, split: Split) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a split.
+
+        Raises:
+            StateError: The state of the table is missing, or cannot be read or written.
+        """
+        if split.state is not None:
+            yield from self._changes(split)
+        elif split.is_stream:
+            yield from self._upserts(split)
+        else:
+            for each in split.ranges:
+                yield from self._latest_rows(Split((each,)))
+
+    def _changes(self, split: Split) -> Iterator[pa.RecordBatch]:
+        """Yield changes with old rows, by the state of the table before them."""
+        with ExitStack() as stack:
+            tables = {each.partition: stack.enter_context(self._open(split, each)) for each in split.ranges}
+            replays = [table.replay() for table in tables.values() if table.spool is None]
+            rest = tuple(each for each in split.ranges if tables[each.partition].spool is not None)
+            for messages in (*replays, self._fetch(Split(rest))) if rest else replays:
+                for some in messages:
+                    yield self._change(tables[some.partition], some)
+            # Their files say that these micro-batches were read to their ends
+            self._error_policy.finish()
+            for table in tables.values():
+                table.finish()
+
+    def _change(self, table: _OpenTable, messages: Messages) -> pa.RecordBatch:
+        changes = table.normalize(messages, table.state)
+        self._handle(messages, changes.malformed)
+        if table.spool is not None:
+            table.spool.append(messages, changes)
+        return changes.rows
+
+    @contextlib.contextmanager
+    def _open(self, split: Split, offsets: OffsetRange) -> Iterator[_OpenTable]:
+        """Yield the state of a partition as it is at the beginning of a range."""
+        options, backend, state = self._config.options, self._backend(), split.state
+        location = options.state_location
+        if state is None or location is None:
+            raise StateError("option 'state.checkpoints.dir' is required for the changes of a table")
+        partition, files = offsets.partition, StateFiles(location, state.stream)
+        codec = codec_for(options.metadata, partition)
+        versions = VersionedStore(files, backend, state, location, partition, codec, options.retained_micro_batches)
+
+        def read_again(missing: OffsetRange) -> None:
+            for _ in self._changes(Split((missing,), is_stream=True, state=state)):
+                pass
+
+        if versions.bring_to(offsets.start, read_again):
+            self._metrics.restored(partition)
+        normalize = Normalizer(self._build, self._primary_key, codec, options.row_kind_column)
+        is_replay = files.has_changes(partition, offsets.start, offsets.end)
+        spool = None if is_replay else ChangeSpool(codec)
+        with state_above(versions.store, backend) as above:
+            try:
+                yield _OpenTable(offsets, files, codec, normalize, above, spool)
+            finally:
+                if spool is not None:
+                    spool.close()
+
+    def _upserts(self, split: Split) -> Iterator[pa.RecordBatch]:
+        """Yield new rows as +U, and the keys of deleted ones as -D."""
+        for messages in self._fetch(split):
+            new = table_rows(messages, self._build, self._primary_key)
+            self._handle(messages, new.malformed)
+            if new.batch.num_rows:
+                yield self._with_kinds(new.batch, "+U")
+            deleted = [
+                index
+                for index, key in enumerate(new.keys.bytes)
+                if key is not None and messages.items[index].value() is None
+            ]
+            if deleted:
+                yield self._deleted_keys(new.keys.decoded, new.keys.row, deleted)
+        self._error_policy.finish()
+
+    def _latest_rows(self, split: Split) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that a partition has at the end of a range, as +I."""
+        latest = Overlay(self._backend())
+        try:
+            with tempfile.TemporaryFile(prefix="millrace-rows-") as file:
+                count = self._write_rows(split, latest, file)
+                is_latest = np.zeros(count, bool)
+                for row in latest.values():
+                    is_latest[int.from_bytes(row)] = True
+                file.seek(0)
+                at = 0
+                for batch in pa.ipc.open_stream(file) if count else ():
+                    yield batch.filter(pa.array(is_latest[at : at + batch.num_rows]))
+                    at += batch.num_rows
+        finally:
+            latest.close()
+
+    def _write_rows(self, split: Split, latest: Overlay, file: object) -> int:
+        """Write all rows of a split to a file, and the number of the last row of each key to an overlay."""
+        count = 0
+        with new_stream_writer(file, self._schema) as writer:
+            for messages in self._fetch(split):
+                new = table_rows(messages, self._build, self._primary_key)
+                self._handle(messages, new.malformed)
+                changes: dict[bytes, bytes | None] = {}
+                for message, key, row in zip(messages.items, new.keys.bytes, new.row, strict=True):
+                    if key is not None and (row >= 0 or message.value() is None):
+                        changes[key] = None if row < 0 else (count + row).to_bytes(8)
+                latest.set(changes)
+                writer.write_batch(new.batch)
+                count += new.batch.num_rows
+        self._error_policy.finish()
+        return count
+
+    def _handle(self, messages: Messages, malformed: tuple[MalformedRecord, ...]) -> None:
+        if malformed:
+            self._error_policy.handle(messages, malformed)
+        self._metrics.emitted(messages.partition, messages.items[-1])
+
+    def _with_kinds(self, rows: pa.RecordBatch, kind: str) -> pa.RecordBatch:
+        kinds = pa.repeat(pa.scalar(kind, pa.string()), rows.num_rows)
+        return with_row_kinds(rows, self._config.options.row_kind_column, kinds)
+
+    def _deleted_keys(self, decoded: Decoded, row: np.ndarray | None, deleted: list[int]) -> pa.RecordBatch:
+        rows = pa.array(deleted if row is None else row[deleted].tolist(), pa.int64())
+        keys = dict(zip(self._primary_key.columns, decoded.rows.columns, strict=True))
+        arrays = [
+            keys[field.name].take(rows).cast(field.type) if field.name in keys else pa.nulls(len(rows), field.type)
+            for field in self._schema
+        ]
+        return self._with_kinds(pa.RecordBatch.from_arrays(arrays, schema=self._schema), "-D")
+
+    def _backend(self) -> StateBackend:
+        if self._config.state_backend is None:
+            raise PluginError("a table with a primary key needs a state backend (option 'state.backend')")
+        backend: StateBackend = self._config.state_backend.create()
+        return backend
+
+
+class _OpenTable(NamedTuple):
+    """A partition of a table in one task.
+
+    Attributes:
+        offsets: What the task reads of it.
+        files: Its durable files.
+        codec: Says what of a message the state keeps.
+        normalize: Turns its messages into changes.
+        state: Its state at the beginning of the range, and the changes since then.
+        spool: Collects the changes; None where an earlier attempt has written them.
+    """
+
+    offsets: OffsetRange
+    files: StateFiles
+    codec: MessageCodec
+    normalize: Normalizer
+    state: KeyedState
+    spool: ChangeSpool | None
+
+    def replay(self) -> Iterator[Messages]:
+        """Yield the messages that an earlier attempt has read."""
+        partition, start, end = self.offsets.partition, self.offsets.start, self.offsets.end
+        return replayed(self.files.read_changes(partition, start, end), partition, self.codec)
+
+    def finish(self) -> None:
+        """Make the changes durable."""
+        if self.spool is not None:
+            self.spool.finish()
+            partition, start, end = self.offsets.partition, self.offsets.start, self.offsets.end
+            self.files.write_changes(partition, start, end, self.spool.file)

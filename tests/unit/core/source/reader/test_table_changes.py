@@ -1,0 +1,186 @@
+"""Tables with a primary key, read without a broker. What happens at random is in tests/properties."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from millrace.errors import MachineError, MessageError, SchemaError, StateError
+from millrace.source.reader import keyed_state, state_versions
+from support.tables import SCHEMA, Stream, Topic, latest_rows, row, short
+
+CHANGES = (row(1, "a"), row(2, "b"), row(1, "c"), row(2, None), row(3, None))
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Stream:
+    return Stream(Topic(*CHANGES), tmp_path)
+
+
+def test_values_are_inserts_and_updates_and_nulls_are_deletes(stream: Stream) -> None:
+    assert short(stream.run()) == ["+I 1 a", "+I 2 b", "-U 1 a", "+U 1 c", "-D 2 b"]
+
+
+def test_state_goes_from_micro_batch_to_micro_batch(stream: Stream) -> None:
+    found = [short(stream.run(end)) for end in range(1, 6)]
+    assert found == [["+I 1 a"], ["+I 2 b"], ["-U 1 a", "+U 1 c"], ["-D 2 b"], []]
+
+
+def test_the_same_value_once_more_changes_nothing(stream: Stream) -> None:
+    stream.run()
+    stream.topic.append(row(1, "c"), row(2, None), row(1, "d"))
+    assert short(stream.run()) == ["-U 1 c", "+U 1 d"]
+
+
+def test_keys_are_equal_by_their_columns(tmp_path: Path) -> None:
+    topic = Topic((b'{"id": 1}', b'{"id":1,"name":"a"}'), (b'{ "id":1.0e0, "x":0 }', b'{"id":1,"name":"b"}'))
+    assert short(Stream(topic, tmp_path).run()) == ["+I 1 a", "-U 1 a", "+U 1 b"]
+
+
+def test_columns_of_the_key_alone_are_in_all_rows(tmp_path: Path) -> None:
+    topic = Topic((b'{"id":1}', b'{"name":"a"}'), (b'{"id":1}', b'{"name":"b"}'), (b'{"id":1}', None))
+    stream = Stream(topic, tmp_path, **{"value.fields-include": "EXCEPT_KEY"})
+    assert short(stream.run(2)) == ["+I 1 a", "-U 1 a", "+U 1 b"]
+    assert short(stream.run()) == ["-D 1 b"]
+
+
+def test_old_rows_have_their_own_metadata(tmp_path: Path) -> None:
+    schema = pa.schema([*SCHEMA, ("offset", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
+    stream = Stream(Topic(*CHANGES), tmp_path, schema, **{"metadata.columns": "offset, timestamp AS at"})
+    stream.run(2)
+    found = [(each["row_kind"], each["offset"], each["at"].microsecond) for each in stream.run()]
+    assert found == [("-U", 0, 0), ("+U", 2, 2_000), ("-D", 1, 1_000)]
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        (None, "malformed key .* offset 1: it has no key, which is the primary key of its row"),
+        (b'{"id":null}', r"the primary key \(id\) has a NULL"),
+        (b"{oops", "malformed key .* offset 1"),
+    ],
+)
+def test_a_message_without_a_whole_key_is_malformed(tmp_path: Path, key: bytes | None, why: str) -> None:
+    topic = Topic(row(1, "a"), (key, b'{"id":2,"name":"b"}'), row(1, "c"))
+    with pytest.raises(MessageError, match=why):
+        Stream(topic, tmp_path / "strict").run()
+    tolerant = Stream(topic, tmp_path, **{"ingestion.ignore-errors": "true"})
+    assert short(tolerant.run()) == ["+I 1 a", "-U 1 a", "+U 1 c"]
+    assert tolerant.metrics.errors == 1
+
+
+def test_a_malformed_value_does_not_become_the_row_of_its_key(tmp_path: Path) -> None:
+    topic = Topic(row(1, "a"), (row(1, "")[0], b"{oops"), row(1, "c"), row(2, "x"), (row(2, "")[0], b"[1"))
+    stream = Stream(topic, tmp_path, **{"ingestion.ignore-errors": "true"})
+    assert short(stream.run()) == ["+I 1 a", "-U 1 a", "+U 1 c", "+I 2 x"]
+
+
+def test_a_repeated_attempt_has_the_rows_of_the_first_although_the_topic_was_compacted(stream: Stream) -> None:
+    first = stream.run()
+    stream.topic.append(row(1, "z"))
+    stream.topic.compact()
+    again = [each for batch in stream.attempt(0, 5) for each in batch.to_pylist()]
+    assert again == first
+    assert stream.topic.fetched == [(0, 5)]
+    assert short(stream.run()) == ["-U 1 c", "+U 1 z"]
+
+
+def test_a_lost_store_is_restored_though_the_topic_was_compacted(stream: Stream) -> None:
+    stream.run(2)
+    stream.topic.compact()
+    shutil.rmtree(stream.folder / "a")
+    # Kafka has removed the deletion too
+    assert short(stream.run()) == ["-U 1 a", "+U 1 c"]
+
+
+def test_quiet_hosts_do_not_restore(stream: Stream) -> None:
+    for end, host in enumerate("abababab", start=1):
+        stream.topic.append(row(end, f"row {end}"))
+        stream.run(end, host)
+    # Each host has restored the empty table once
+    assert [count.restores for count in stream.metrics.counts.values()] == [2]
+
+
+def test_an_older_checkpoint_forgets_what_came_after_it(tmp_path: Path) -> None:
+    stream = Stream(Topic(row(1, "a"), row(1, "b"), row(1, "c")), tmp_path)
+    stream.run(2)
+    assert short(stream.run(3)) == ["-U 1 b", "+U 1 c"]
+    stream.topic.compact()
+    stream.offsets = [0]
+    stream.restart()
+    # What is left of the topic says nothing of the rows a and b
+    assert [short(stream.run(end)) for end in (1, 2, 3)] == [[], [], ["+I 1 c"]]
+
+
+def test_what_no_task_has_read_is_read_for_the_state(stream: Stream, caplog: pytest.LogCaptureFixture) -> None:
+    stream.plan(0, 2)
+    stream.offsets.append(2)
+    assert short(stream.run()) == ["-U 1 a", "+U 1 c", "-D 2 b"]
+    assert "no task has read orders-0 [0, 2) to its end" in caplog.text
+
+
+def test_lost_durable_state_is_told(stream: Stream) -> None:
+    stream.run(2)
+    shutil.rmtree(stream.folder / "state")
+    shutil.rmtree(stream.folder / "a")
+    with pytest.raises(StateError, match=r"the state of orders-0 at offset 2 is not in option 'state.checkpoints.dir'"):
+        stream.run()
+
+
+def test_snapshots_are_written_and_old_files_deleted(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_versions, "MAX_CHANGE_FILES", 5)
+    stream.options["state.checkpoints.num-retained"] = "3"
+    for number in range(40):
+        stream.topic.append(row(number % 7, f"row {number}"))
+        stream.run()
+    files = sorted(path.name for path in (stream.folder / "state/stream/orders/0").iterdir())
+    assert len([name for name in files if name.endswith(".snapshot")]) == 2
+    assert 3 <= len([name for name in files if name.endswith(".changes")]) <= 13
+    shutil.rmtree(stream.folder / "a")
+    stream.topic.append(row(0, None))
+    assert short(stream.run()) == ["-D 0 row 35"]
+
+
+def test_changes_beyond_memory_go_to_the_disk(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyed_state.Overlay.__init__, "__defaults__", (1,))
+    stream.topic.batch_size = 1
+    assert short(stream.run()) == ["+I 1 a", "+I 2 b", "-U 1 a", "+U 1 c", "-D 2 b"]
+    assert latest_rows(stream.topic) == [{"row_kind": "+I", "id": 1, "name": "c"}]
+    assert not list((stream.folder / "a").glob("task-*"))
+
+
+def test_upserts_need_no_state(tmp_path: Path) -> None:
+    stream = Stream(Topic(*CHANGES), tmp_path, **{"changelog.mode": "upsert"})
+    assert short(stream.run()) == ["+U 1 a", "+U 2 b", "+U 1 c", "-D 2 None", "-D 3 None"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_batch_has_the_latest_rows(stream: Stream) -> None:
+    stream.topic.append(row(5, "x"))
+    assert sorted(short(latest_rows(stream.topic))) == ["+I 1 c", "+I 5 x"]
+
+
+def test_other_metadata_after_a_restart_is_refused(stream: Stream) -> None:
+    stream.run(2)
+    stream.schema = pa.schema([*SCHEMA, ("offset", pa.int64())])
+    stream.options["metadata.columns"] = "offset"
+    with pytest.raises(StateError, match="written by a query with other metadata columns"):
+        stream.run()
+
+
+def test_a_schema_needs_the_row_kinds(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="connector 'upsert-kafka' reads changes of rows"):
+        Stream(Topic(*CHANGES), tmp_path, pa.schema(list(SCHEMA)[1:])).run()
+
+
+def test_a_place_that_is_none_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StateError, match=r"option 'state.checkpoints.dir': 'relative' cannot be used"):
+        Stream(Topic(*CHANGES), tmp_path, **{"state.checkpoints.dir": "relative"}).run()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StateError, match="writing the state of a table"):
+        Stream(Topic(*CHANGES), tmp_path, **{"state.checkpoints.dir": str(tmp_path / "file")}).run()
+    with pytest.raises(MachineError, match=r"option 'state.backend.local-dir'"):
+        Stream(Topic(*CHANGES), tmp_path, **{"state.backend.local-dir": str(tmp_path / "file")}).run()
