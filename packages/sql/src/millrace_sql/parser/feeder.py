@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from millrace_sql.errors import SqlError
-from millrace_sql.parser.grammar import begins_query, new_parser, terminals_of
+from millrace_sql.parser.grammar import begins_query, new_parser, takes, terminals_of
 from millrace_sql.parser.passages import Passage, end_of_passage
 from millrace_sql.parser.scanner import ScannedToken, Script
 from millrace_sql.parser.syntax_errors import syntax_error
@@ -127,20 +127,25 @@ class StatementFeeder:
         return None
 
     def _begins_query(self, scanned: ScannedToken, choices: AbstractSet[str]) -> bool:
-        if any(name in choices for name in terminals_of(scanned.text.upper()) if name != "LPAR"):
-            return False
         first = scanned
         while first.text == "(":
             first = self.script.scan(first.end)
-        # The choices of a state are those of all rules that it may be in
-        return first.kind == "word" and begins_query(first.text) and "QUERY" in self.parser.accepts()
+        if first.kind != "word" or not begins_query(first.text):
+            return False
+        return (scanned.text == "(" or self._word(scanned, choices) is None) and takes(self.parser, "QUERY")
 
     def _terminal(self, scanned: ScannedToken, choices: AbstractSet[str]) -> str | None:
         if scanned.kind == "end" or (scanned.text == ";" and not self._in_set):
             return "$END"
-        if scanned.kind in ("word", "symbol"):
-            named = next((name for name in terminals_of(scanned.text.upper()) if name in choices), None)
-            if named is not None:
-                return named
+        if scanned.kind in ("word", "symbol") and (word := self._word(scanned, choices)):
+            return word
         terminal = {"word": "WORD", "number": "SIZE", "quoted": "QUOTED", "text": "TEXT"}.get(scanned.kind)
         return terminal if terminal in choices else None
+
+    def _word(self, scanned: ScannedToken, choices: AbstractSet[str]) -> str | None:
+        """Return the word of the language or the symbol that the grammar takes."""
+        for name in terminals_of(scanned.text.upper()):
+            # The choices of a state are those of all rules that it may be in
+            if name in choices and (choices.isdisjoint(("WORD", "QUERY")) or takes(self.parser, name)):
+                return name
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from copy import copy
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -41,6 +42,20 @@ _QUERY_WORDS = ("SELECT", "VALUES", "WITH", "FROM", "TABLE")
 def new_parser() -> InteractiveParser:
     """Return a parser that waits for the first token of a statement."""
     return _lark().parse_interactive("")
+
+
+def takes(parser: InteractiveParser, terminal: str) -> bool:
+    """Return whether a parser takes a terminal next; the parser stays as it is."""
+    from lark import Token, UnexpectedToken
+
+    trial = parser.copy(deepcopy_values=False)
+    trial.parser_state.parse_conf = copy(trial.parser_state.parse_conf)
+    trial.parser_state.parse_conf.callbacks = {}  # nothing is built
+    try:
+        trial.feed_token(Token(terminal, ""))
+    except UnexpectedToken:
+        return False
+    return True
 
 
 @cache
