@@ -10,4 +10,11 @@ from millrace.plugins import hookimpl
 @hookimpl
 def millrace_table_factories() -> Mapping[str, str]:
     """Return the table factories of this package, by the value of ``connector``."""
-    return {"blackhole": "millrace_sql.connectors.blackhole:BlackholeTableFactory"}
+    return {
+        "blackhole": "millrace_sql.connectors.blackhole:BlackholeTableFactory",
+        "datagen": "millrace_sql.connectors.datagen.factory:DatagenTableFactory",
+        "filesystem": "millrace_sql.connectors.filesystem:FilesystemTableFactory",
+        "jdbc": "millrace_sql.connectors.jdbc:JdbcTableFactory",
+        "kafka": "millrace_sql.connectors.kafka.factory:KafkaTableFactory",
+        "print": "millrace_sql.connectors.print:PrintTableFactory",
+    }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from millrace.contracts.plugin import Plugin
+from millrace.contracts.plugin import NoOptions, Plugin
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
     from pyspark.sql.types import DataType
 
 ROW_KIND_COLUMN = "__row_kind"
@@ -151,6 +151,15 @@ class SinkContext:
     trigger: Mapping[str, str | bool] | None = None
     output_mode: str = "append"
 
+    def configure(self, writer: DataStreamWriter) -> DataStreamWriter:
+        """Set name, checkpoint, trigger and output mode of a stream's writer, and return it."""
+        writer = writer.outputMode(self.output_mode)
+        if self.query_name is not None:
+            writer = writer.queryName(self.query_name)
+        if self.checkpoint_location is not None:
+            writer = writer.option("checkpointLocation", self.checkpoint_location)
+        return writer if self.trigger is None else writer.trigger(**self.trigger)
+
 
 class TableSource(ABC):
     """Reader of a table."""
@@ -160,11 +169,18 @@ class TableSource(ABC):
         """The kinds of rows that it reads. By default rows are only inserted."""
         return ChangelogMode.INSERT_ONLY
 
+    @property
+    def is_bounded(self) -> bool:
+        """True when a stream of it has an end, by its options. By default it goes on."""
+        return False
+
     @abstractmethod
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Return the table's physical and metadata columns, by name, in their declared types.
 
-        A source that is not insert-only adds the column `ROW_KIND_COLUMN`.
+        A source that is not insert-only adds the column `ROW_KIND_COLUMN`. One that cannot be a stream, such as a table
+        of a database, returns a batch for a stream too: a stream that is joined with it reads it anew in each
+        micro-batch.
 
         Args:
             spark: The session.
@@ -200,26 +216,39 @@ class TableSink(ABC):
             rows: As of `write`, as a stream.
             sink: How the query writes it.
         """
-        writer = rows.writeStream.outputMode(sink.output_mode)
-        if sink.query_name is not None:
-            writer = writer.queryName(sink.query_name)
-        if sink.checkpoint_location is not None:
-            writer = writer.option("checkpointLocation", sink.checkpoint_location)
-        if sink.trigger is not None:
-            writer = writer.trigger(**sink.trigger)
-        return writer.foreachBatch(lambda batch, _: self.write(batch, sink)).start()
+        return sink.configure(rows.writeStream).foreachBatch(lambda batch, _: self.write(batch, sink)).start()
 
 
 class TableFactory(Plugin, ABC):
     """Base of the plugins that create sources and sinks of tables with one value of the option ``connector``.
 
-    A table's options belong to its connector, so that a factory parses them itself (`TableDescription.options`).
+    A table's options belong to its connector, so that a factory parses them itself (`TableDescription.options`): it
+    declares them as `TableOptions`, and gets them by `parse_options`, unless they are not known beforehand.
+
+    Attributes:
+        TableOptions: A frozen dataclass whose fields are made by `millrace.options.option`.
     """
 
-    def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
-        """Return the columns of a table that declares none or not all of them.
+    TableOptions: ClassVar[type] = NoOptions
 
-        Declared columns keep their types; inferred ones are added. By default a table has the columns that it declares.
+    def parse_options(self, table: TableDescription) -> Any:
+        """Return the options of a table as `TableOptions`.
+
+        Raises:
+            OptionsError: Something is wrong with them; every problem is in the one message.
+        """
+        from millrace.options.parser import OptionParser
+
+        parser = OptionParser(f"table {table.name!r}", table.options)
+        options = parser.take(self.TableOptions)
+        parser.finish()
+        return options
+
+    def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
+        """Return the columns of a table that declares no physical column, or of the table that AS TABLE copies.
+
+        Declared columns keep their types and their order; inferred ones follow, unless a declared one has the name. By
+        default a table has the columns that it declares.
 
         Raises:
             SchemaError: They cannot be determined.

@@ -110,7 +110,7 @@ TABLE_FACTORY: Kind[TableFactory] = Kind(
     "table factory",
     "millrace_table_factories",
     "millrace.contracts:TableFactory",
-    {"millrace-sql": ("blackhole",)},
+    {"millrace-sql": ("blackhole", "datagen", "filesystem", "jdbc", "kafka", "print")},
 )
 
 STATE_BACKEND: Kind[StateBackend] = Kind(

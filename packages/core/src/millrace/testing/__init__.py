@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from millrace.testing.partitioner import PartitionerSuite
     from millrace.testing.schema_inference import SchemaInferenceSuite
     from millrace.testing.state_backend import StateBackendSuite
+    from millrace.testing.table_factory import TableFactorySuite
     from millrace.testing.token_provider import TokenProviderSuite
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "PartitionerSuite",
     "SchemaInferenceSuite",
     "StateBackendSuite",
+    "TableFactorySuite",
     "TokenProviderSuite",
 ]
 
@@ -62,6 +64,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace.testing.partitioner": ["PartitionerSuite"],
         "millrace.testing.schema_inference": ["SchemaInferenceSuite"],
         "millrace.testing.state_backend": ["StateBackendSuite"],
+        "millrace.testing.table_factory": ["TableFactorySuite"],
         "millrace.testing.token_provider": ["TokenProviderSuite"],
     },
     prepare=_rewrite_assertions,

@@ -1,0 +1,1 @@
+"""The connector datagen: a source of generated rows."""

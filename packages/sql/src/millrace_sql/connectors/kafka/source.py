@@ -1,0 +1,78 @@
+"""Read a table of Kafka's connectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import StringType, StructField, StructType
+
+from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext, TableSource
+from millrace.options.secrets import Properties
+from millrace_sql.connectors.kafka.data_source_options import KafkaTable, format_metadata, is_changelog
+from millrace_sql.connectors.kafka.metadata import MetadataMapping, columns_to_read, metadata_option
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class KafkaSource(TableSource):
+    """Read of a table with ``'connector' = 'kafka'``.
+
+    Args:
+        kafka: The table.
+
+    Raises:
+        OptionsError, SchemaError: Its options or its metadata columns are wrong.
+    """
+
+    def __init__(self, kafka: KafkaTable) -> None:
+        self._table = kafka.table
+        _, config = kafka.source_config({})
+        self._metadata = columns_to_read(kafka.table, format_metadata(config))
+        self._options, self._config = kafka.source_config(metadata_option(self._metadata))
+        self._is_changelog = is_changelog(self._config)
+
+    @property
+    def options(self) -> Properties:
+        """The options of the data source."""
+        return self._options
+
+    @property
+    def changelog_mode(self) -> ChangelogMode:
+        """All kinds of rows from messages that are changes, else insertions."""
+        return ChangelogMode.ALL if self._is_changelog else ChangelogMode.INSERT_ONLY
+
+    @property
+    def is_bounded(self) -> bool:
+        """True with ``scan.bounded.mode``."""
+        return self._config.bounded is not None
+
+    def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
+        """Read the topics, a batch to their latest offsets unless ``scan.bounded.mode`` says otherwise."""
+        reader = spark.readStream if scan.streaming else spark.read
+        rows = reader.format("millrace").options(**self._options).schema(self._schema()).load()
+        return self._declared(rows)
+
+    def _schema(self) -> StructType:
+        physical = [StructField(each.name, each.type, each.nullable) for each in self._table.physical_columns]
+        metadata = [_field(each) for each in self._metadata]
+        kinds = [StructField(ROW_KIND_COLUMN, StringType())] if self._is_changelog else []
+        return StructType([*physical, *metadata, *kinds])
+
+    def _declared(self, rows: DataFrame) -> DataFrame:
+        """Bring metadata columns to their declared names and types, where the data source has others."""
+        if all(not each.is_cast and each.alias == each.column.name for each in self._metadata):
+            return rows
+        from pyspark.sql import functions as fn
+
+        aliases = {each.alias: each for each in self._metadata}
+        return rows.select(
+            *(
+                aliases[name].read() if name in aliases else fn.col(f"`{name.replace('`', '``')}`")
+                for name in rows.columns
+            )
+        )
+
+
+def _field(mapping: MetadataMapping) -> StructField:
+    return StructField(mapping.alias, mapping.type, mapping.is_cast or mapping.column.nullable)

@@ -1,0 +1,126 @@
+"""Tables of connector kafka become reads and writes of the data source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import types as sql
+
+from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, TableColumn, TableDescription
+from millrace.errors import OptionsError, SchemaError
+from millrace_sql.connectors.kafka.factory import KafkaTableFactory
+
+ID, NAME = TableColumn("id", sql.LongType()), TableColumn("name", sql.StringType())
+CONNECTION = {"topic": "orders", "properties.bootstrap.servers": "localhost:9092", "format": "json"}
+
+
+def describe(*columns: TableColumn, **options: str) -> TableDescription:
+    return TableDescription(("default", "default", "orders"), columns or (ID, NAME), options=CONNECTION | options)
+
+
+def metadata(name: str, key: str, type_: sql.DataType, *, is_virtual: bool = False) -> TableColumn:
+    return TableColumn(name, type_, metadata_key=key, is_virtual=is_virtual)
+
+
+def read_options(*columns: TableColumn, **options: str) -> dict[str, Any]:
+    return dict(KafkaTableFactory().source(describe(*columns, **options)).options)
+
+
+def written_options(*columns: TableColumn, **options: str) -> dict[str, Any]:
+    return dict(KafkaTableFactory().sink(describe(*columns, **options)).options)
+
+
+def test_a_read_starts_at_the_offsets_of_the_tables_group():
+    options = read_options()
+    assert (options["scan.startup.mode"], options["table-name"]) == ("group-offsets", "orders")
+    assert "scan.startup.mode" not in written_options()
+
+
+@pytest.mark.parametrize("start", [{"scan.startup.mode": "latest-offset"}, {"startingOffsets": "earliest"}])
+def test_a_start_that_is_given_stays(start):
+    options = read_options(**start)
+    assert {name: options[name] for name in start} == start
+    assert options.get("scan.startup.mode") == start.get("scan.startup.mode")
+
+
+def test_a_prefix_of_the_key_leaves_it_out_of_the_value():
+    keyed = {"key.format": "json", "key.fields": "key_id", "key.fields-prefix": "key_"}
+    key = TableColumn("key_id", sql.LongType())
+    assert read_options(key, NAME, **keyed)["value.fields-include"] == "EXCEPT_KEY"
+    with pytest.raises(OptionsError, match="EXCEPT_KEY"):
+        read_options(key, NAME, **keyed, **{"value.fields-include": "ALL"})
+
+
+def test_metadata_columns_are_named_to_the_data_source():
+    columns = (
+        ID,
+        metadata("at", "timestamp", sql.TimestampType()),
+        metadata("offset", "offset", sql.IntegerType(), is_virtual=True),
+        metadata("where from", "topic", sql.StringType()),
+    )
+    assert read_options(*columns)["metadata.columns"] == "timestamp AS at, offset AS offset, topic AS __metadata_2"
+    assert written_options(*columns)["metadata.columns"] == "timestamp AS at, topic AS __metadata_2"
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (metadata("x", "timstamp", sql.TimestampType()), "'x' is of unknown metadata 'timstamp'; did you mean 'times"),
+        (metadata("x", "value.source.table", sql.StringType()), "unknown metadata 'value.source.table'"),
+        (metadata("x", "offset", sql.BooleanType()), "'offset' of type BIGINT, which cannot become BOOLEAN"),
+        (metadata("x", "headers", sql.StringType()), "MAP<STRING,BINARY>, which cannot become STRING"),
+    ],
+)
+def test_metadata_that_cannot_be_read_is_refused(column, said):
+    with pytest.raises(SchemaError, match="table 'orders'") as error:
+        KafkaTableFactory().source(describe(ID, column))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["offset", "leader-epoch", "timestamp-type", "value.database"])
+def test_metadata_that_is_read_only_must_be_virtual_in_a_write(key):
+    with pytest.raises(SchemaError, match=f"metadata '{key}', which can only be read: declare it VIRTUAL"):
+        KafkaTableFactory().sink(describe(ID, metadata("x", key, sql.StringType())))
+    KafkaTableFactory().sink(describe(ID, metadata("x", key, sql.StringType(), is_virtual=True)))
+
+
+def test_metadata_of_a_format_and_changes():
+    table = describe(ID, metadata("t", "value.source.table", sql.StringType()), format="debezium-json")
+    source = KafkaTableFactory().source(table)
+    assert source.changelog_mode == ChangelogMode.ALL
+    assert source.options["changelog.row-kind-column"] == ROW_KIND_COLUMN
+    assert KafkaTableFactory().sink(describe(ID, format="debezium-json")).changelog_mode == ChangelogMode.ALL
+    assert KafkaTableFactory().sink(describe(ID)).changelog_mode == ChangelogMode.INSERT_ONLY
+
+
+def test_a_bounded_table():
+    assert not KafkaTableFactory().source(describe()).is_bounded
+    assert KafkaTableFactory().source(describe(**{"scan.bounded.mode": "latest-offset"})).is_bounded
+    assert not KafkaTableFactory().source(describe(**{"scan.bounded.mode": "unbounded"})).is_bounded
+
+
+@pytest.mark.parametrize("option", ["columns", "metadata.columns", "table-name", "changelog.row-kind-column"])
+def test_options_of_reads_without_a_table_are_refused(option):
+    with pytest.raises(OptionsError, match=rf"table 'orders' .*'{option}'"):
+        read_options(**{option: "topic"})
+
+
+def test_errors_are_those_of_the_data_source_with_the_table():
+    with pytest.raises(OptionsError, match=r"wrong table 'orders' options: unknown option 'scan.startup.mod'; did you"):
+        read_options(**{"scan.startup.mod": "x"})
+
+
+def test_parallelism_is_a_number():
+    assert "sink.parallelism" not in written_options(**{"sink.parallelism": "3"})
+    with pytest.raises(OptionsError, match=r"'sink.parallelism': expected a whole number above 0; got 'many'"):
+        written_options(**{"sink.parallelism": "many"})
+
+
+def test_the_deprecated_name_of_the_guarantee_is_known(caplog):
+    written_options(**{"sink.semantic": "none"})
+
+
+def test_no_secret_is_shown():
+    table = describe(**{"properties.sasl.password": "hunter2", "properties.sasl.username": "me"})
+    assert "hunter2" not in repr(KafkaTableFactory().source(table).options)
