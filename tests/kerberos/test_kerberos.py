@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from millrace.errors import ClientError
+from millrace.errors import ClientError, OptionsError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.property_translation import translate
 from millrace.options.secrets import Properties
@@ -174,3 +174,11 @@ def test_a_login_that_fails_is_told_with_what_to_do(alone, kerberized, wrong):
 
     with pytest.raises(ClientError, match=told):
         alone.topics(**properties(kerberized))
+
+
+def test_a_second_principal_is_refused(alone, kerberized):
+    kerberized.broker.create_topic("of-one")
+    assert "of-one" in alone.topics(**by_keytab(kerberized.keytab))
+
+    with pytest.raises(OptionsError, match="this process has logged in as 'alice' and cannot be 'bob' too"):
+        alone.topics(**by_keytab(kerberized.keytab_of_bob, principal="bob"))

@@ -10,6 +10,7 @@ from pathlib import Path
 from millrace.errors import OptionsError
 from millrace.kafka.security.provider_login import EXTENSIONS, PROVIDER
 from millrace.kafka.security.stores import KeyPasswordError, Store, StoreError, StorePasswordError, read_store
+from millrace.kafka.security.ticket_caches import TICKET_CACHES
 from millrace.kafka.security.tokens import token_callback
 from millrace.options.files import FindFile, find_file
 from millrace.options.secrets import Properties
@@ -108,11 +109,13 @@ def client_settings(client: Properties, find: FindFile = find_file) -> Propertie
         find: Finds a file by the name that an option gives, or raises a `ValueError`.
 
     Raises:
-        OptionsError: A file is missing, a password is wrong, or a store cannot be read or does not hold what it must.
+        OptionsError: A file is missing, a password is wrong, or a store cannot be read or does not hold what it must;
+            or this process has logged in another principal of Kerberos.
         ClientError: The token provider has no token.
         MachineError: The token provider's library is not installed.
     """
     settings = _file_settings(client, find)
+    TICKET_CACHES.check(settings)
     if PROVIDER not in client:
         return settings
     extensions = settings.get(EXTENSIONS, "")
