@@ -21,6 +21,8 @@ ORDERS = (
     "frequent-countries",
     "copied-orders",
     "order-changes",
+    "order-totals",
+    "latest-orders",
     "typed-orders",
     "dirty-orders",
     "dead-orders",

@@ -99,7 +99,7 @@ def test_rows_have_one_of_the_statuses() -> None:
 
 
 def test_no_row_of_the_reference_is_missing() -> None:
-    assert len(ROWS) == 422
+    assert len(ROWS) == 423
 
 
 def test_the_overview_counts_the_rows() -> None:

@@ -58,6 +58,15 @@ class Payloads:
                 self._size = sum(map(len, filter(None, self._items or ())))
         return self._size
 
+    @property
+    def null_count(self) -> int:
+        """The number of null payloads."""
+        if self._array is not None:
+            return self._array.null_count
+        items = self._items or ()
+        # A list without nulls or empty payloads is seen through much faster
+        return 0 if all(items) else sum(item is None for item in items)
+
     def __len__(self) -> int:
         return self._length
 

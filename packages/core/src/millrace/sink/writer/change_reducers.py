@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from itertools import compress, islice
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +36,23 @@ class Changes(NamedTuple):
     def select(self, indices: Sequence[int]) -> Changes:
         """Return the changes at these indices."""
         return Changes(self.rows.take(pa.array(indices, pa.int64())), [self.keys[index] for index in indices])
+
+
+class Selection(NamedTuple):
+    """Some of the buffered changes.
+
+    Attributes:
+        positions: The positions of their rows.
+        keys: The key of each.
+    """
+
+    positions: list[int]
+    keys: list[bytes]
+
+    def extend(self, other: Selection) -> None:
+        """Add others behind them."""
+        self.positions.extend(other.positions)
+        self.keys.extend(other.keys)
 
 
 class ChangeReducer(ABC):
@@ -113,50 +130,57 @@ class LatestChangeBuffer(ChangeReducer):
         self._interval_s = interval_s
         self._clock = clock
         self._last_flush = clock()
+        # A position is a row's index in all chunks
         self._chunks: list[pa.RecordBatch] = []
         self._count = 0
         self._latest: dict[bytes, int] = {}
 
     def add(self, changes: Changes) -> Iterator[Changes]:
-        """Yield what each flush writes: see `ChangeReducer.add`."""
+        """Yield what flushes write: see `ChangeReducer.add`."""
         if self._interval_s is not None and self._clock() - self._last_flush >= self._interval_s:
             yield from self.finish()
+        first, count = self._count, len(changes.keys)
+        self._chunks.append(changes.rows)
+        self._count += count
+        # What several flushes write is yielded together, since small batches are built slowly
+        flushed = Selection([], [])
         start = 0
-        while start < len(changes.keys):
-            start += self._buffer(changes, start)
+        while start < count:
+            # As many rows as cannot make it overfull
+            stop = min(start + self._max_keys - len(self._latest), count)
+            positions = range(first + start, first + stop)
+            self._latest.update(zip(changes.keys[start:stop], positions, strict=True))
+            start = stop
             if len(self._latest) == self._max_keys:
-                yield from self.finish()
-        if self._count > max(_COMPACTION_ROWS, 2 * len(self._latest)):
-            self._replace_by(self._reduced())
+                flushed.extend(self._take_latest())
+        if flushed.positions:
+            yield Changes(self._rows_at(flushed.positions), flushed.keys)
+            self._last_flush = self._clock()
+        if flushed.positions or self._count > max(_COMPACTION_ROWS, 2 * len(self._latest)):
+            self._compact()
 
     def finish(self) -> Iterator[Changes]:
         """Yield the latest changes that are buffered: see `ChangeReducer.finish`."""
         self._last_flush = self._clock()
-        if self._latest:
-            reduced = self._reduced()
-            self._reset()
-            yield reduced
+        latest = self._take_latest()
+        if latest.positions:
+            yield Changes(self._rows_at(latest.positions), latest.keys)
+            self._compact()
 
-    def _buffer(self, changes: Changes, start: int) -> int:
-        """Buffer as many rows from ``start`` as cannot make it overfull, and return how many."""
-        stop = min(start + self._max_keys - len(self._latest), len(changes.keys))
-        positions = range(self._count, self._count + stop - start)
-        self._latest.update(zip(islice(changes.keys, start, stop), positions, strict=True))
-        self._chunks.append(changes.rows.slice(start, stop - start))
-        self._count += stop - start
-        return stop - start
+    def _take_latest(self) -> Selection:
+        """Return the latest changes in their order, and forget them."""
+        keys = list(self._latest)
+        positions = np.fromiter(self._latest.values(), np.int64, len(keys))
+        self._latest = {}
+        order = np.argsort(positions)
+        return Selection(positions[order].tolist(), [keys[index] for index in order.tolist()])
 
-    def _reduced(self) -> Changes:
-        by_position = sorted(zip(self._latest.values(), self._latest, strict=True))
-        positions = pa.array([position for position, _ in by_position], pa.int64())
-        rows = pa.concat_batches(self._chunks).take(positions)
-        return Changes(rows, [key for _, key in by_position])
+    def _rows_at(self, positions: Sequence[int]) -> pa.RecordBatch:
+        return pa.concat_batches(self._chunks).take(pa.array(positions, pa.int64()))
 
-    def _replace_by(self, reduced: Changes) -> None:
-        self._reset()
-        self._chunks = [reduced.rows]
-        self._count = len(reduced.keys)
-        self._latest = dict(zip(reduced.keys, range(self._count), strict=True))
-
-    def _reset(self) -> None:
-        self._chunks, self._count, self._latest = [], 0, {}
+    def _compact(self) -> None:
+        """Drop the rows that are not the latest of their key."""
+        positions, keys = self._take_latest()
+        self._chunks = [self._rows_at(positions)] if positions else []
+        self._count = len(positions)
+        self._latest = dict(zip(keys, range(self._count), strict=True))

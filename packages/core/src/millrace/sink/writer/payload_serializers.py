@@ -134,11 +134,11 @@ class UpsertSerializer(PayloadSerializer):
         return Payloads([None if flag else next(upserts) for flag in flags])
 
     def _without_nulls(self, values: Payloads) -> Payloads:
-        items = values.to_list()
-        if None in items:
+        if values.null_count:
+            row = values.to_list().index(None)
             raise MessageError(
-                f"row {items.index(None)} has a null value and is not deleted, but readers of an upsert table take a "
-                f"null value for a delete. To delete it, write the row kind -D; else replace NULL in its column, or "
-                f"choose a format that can write NULL, such as 'json'"
+                f"row {row} has a null value and is not deleted, but readers of an upsert table take a null value "
+                f"for a delete. To delete it, write the row kind -D; else replace NULL in its column, or choose a "
+                f"format that can write NULL, such as 'json'"
             )
         return values

@@ -43,7 +43,7 @@ class UpsertRecordBuilder:
             MessageError: A row has no key or an unknown row kind; or as `RecordBuilder.build`.
         """
         self._check(rows)
-        keys = self._keys.serialize_rows(self._topic, rows).to_list()
+        keys = self._keys.serialize_rows(self._topic, rows)
         changes: Iterable[Changes] = [Changes(rows, _without_nulls(keys))]
         for reducer in self._reducers:
             changes = chain.from_iterable(map(reducer.add, changes))
@@ -87,8 +87,8 @@ def _reducers(options: SinkOptions, row_kind_column: str | None) -> Sequence[Cha
     return reducers
 
 
-def _without_nulls(keys: Sequence[bytes | None]) -> Sequence[bytes]:
-    present = [key for key in keys if key is not None]
-    if len(present) < len(keys):
-        raise MessageError(f"row {keys.index(None)} has a null key, as the format of keys ('key.format') writes it")
-    return present
+def _without_nulls(keys: Payloads) -> Sequence[bytes]:
+    items = keys.to_list()
+    if keys.null_count:
+        raise MessageError(f"row {items.index(None)} has a null key, as the format of keys ('key.format') writes it")
+    return cast(Sequence[bytes], items)
