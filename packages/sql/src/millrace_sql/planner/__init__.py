@@ -1,1 +1,6 @@
 """Plan queries: find their tables, derive the changelog of every step, and rewrite them for Spark."""
+
+from millrace_sql.planner.model import InputColumn, InputTable, QueryPlan, Scan, TableLookup, ViewQuery
+from millrace_sql.planner.plan import SparkPlan, plan_query
+
+__all__ = ["InputColumn", "InputTable", "QueryPlan", "Scan", "SparkPlan", "TableLookup", "ViewQuery", "plan_query"]

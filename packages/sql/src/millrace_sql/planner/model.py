@@ -61,6 +61,7 @@ class InputTable:
         changelog_mode: The kinds of rows that its connector reads; meaningless for a view.
         view: Of a view: its query.
         is_bounded: Whether a stream of it ends by itself.
+        is_static: Whether streams read it as a batch, as they do a table that is only looked up.
         origin: What the table environment knows the table by; the planner only hands it back in a `Scan`.
     """
 
@@ -70,6 +71,7 @@ class InputTable:
     changelog_mode: ChangelogMode = ChangelogMode.INSERT_ONLY
     view: ViewQuery | None = None
     is_bounded: bool = False
+    is_static: bool = False
     origin: object = field(default=None, compare=False, repr=False)
 
 
@@ -81,11 +83,14 @@ class Scan:
         view_name: A generated name, unique in the session, under which the query reads the table's rows.
         table: The table, never a view.
         needs_update_before: Whether an operation of the query needs the old rows of updates (``-U``).
+        is_lookup: Of a stream: whether it is read as a batch at the beginning of each micro-batch, for a join with the
+            table's current rows.
     """
 
     view_name: str
     table: InputTable
     needs_update_before: bool
+    is_lookup: bool = False
 
 
 class QueryPlan(ABC):
@@ -113,7 +118,9 @@ class QueryPlan(ABC):
         """Return its steps as a tree, the result first, each with its changelog mode."""
 
     @abstractmethod
-    def execute(self, spark: SparkSession, read: Callable[[Scan], DataFrame]) -> DataFrame:
+    def execute(
+        self, spark: SparkSession, read: Callable[[Scan], DataFrame], state_location: str | None = None
+    ) -> DataFrame:
         """Return the result, lazily: a stream when the scans are streams.
 
         A result that is not insert-only has the column `ROW_KIND_COLUMN`, last.
@@ -122,6 +129,10 @@ class QueryPlan(ABC):
             spark: The session.
             read: Reads a scan: the table's columns, computed ones and the watermark included, and `ROW_KIND_COLUMN`
                 unless the table is insert-only.
+            state_location: Of a stream: a folder of its checkpoint for what the plan keeps between micro-batches.
+
+        Raises:
+            SqlError: Spark cannot analyse the query.
         """
 
     @property

@@ -1,0 +1,286 @@
+"""Walk a query from its tables to its result, and rewrite what Spark cannot run as it is."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from millrace.contracts import ChangelogMode
+from millrace_sql.planner.dialect.tokens import Edit
+from millrace_sql.planner.model import InputTable, Scan, TableLookup
+from millrace_sql.planner.query_text import QueryText, apply_edits, parse_query
+from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, quoted, spark_sql
+from millrace_sql.planner.state import StateStage
+from millrace_sql.planner.steps import Step
+from millrace_sql.planner.stream_select import plan_stream_select
+from millrace_sql.planner.stream_union import plan_stream_union
+from millrace_sql.statements import Identifier
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Names = Mapping[str, Relation]
+"""The common table expressions that a query can name, in lower case."""
+
+
+@dataclass
+class Analysis:
+    """A walk through a query, and what it found.
+
+    Attributes:
+        streaming: Whether the query is a stream.
+        update_before: The scans that must read old rows of updates, by number, as earlier walks found.
+        scans: The scans, in the order in which the query names them.
+        asked: The scans whose old rows of updates something needs, found by this walk.
+        is_rewritten: Whether Spark gets the text of the rewritten tree; else it gets the user's, with tables replaced.
+        stages: What Python keeps state for, before the query itself.
+        output_mode: Spark's output mode.
+    """
+
+    streaming: bool
+    update_before: frozenset[int] = frozenset()
+    scans: list[Scan] = field(default_factory=list)
+    asked: set[int] = field(default_factory=set)
+    is_rewritten: bool = False
+    stages: list[StateStage] = field(default_factory=list)
+    output_mode: str = "append"
+    _edits: dict[int, list[Edit]] = field(default_factory=dict)
+
+    def ask_for_old_rows(self, relation: Relation) -> None:
+        """Note that an operation needs the old rows of a relation's updates."""
+        self.asked |= relation.scans
+
+    def text_of(self, query: QueryText) -> str:
+        """Return the user's text of a query, with the names of its tables replaced."""
+        return apply_edits(query.text, tuple(sorted(self._edits.get(id(query), []))))
+
+    def edit(self, query: QueryText, start: int, end: int, replacement: str) -> None:
+        """Replace a part of a query's text."""
+        self._edits.setdefault(id(query), []).append(Edit(start, end, replacement))
+
+    def query(self, text: QueryText, node: exp.Expr, tables: TableLookup, names: Names) -> Relation:
+        """Analyse a query, rewriting its tree in place."""
+        from sqlglot import exp
+
+        for cte in node.args["with_"].expressions if node.args.get("with_") else ():
+            relation = self.query(text, cte.this, tables, names)
+            names = {**names, cte.alias.lower(): _renamed(cte, relation)}
+        if isinstance(node, exp.Subquery):
+            self._refuse_modifiers(text, node)
+            return self.query(text, node.this, tables, names)
+        if isinstance(node, exp.SetOperation):
+            sides = tuple(self.query(text, side, tables, names) for side in (node.left, node.right))
+            if self.streaming:
+                return plan_stream_union(self, text, node, sides)
+            step = Step(
+                "Union" if isinstance(node, exp.Union) else type(node).__name__,
+                (),
+                INSERT_ONLY,
+                tuple(side.step for side in sides),
+            )
+            return Relation(step, sides[0].columns)
+        if not isinstance(node, exp.Select):
+            return Relation(Step("Values", (), INSERT_ONLY), is_static=True)
+        sources = tuple(self._sources(text, node, tables, names))
+        nested = tuple(self.query(text, query, tables, names) for query in _nested_queries(node))
+        if self.streaming:
+            return plan_stream_select(self, text, node, sources, nested)
+        return _batch_select(node, sources)
+
+    def _refuse_modifiers(self, text: QueryText, node: exp.Expr) -> None:
+        if self.streaming and (node.args.get("order") or node.args.get("limit")):
+            raise text.error(
+                "a stream cannot be sorted or cut: leave out ORDER BY and LIMIT, or run the query as a batch", node
+            )
+
+    def _sources(self, text: QueryText, node: exp.Select, tables: TableLookup, names: Names) -> Iterator[Source]:
+        from_ = node.args.get("from_")
+        joins: list[exp.Join] = node.args.get("joins") or []
+        for item, join in (*(((from_.this, None),) if from_ else ()), *((join.this, join) for join in joins)):
+            yield from self._source(text, item, join, tables, names)
+
+    def _source(
+        self, text: QueryText, node: exp.Expr, join: exp.Join | None, tables: TableLookup, names: Names
+    ) -> Iterator[Source]:
+        from sqlglot import exp
+
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            is_temporal = node.parts[-1].meta.get("end") in text.temporal
+            relation = self._table(text, node, tables, names)
+            yield Source(node.alias_or_name, relation, node, join, is_temporal)
+        elif isinstance(node, exp.Subquery):
+            yield Source(node.alias, self.query(text, node.this, tables, names), node, join)
+        else:
+            # A table function, VALUES or a lateral view: Spark computes it from constants, or from the row beside it
+            yield Source(node.alias_or_name, Relation(Step("Values", (), INSERT_ONLY), is_static=True), node, join)
+        for inner in node.args.get("joins") or ():
+            yield from self._source(text, inner.this, inner, tables, names)
+
+    def _table(self, text: QueryText, node: exp.Table, tables: TableLookup, names: Names) -> Relation:
+        parts = tuple(part.name for part in node.parts)
+        if len(parts) == 1 and parts[0].lower() in names:
+            return names[parts[0].lower()]
+        position = text.position_of(node)
+        identifier = Identifier(parts, position) if position else Identifier(parts)
+        last = node.parts[-1].meta["end"]
+        table = tables(identifier, text.hints.get(last, {}))
+        if table.view is not None:
+            return self._view(text, node, table)
+        view_name, relation = self._scan(table, is_lookup=last in text.temporal)
+        self._replace(text, node, quoted(view_name), view_name)
+        return relation
+
+    def _replace(self, text: QueryText, node: exp.Table, replacement: str, view_name: str) -> None:
+        """Put the generated name of a scan into text and tree, under the name that the query knows."""
+        from sqlglot import exp
+
+        name = node.parts[-1].name
+        has_alias = bool(node.alias) or bool(node.args.get("sample"))
+        alias = "" if has_alias else f" AS {quoted(name)}"
+        self.edit(text, node.parts[0].meta["start"], node.parts[-1].meta["end"] + 1, replacement + alias)
+        node.set("db", None)
+        node.set("catalog", None)
+        node.set("this", exp.to_identifier(view_name, quoted=True))
+        if not has_alias:
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+
+    def _scan(self, table: InputTable, *, is_lookup: bool) -> tuple[str, Relation]:
+        number = len(self.scans)
+        view_name = f"millrace_{uuid.uuid4().hex[:12]}_{table.identifier.parts[-1]}"
+        needs_old = "-U" in table.changelog_mode.row_kinds and (
+            not self.streaming or is_lookup or not table.primary_key or number in self.update_before
+        )
+        self.scans.append(Scan(view_name, table, needs_old, is_lookup=self.streaming and is_lookup))
+        mode = table.changelog_mode if self.streaming and not is_lookup else INSERT_ONLY
+        if not needs_old:
+            mode = ChangelogMode(mode.row_kinds - {"-U"})
+        shown = ", ".join(table.identifier.parts)
+        fields = f"fields=[{', '.join(column.name for column in table.columns)}]"
+        step = Step("LookupTable" if is_lookup else "TableSourceScan", (f"table=[[{shown}]]", fields), mode)
+        return view_name, Relation(
+            step,
+            tuple(column.name for column in table.columns),
+            {column.name.lower(): column.type for column in table.columns},
+            frozenset(column.name.lower() for column in table.columns if column.is_event_time),
+            tuple(name.lower() for name in table.primary_key),
+            frozenset() if mode.is_insert_only else frozenset({number}),
+            is_static=table.is_static or is_lookup,
+            origin="" if mode.is_insert_only else step.operation,
+        )
+
+    def _view(self, text: QueryText, node: exp.Table, table: InputTable) -> Relation:
+        from sqlglot import exp
+
+        assert table.view is not None  # noqa: S101 - the caller asked
+        inner = parse_query(table.view.query)
+        relation = self.query(inner, inner.tree, table.view.tables, {})
+        name, columns = node.parts[-1].name, table.view.columns
+        body = f"({self.text_of(inner)})"
+        subquery: Any = exp.Subquery(this=inner.tree)
+        if columns:
+            relation = _with_names(relation, columns)
+            names = (*columns, *(("__row_kind",) if relation.is_changelog else ()))
+            renamed = f"{body} AS {quoted(name)}({', '.join(map(quoted, columns))})"
+            body = f"(SELECT * FROM {renamed})"  # noqa: S608 - a query of the user's, which Spark parses
+            subquery.set("alias", _alias(name, names))
+            subquery = exp.Subquery(this=exp.select("*").from_(subquery))
+        has_alias = bool(node.alias)
+        subquery.set("alias", node.args.get("alias") if has_alias else _alias(name, ()))
+        self.edit(
+            text,
+            node.parts[0].meta["start"],
+            node.parts[-1].meta["end"] + 1,
+            body if has_alias else f"{body} AS {quoted(name)}",
+        )
+        subquery.set("joins", node.args.get("joins"))
+        node.replace(subquery)
+        return relation
+
+
+def _alias(name: str, columns: tuple[str, ...]) -> exp.TableAlias:
+    from sqlglot import exp
+
+    identifiers = [exp.to_identifier(column, quoted=True) for column in columns]
+    return exp.TableAlias(this=exp.to_identifier(name, quoted=True), columns=identifiers)
+
+
+def _renamed(cte: exp.CTE, relation: Relation) -> Relation:
+    """Return a common table expression's relation under the column names that it lists, which get that of row kinds."""
+    from sqlglot import exp
+
+    alias = cte.args["alias"]
+    names = tuple(column.name for column in alias.columns)
+    if not names:
+        return relation
+    if relation.is_changelog:
+        alias.set("columns", [*alias.columns, exp.to_identifier("__row_kind")])
+    return _with_names(relation, names)
+
+
+def _with_names(relation: Relation, names: tuple[str, ...]) -> Relation:
+    if relation.columns is None or len(relation.columns) != len(names):
+        return replace(relation, columns=names, types={}, key=(), event_time=frozenset())
+    renamed = {old.lower(): new.lower() for old, new in zip(relation.columns, names, strict=True)}
+    return replace(
+        relation,
+        columns=names,
+        types={renamed[name]: type_ for name, type_ in relation.types.items() if name in renamed},
+        key=tuple(renamed[name] for name in relation.key),
+        event_time=frozenset(renamed[name] for name in relation.event_time if name in renamed),
+    )
+
+
+def _nested_queries(node: exp.Select) -> Iterator[exp.Expr]:
+    """Yield the queries within a query's expressions, such as that of IN; not those of FROM and WITH."""
+    from sqlglot import exp
+
+    waiting: list[exp.Expr] = []
+    for name, value in node.args.items():
+        if name in {"from_", "with_"}:
+            continue
+        items = value if isinstance(value, list) else [value]
+        waiting += [part for item in items if isinstance(item, exp.Expression) for part in _expressions_of(item)]
+    while waiting:
+        item = waiting.pop(0)
+        if isinstance(item, exp.Query) and not isinstance(item, exp.Subquery):
+            yield item
+        else:
+            waiting += list(item.iter_expressions())
+
+
+def _expressions_of(item: exp.Expr) -> Iterator[exp.Expr]:
+    from sqlglot import exp
+
+    if isinstance(item, exp.Join):
+        yield from (item.args["on"],) if isinstance(item.args.get("on"), exp.Expression) else ()
+    else:
+        yield item
+
+
+def _batch_select(node: exp.Select, sources: tuple[Source, ...]) -> Relation:
+    """Return the relation of a query of a batch, which Spark runs as it is."""
+    from sqlglot import exp
+
+    step: Step | None = None
+    for source in sources:
+        kind = "Join" if step is not None else ""
+        step = (
+            Step(kind, _join_details(source), INSERT_ONLY, (step, source.relation.step))
+            if step
+            else source.relation.step
+        )
+    inputs = (step,) if step else ()
+    details = [f"select=[{', '.join(spark_sql(item) for item in node.expressions)}]"]
+    if where := node.args.get("where"):
+        details.append(f"where=[{spark_sql(where.this)}]")
+    aggregates = node.args.get("group") is not None or any(item.find(exp.AggFunc) for item in node.expressions)
+    return Relation(Step("Aggregate" if aggregates else "Calc", tuple(details), INSERT_ONLY, inputs))
+
+
+def _join_details(source: Source) -> tuple[str, ...]:
+    assert source.join is not None  # noqa: S101 - only the first source has no join
+    condition = source.join.args.get("on")
+    kind = f"joinType=[{' '.join(filter(None, (source.join.side, source.join.kind or 'INNER')))}]"
+    return (kind, *((f"where=[{spark_sql(condition)}]",) if condition is not None else ()))

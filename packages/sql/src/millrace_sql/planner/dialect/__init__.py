@@ -1,0 +1,1 @@
+"""Spell as Spark does what Flink's dialect spells otherwise."""

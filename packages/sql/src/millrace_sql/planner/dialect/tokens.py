@@ -1,0 +1,167 @@
+"""Rewrite types, functions and clauses of Flink's dialect, token by token, before a query is parsed.
+
+The rest of the text stays as it is, so that Spark gets the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from millrace_sql.errors import SqlError
+from millrace_sql.planner.dialect.functions import rewrite_call
+from millrace_sql.planner.dialect.types import rewrite_type
+
+if TYPE_CHECKING:
+    from sqlglot.tokens import Token
+
+    from millrace_sql.statements import Position
+
+
+@dataclass(frozen=True, order=True)
+class Edit:
+    """A part of a text, from `start` up to `end`, and what replaces it."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class TokenRewriter:
+    """Find the edits that a query needs.
+
+    Args:
+        text: The query.
+        tokens: Its tokens.
+        place: Returns the place in the script of an offset in the text.
+
+    Attributes:
+        temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows; filled by `edits`.
+    """
+
+    def __init__(self, text: str, tokens: list[Token], place: Callable[[int], Position]) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._place = place
+        self.temporal: set[int] = set()
+
+    def edits(self) -> list[Edit]:
+        """Return the edits, in order.
+
+        Raises:
+            SqlError: Something cannot be rewritten; the message has Spark's spelling.
+        """
+        return list(self._edits(0, len(self._tokens)))
+
+    def _edits(self, begin: int, end: int) -> Iterator[Edit]:
+        index = begin
+        while index < end:
+            found = self._system_time(index) or self._table_keyword(index) or self._cast(index) or self._call(index)
+            if found is None:
+                index += 1
+                continue
+            edits, index = found
+            yield from edits
+
+    def _word(self, index: int) -> str:
+        if not 0 <= index < len(self._tokens):
+            return ""
+        token = self._tokens[index]
+        # A quoted name is no keyword
+        return "" if self._text[token.start : token.start + 1] in "`'\"" else token.text.upper()
+
+    def closing(self, opening: int) -> int:
+        """Return the index of the token that closes the parenthesis at an index, or the number of tokens."""
+        depth = 0
+        for index in range(opening, len(self._tokens)):
+            depth += {"(": 1, ")": -1}.get(self._word(index), 0)
+            if depth == 0:
+                return index
+        return len(self._tokens)
+
+    def _system_time(self, index: int) -> tuple[list[Edit], int] | None:
+        words = [self._word(index + step) for step in range(4)]
+        if words != ["FOR", "SYSTEM_TIME", "AS", "OF"] or index == 0:
+            return None
+        last = index + 4
+        while self._word(last + 1) == ".":
+            last += 2
+        if self._word(last + 1) == "(":
+            last = self.closing(last + 1)
+        self.temporal.add(self._tokens[index - 1].end)
+        start, end = self._tokens[index].start, self._tokens[min(last, len(self._tokens) - 1)].end + 1
+        return [Edit(start, end, " " * (end - start))], last + 1
+
+    def _table_keyword(self, index: int) -> tuple[list[Edit], int] | None:
+        """Leave out TABLE in ``TUMBLE(TABLE t, ...)`` and ``TUMBLE(DATA => TABLE t, ...)``."""
+        if self._word(index) != "TABLE" or self._word(index - 1) not in {"(", "=>"} or self._word(index + 1) == "(":
+            return None
+        return [self._blank(index)], index + 1
+
+    def _blank(self, index: int) -> Edit:
+        token = self._tokens[index]
+        return Edit(token.start, token.end + 1, " " * (token.end + 1 - token.start))
+
+    def _cast(self, index: int) -> tuple[list[Edit], int] | None:
+        if self._word(index) not in {"CAST", "TRY_CAST"} or self._word(index + 1) != "(":
+            return None
+        close = self.closing(index + 1)
+        depth, at = 0, close
+        for step in range(index + 2, close):
+            depth += {"(": 1, ")": -1}.get(self._word(step), 0)
+            if depth == 0 and self._word(step) == "AS":
+                at = step
+        return [*self._edits(index + 2, at), *self._type_edits(at + 1, close)], close + 1
+
+    def _type_edits(self, begin: int, end: int) -> Iterator[Edit]:
+        index = begin
+        while index < end:
+            words = [self._word(step) for step in range(index, end)]
+            try:
+                found = rewrite_type(words)
+            except ValueError as error:
+                raise SqlError(str(error), self._place(self._tokens[index].start)) from None
+            if found is None:
+                index += 1
+                continue
+            count, replacement = found
+            yield Edit(self._tokens[index].start, self._tokens[index + count - 1].end + 1, replacement)
+            index += count
+
+    def _call(self, index: int) -> tuple[list[Edit], int] | None:
+        if self._word(index + 1) not in {"(", "["} or self._word(index - 1) == ".":
+            return None
+        name, close = self._word(index), self.closing(index + 1)
+        if not name or not (name[0].isalpha() or name[0] == "_"):
+            return None
+        try:
+            replacement = rewrite_call(name, self._word(index + 1), lambda: self._arguments(index + 2, close))
+        except ValueError as error:
+            raise SqlError(str(error), self._place(self._tokens[index].start)) from None
+        if replacement is None:
+            return None
+        return [Edit(self._tokens[index].start, self._tokens[close].end + 1, replacement)], close + 1
+
+    def _arguments(self, begin: int, end: int) -> list[list[str]]:
+        """Return the texts of a call's arguments, each cut into its words at its top level, rewritten themselves."""
+        arguments: list[list[str]] = [[]]
+        index = begin
+        while index < end:
+            if self._word(index) == ",":
+                arguments.append([])
+                index += 1
+                continue
+            last = self.closing(index) if self._word(index) == "(" else index
+            last = self.closing(index + 1) if self._word(index + 1) == "(" and index + 1 < end else last
+            arguments[-1].append(self._rewritten(index, last + 1))
+            index = last + 1
+        return [] if arguments == [[]] else arguments
+
+    def _rewritten(self, begin: int, end: int) -> str:
+        start, stop = self._tokens[begin].start, self._tokens[end - 1].end + 1
+        parts, copied = [], start
+        for edit in sorted(self._edits(begin, end)):
+            parts += [self._text[copied : edit.start], edit.replacement]
+            copied = edit.end
+        return "".join((*parts, self._text[copied:stop]))

@@ -1,0 +1,197 @@
+"""Plan queries, and run their plans in Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
+from millrace_sql.errors import SqlError
+from millrace_sql.planner.analysis import Analysis
+from millrace_sql.planner.folding import fold
+from millrace_sql.planner.lookups import CurrentRows
+from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
+from millrace_sql.planner.query_text import QueryText, parse_query
+from millrace_sql.planner.reference_query import Reference
+from millrace_sql.planner.relations import Relation, spark_sql
+from millrace_sql.planner.steps import tree_of
+from millrace_sql.statements import Identifier, SqlText
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def plan_query(
+    query: SqlText, tables: TableLookup, *, streaming: bool, sink_mode: ChangelogMode = ChangelogMode.ALL
+) -> SparkPlan:
+    """Plan a query.
+
+    Args:
+        query: The query, in Spark SQL and what of Flink's dialect can be rewritten.
+        tables: Resolves the names of tables.
+        streaming: Whether the query is a stream.
+        sink_mode: The kinds of rows that its result may have. Old rows of updates (``-U``) are read only where an
+            operation of the query needs them, or where these kinds hold them.
+
+    Raises:
+        SqlError: The query is wrong, or its result would not be exact.
+    """
+    tables = _remembered(tables)
+    update_before: frozenset[int] = frozenset()
+    while True:
+        text = parse_query(query)
+        analysis = Analysis(streaming, update_before)
+        relation = analysis.query(text, text.tree, tables, {})
+        if relation.is_changelog and "-U" in sink_mode.row_kinds:
+            analysis.ask_for_old_rows(relation)
+        if analysis.asked <= update_before:
+            break
+        # An operation needs old rows that are not read yet, and what comes of them: walk again
+        update_before |= analysis.asked
+    _check_lookups(text, analysis, relation)
+    return SparkPlan(text, analysis, relation)
+
+
+def _remembered(tables: TableLookup) -> TableLookup:
+    """Return a lookup that resolves each name once, since a query is walked several times."""
+    known: dict[tuple[Identifier, tuple[tuple[str, str], ...]], InputTable] = {}
+
+    def lookup(name: Identifier, hints: Mapping[str, str]) -> InputTable:
+        key = (name, tuple(sorted(hints.items())))
+        if key not in known:
+            known[key] = tables(name, hints)
+        return known[key]
+
+    return lookup
+
+
+def _check_lookups(text: QueryText, analysis: Analysis, relation: Relation) -> None:
+    lookups = [scan for scan in analysis.scans if scan.is_lookup and not scan.table.is_static]
+    if not lookups:
+        return
+    streams = [scan for scan in analysis.scans if not scan.is_lookup and not scan.table.is_static]
+    name = lookups[0].table.identifier.parts[-1]
+    if len(streams) != 1:
+        message = f"a query that looks up {name!r} reads one stream, not {len(streams)}: write one INSERT for each"
+        raise text.error(message)
+    steps, aggregates = [relation.step], []
+    while steps:
+        step = steps.pop()
+        aggregates += [step] if step.name.endswith("Aggregate") else []
+        steps += step.inputs
+    if aggregates:
+        message = (
+            f"{aggregates[0].operation} of rows that are joined with the current ones of {name!r} would count within "
+            "each micro-batch: write the joined rows to a table of their own, and aggregate that"
+        )
+        raise text.error(message)
+
+
+class SparkPlan(QueryPlan):
+    """A query that was analysed, for Spark.
+
+    Args:
+        text: The query, its tree rewritten.
+        analysis: What its analysis found.
+        relation: Its result.
+    """
+
+    def __init__(self, text: QueryText, analysis: Analysis, relation: Relation) -> None:
+        self.scans = tuple(analysis.scans)
+        self._reference = analysis.text_of(text)
+        self._is_rewritten = analysis.is_rewritten
+        self.sql = spark_sql(text.tree) if analysis.is_rewritten else self._reference
+        self.changelog_mode = relation.mode
+        self.changelog_origin = relation.origin
+        self.output_mode = "update" if analysis.output_mode == "update" else "append"
+        self.upsert_key = relation.key
+        self._streaming = analysis.streaming
+        self._stages = tuple(analysis.stages)
+        self._step = relation.step
+        self._position = text.source.position
+        self._lookups: list[tuple[Scan, CurrentRows]] = []
+        self._read: Callable[[Scan], DataFrame] | None = None
+
+    def explain(self) -> str:
+        """Return its steps as a tree, the result first, each with its changelog mode."""
+        return tree_of(self._step)
+
+    @property
+    def runs_per_batch(self) -> bool:
+        """True when stages of a stream must run within each micro-batch, on `apply_to_batch`."""
+        return any(scan.is_lookup and not scan.table.is_static for scan in self.scans)
+
+    def execute(
+        self, spark: SparkSession, read: Callable[[Scan], DataFrame], state_location: str | None = None
+    ) -> DataFrame:
+        """Return the result, lazily: a stream when the scans are streams; see `QueryPlan.execute`."""
+        if self.runs_per_batch:
+            return self._stream_of_lookups(spark, read, state_location)
+        reference = None
+        if self._is_rewritten:
+            reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        for scan in self.scans:
+            self._register(scan, read(scan))
+        for stage in self._stages:
+            self._analysed(partial(stage.create_view, spark))
+        rows = self._analysed(lambda: spark.sql(self.sql))
+        return rows if reference is None else reference.typed(rows)
+
+    def _register(self, scan: Scan, rows: DataFrame) -> None:
+        if not self._streaming:
+            rows = fold(rows, scan)
+        elif not scan.needs_update_before and ROW_KIND_COLUMN in rows.columns:
+            rows = rows.where(f"{ROW_KIND_COLUMN} <> '-U'")
+        rows.createOrReplaceTempView(scan.view_name)
+
+    def _stream_of_lookups(
+        self, spark: SparkSession, read: Callable[[Scan], DataFrame], state_location: str | None
+    ) -> DataFrame:
+        """Return the stream of a query whose other tables are looked up; the query itself runs in each micro-batch."""
+        if state_location is None:
+            raise SqlError(
+                "a join with a table's current rows needs a checkpoint folder, where they are kept", self._position
+            )
+        self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        self._read, self._lookups = read, []
+        stream: DataFrame | None = None
+        for number, scan in enumerate(self.scans):
+            if scan.table.is_static:
+                self._register(scan, read(scan))
+            elif scan.is_lookup:
+                self._lookups.append((scan, CurrentRows(scan, state_location, number)))
+            else:
+                stream = read(scan)
+        assert stream is not None  # noqa: S101 - the plan has one
+        return stream
+
+    def apply_to_batch(self, rows: DataFrame, batch_id: int) -> DataFrame:
+        """Return the result's rows for one micro-batch of what `execute` returned; see `QueryPlan.apply_to_batch`."""
+        if self._read is None:
+            return rows
+        session = rows.sparkSession
+        stream = next(scan for scan in self.scans if not scan.is_lookup and not scan.table.is_static)
+        rows.createOrReplaceTempView(stream.view_name)
+        for scan, current in self._lookups:
+            current.view(session, self._read(scan), batch_id)
+        return session.sql(self.sql)
+
+    def _analysed(self, analyse: Callable[[], Any]) -> Any:
+        """Return what Spark makes of the query, its errors in one sentence."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            return analyse()
+        except AnalysisException as error:
+            message = _first_sentence(str(error))
+            for scan in self.scans:
+                message = message.replace(scan.view_name, scan.table.identifier.parts[-1])
+            raise SqlError(f"Spark cannot analyse the query: {message}", self._position) from None
+
+
+def _first_sentence(message: str) -> str:
+    """Return Spark's message without the plan that follows it."""
+    text = message.split(";\n")[0].split("\n== ")[0].split("\n'")[0]
+    text = " ".join(text.split())
+    return text.split(" SQLSTATE:")[0].split("; line ")[0]

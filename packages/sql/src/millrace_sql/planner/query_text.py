@@ -1,0 +1,168 @@
+"""The text of a query: its tokens, its tree, and the places of both in the user's script."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from millrace_sql.errors import SqlError, SqlSyntaxError
+from millrace_sql.planner.dialect.tokens import Edit, TokenRewriter
+from millrace_sql.statements import Position, SqlText
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+    from sqlglot.errors import ParseError
+    from sqlglot.tokens import Token
+
+DIALECT = "spark"
+
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_OPTIONS = re.compile(r"/\*\+\s*OPTIONS\s*\((?P<options>.*)\)\s*\*/", re.DOTALL | re.IGNORECASE)
+_TEXT = r"'((?:[^']|'')*)'"
+_OPTION = re.compile(rf"\s*{_TEXT}\s*=\s*{_TEXT}\s*(?:,|$)")
+
+
+@dataclass(frozen=True)
+class QueryText:
+    """A query, parsed.
+
+    Attributes:
+        source: As the user wrote it.
+        text: The text that was parsed: the user's, with its types and functions spelt as Spark spells them.
+        tree: The parsed text.
+        hints: Options of a hint, by the offset of the last character of the table's name in `text`.
+        temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows.
+        edits: The differences between the two texts, in order.
+    """
+
+    source: SqlText
+    text: str
+    tree: exp.Expr
+    hints: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    temporal: frozenset[int] = frozenset()
+    edits: tuple[Edit, ...] = ()
+
+    def position_of(self, node: exp.Expr | None) -> Position | None:
+        """Return the place of the first name in a part of the tree; None when it holds no name."""
+        starts = [] if node is None else [part.meta["start"] for part in node.walk() if "start" in part.meta]
+        return place(self.source, original_offset(self.edits, min(starts))) if starts else None
+
+    def error(self, message: str, node: exp.Expr | None = None) -> SqlError:
+        """Return an error at the place of a part of the tree, or of the query."""
+        return SqlError(message, self.position_of(node) or self.source.position)
+
+
+def parse_query(source: SqlText) -> QueryText:
+    """Parse a query.
+
+    Raises:
+        SqlSyntaxError: It is not SQL.
+        SqlError: A part of it is spelt otherwise in Spark and cannot be rewritten.
+    """
+    import sqlglot
+    from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+    try:
+        tokens = sqlglot.tokenize(source.text, dialect=DIALECT)
+    except TokenError as error:
+        raise SqlSyntaxError(
+            f"the query ends within a text or a comment: {_one_line(str(error))}", source.position
+        ) from None
+    hints = dict(_hints(source, tokens))
+    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset))
+    edits = tuple(sorted((*rewriter.edits(), *(edit for _, edit in hints.values()))))
+    text = apply_edits(source.text, edits)
+    try:
+        tree = sqlglot.parse_one(text, dialect=DIALECT)
+    except ParseError as error:
+        raise _syntax_error(source, text, edits, error) from None
+    except SqlglotError as error:  # pragma: no cover - sqlglot raises nothing else for texts that were tokenized
+        raise SqlSyntaxError(_one_line(str(error)), source.position) from None
+    return QueryText(
+        source,
+        text,
+        tree,
+        {moved_offset(edits, end): options for end, (options, _) in hints.items()},
+        frozenset(moved_offset(edits, end) for end in rewriter.temporal),
+        edits,
+    )
+
+
+def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:
+    """Return a text with parts of it replaced; the edits are in order and apart."""
+    parts, copied = [], 0
+    for edit in edits:
+        parts += [text[copied : edit.start], edit.replacement]
+        copied = edit.end
+    return "".join((*parts, text[copied:]))
+
+
+def moved_offset(edits: tuple[Edit, ...], offset: int) -> int:
+    """Return the offset after the edits of a character that none of them replaces."""
+    return offset + sum(len(edit.replacement) - (edit.end - edit.start) for edit in edits if edit.end <= offset)
+
+
+def original_offset(edits: tuple[Edit, ...], offset: int) -> int:
+    """Return the offset before the edits; that of an edit's begin for what it brought."""
+    starts = [moved_offset(edits, edit.start) for edit in edits]
+    index = bisect_right(starts, offset) - 1
+    if index < 0:
+        return offset
+    edit = edits[index]
+    into = offset - starts[index]
+    return edit.start if into < len(edit.replacement) else edit.end + into - len(edit.replacement)
+
+
+def place(source: SqlText, offset: int) -> Position:
+    """Return the place in the script of a character of a query."""
+    before = source.text[:offset]
+    line = before.count("\n")
+    column = offset - (before.rfind("\n") + 1)
+    first = source.position
+    return Position(first.line + line, (first.column if line == 0 else 1) + column) if first.line else first
+
+
+def _hints(source: SqlText, tokens: list[Token]) -> Iterator[tuple[int, tuple[Mapping[str, str], Edit]]]:
+    for before, after in zip(tokens, (*tokens[1:], None), strict=True):
+        begin, end = before.end + 1, after.start if after is not None else len(source.text)
+        for comment in _COMMENT.finditer(source.text, begin, end):
+            if match := _OPTIONS.fullmatch(comment.group()):
+                options = _options(match["options"])
+                if options is None:
+                    message = "a hint of options is written /*+ OPTIONS('key' = 'value', ...) */"
+                    raise SqlSyntaxError(message, place(source, comment.start()))
+                blanks = re.sub(r"[^\n]", " ", comment.group())
+                yield before.end, (options, Edit(comment.start(), comment.end(), blanks))
+
+
+def _options(text: str) -> Mapping[str, str] | None:
+    options, offset = {}, 0
+    while offset < len(text.rstrip()):
+        match = _OPTION.match(text, offset)
+        if match is None:
+            return None
+        options[match[1].replace("''", "'")] = match[2].replace("''", "'")
+        offset = match.end()
+    return options
+
+
+def _syntax_error(source: SqlText, text: str, edits: tuple[Edit, ...], error: ParseError) -> SqlSyntaxError:
+    first = error.errors[0] if error.errors else {}
+    word = (first.get("highlight") or "").strip()
+    # sqlglot counts lines from 1, and its columns to the end of a word
+    line, column = first.get("line") or 1, first.get("col") or 1
+    offset = sum(len(part) + 1 for part in text.split("\n")[: line - 1]) + max(column - max(len(word), 1), 0)
+    description = str(first.get("description") or _one_line(str(error))).rstrip(".")
+    message = (
+        f"the query cannot be parsed at {word!r}: {description}"
+        if word
+        else f"the query cannot be parsed: {description}"
+    )
+    return SqlSyntaxError(message, place(source, original_offset(edits, min(offset, len(text)))))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,84 @@
+"""The query as the user wrote it, over tables of the same columns without rows: what Spark would make of it.
+
+A rewritten query gets its columns' names and types from it. It also shows whether the query means the same to Spark
+after it was parsed and written again by sqlglot, so that no query is rewritten into another one unnoticed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from millrace.contracts import ROW_KIND_COLUMN
+from millrace_sql.errors import SqlError
+from millrace_sql.planner.relations import parse_expression, spark_sql
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from millrace_sql.planner.model import Scan
+
+_EXPRESSION_ID = re.compile(r"#\d+L?|plan_id=\d+|expr_id=\d+")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The columns of a query in a batch.
+
+    Attributes:
+        schema: The columns.
+    """
+
+    schema: StructType
+
+    @classmethod
+    def of(cls, spark: SparkSession, scans: tuple[Scan, ...], sql: str) -> Reference:
+        """Analyse a query over stand-ins of its tables.
+
+        Args:
+            spark: The session.
+            scans: Its tables; views of their names are created, and replaced later by those of their rows.
+            sql: The user's text, with names of the scans.
+
+        Raises:
+            SqlError: Spark understands the query otherwise when it was written anew.
+        """
+        from pyspark.sql import functions
+        from pyspark.sql.types import StructField, StructType
+
+        for scan in scans:
+            schema = StructType([StructField(column.name, column.type) for column in scan.table.columns])
+            # Spark must not see that there are no rows, or it would make nothing of the query
+            row = functions.from_json(functions.col("id").cast("string"), schema).alias("row")
+            spark.range(1).select(row).select("row.*").createOrReplaceTempView(scan.view_name)
+        schema = spark.sql(sql).schema
+        rewritten = spark_sql(parse_expression(sql))
+        if _plan(spark, sql) != _plan(spark, rewritten):
+            message = (
+                "a part of the query cannot be rewritten for a stream of changes without changing its meaning: "
+                f"Spark reads it as written otherwise than {rewritten!r}; write it in plainer SQL"
+            )
+            raise SqlError(message)
+        return cls(schema)
+
+    def typed(self, rows: DataFrame) -> DataFrame:
+        """Return rows of the rewritten query under the names and types of the query as it was written."""
+        from pyspark.sql import functions
+
+        names = [f"__column{number}" for number in range(len(self.schema.fields))]
+        kinds = [ROW_KIND_COLUMN] if ROW_KIND_COLUMN in rows.columns else []
+        typed = [
+            functions.col(name).cast(field.dataType).alias(field.name)
+            for name, field in zip(names, self.schema.fields, strict=True)
+        ]
+        return rows.toDF(*names, *kinds).select(*typed, *kinds)
+
+
+def _plan(spark: SparkSession, sql: str) -> str:
+    """Return the optimized plan of a query, its columns numbered in the order in which they appear."""
+    text = spark.sql(f"EXPLAIN EXTENDED {sql}").collect()[0][0]
+    plan = text.partition("== Optimized Logical Plan ==")[2].partition("== Physical Plan ==")[0]
+    numbers: dict[str, int] = {}
+    return _EXPRESSION_ID.sub(lambda match: f"#{numbers.setdefault(match.group(), len(numbers))}", plan)

@@ -1,0 +1,95 @@
+"""The rows of a part of a query: their columns, what identifies them, and how they change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from millrace.contracts import ChangelogMode
+from millrace_sql.planner.steps import Step
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+INSERT_ONLY = ChangelogMode.INSERT_ONLY
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The result of a table, join or query.
+
+    Attributes:
+        step: The operation that makes it, with the kinds of its rows.
+        columns: Its columns without that of row kinds; None when only Spark knows them.
+        types: Types of columns that are known, by their names in lower case.
+        event_time: The columns with a watermark, in lower case.
+        key: The columns that identify a row, in lower case; empty when none are known.
+        scans: The scans whose old rows of updates (``-U``) would come out as such, if they were asked for.
+        has_state: Whether Spark keeps state for it, so that it has no old rows and no further state after it.
+        is_static: Whether a stream reads it as a batch.
+        origin: The operation that makes it a changelog; empty when it is insert-only.
+    """
+
+    step: Step
+    columns: tuple[str, ...] | None = None
+    types: Mapping[str, Any] = field(default_factory=dict)
+    event_time: frozenset[str] = frozenset()
+    key: tuple[str, ...] = ()
+    scans: frozenset[int] = frozenset()
+    has_state: bool = False
+    is_static: bool = False
+    origin: str = ""
+
+    @property
+    def mode(self) -> ChangelogMode:
+        """The kinds of its rows."""
+        return self.step.mode
+
+    @property
+    def is_changelog(self) -> bool:
+        """True when its rows have a column of row kinds."""
+        return not self.mode.is_insert_only
+
+
+@dataclass(frozen=True)
+class Source:
+    """A relation in FROM.
+
+    Attributes:
+        alias: Its name in the query; empty when it has none.
+        relation: The relation.
+        node: Its place in the tree.
+        join: The join that it is the right side of; None for the first.
+        is_temporal: Whether FOR SYSTEM_TIME AS OF follows it.
+    """
+
+    alias: str
+    relation: Relation
+    node: exp.Expr
+    join: exp.Join | None = None
+    is_temporal: bool = False
+
+
+def spark_sql(node: exp.Expr) -> str:
+    """Return the text of a part of a tree, as Spark spells it."""
+    return node.sql(dialect="spark", comments=False)
+
+
+def parse_expression(text: str) -> Any:
+    """Return the tree of an expression that the planner itself writes."""
+    import sqlglot
+
+    return sqlglot.parse_one(text, dialect="spark")
+
+
+def quoted(name: str) -> str:
+    """Return a name in backquotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def output_name(item: Any) -> str:
+    """Return the name of a selected column: its alias, that of the column itself, or its text."""
+    from sqlglot import exp
+
+    return item.alias_or_name if isinstance(item, exp.Alias | exp.Column | exp.Dot) else spark_sql(item)

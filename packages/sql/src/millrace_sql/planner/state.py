@@ -1,0 +1,231 @@
+"""Aggregates that need all values of a group: MIN, MAX and COUNT(DISTINCT) of rows that may be taken away again.
+
+Spark keeps the values as the state of a Python function, one text for each group; sums and counts beside them are kept
+there too, since a stream has one stateful operation. Values cross as texts, which pandas cannot round.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from typing import TYPE_CHECKING, Any
+
+from millrace_sql.planner.accumulators import Accumulator
+from millrace_sql.planner.relations import spark_sql
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped] # pandas-stubs lag behind pandas
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.state import GroupState
+    from pyspark.sql.types import DataType
+    from sqlglot import exp
+
+_EXACT = Context(prec=200)
+"""Wide enough for any sum of Spark's decimals, so that nothing is rounded."""
+
+
+@dataclass(frozen=True)
+class StateStage:
+    """A grouping whose values Python keeps.
+
+    Attributes:
+        view_name: The view that the query reads: groups, values, number of rows, whether the group is new.
+        query: What is grouped: groups, arguments and the sign of each row.
+        groups: The number of groups.
+        accumulators: What is kept for each group.
+    """
+
+    view_name: str
+    query: exp.Expr
+    groups: int
+    accumulators: tuple[Accumulator, ...]
+
+    def create_view(self, spark: SparkSession) -> None:
+        """Create the view.
+
+        Raises:
+            SqlError: Values of a type cannot be kept.
+        """
+        rows = spark.sql(spark_sql(self.query))
+        types = [rows.schema.fields[self.groups + number].dataType for number in range(len(self.accumulators))]
+        kept = self._kept_rows(rows, types)
+        groups = [f"__group{number}" for number in range(self.groups)]
+        values = [
+            f"{_decoded(f'__value{number}', accumulator, type_)} AS __value{number}"
+            for number, (accumulator, type_) in enumerate(zip(self.accumulators, types, strict=True))
+        ]
+        kept.selectExpr(*groups, *values, "__rows", "__first").createOrReplaceTempView(self.view_name)
+
+    def _kept_rows(self, rows: DataFrame, types: list[DataType]) -> DataFrame:
+        groups = [f"__group{number}" for number in range(self.groups)]
+        values = [
+            f"{_encoded(f'__value{number}', accumulator, type_)} AS __value{number}"
+            for number, (accumulator, type_) in enumerate(zip(self.accumulators, types, strict=True))
+        ]
+        # Rows without GROUP BY are one group; a stateful function needs a key all the same
+        keys = groups or ["__all"]
+        all_rows = [] if groups else ["1 AS __all"]
+        names = [f"__value{number}" for number in range(len(self.accumulators))]
+        from pyspark.sql.types import BooleanType, LongType, StringType, StructField, StructType
+
+        encoded = rows.selectExpr(*groups, *all_rows, *values, "__sign")
+        output = StructType(
+            [
+                *(StructField(name, encoded.schema[name].dataType) for name in keys),
+                *(StructField(name, StringType()) for name in names),
+                StructField("__rows", LongType()),
+                StructField("__first", BooleanType()),
+            ]
+        )
+        kinds = tuple(
+            (_number_type(type_), accumulator.kind) for accumulator, type_ in zip(self.accumulators, types, strict=True)
+        )
+        update = _updater(keys, kinds)
+        return encoded.groupBy(*keys).applyInPandasWithState(update, output, "values STRING", "update", "NoTimeout")
+
+
+def _encoded(column: str, accumulator: Accumulator, type_: DataType) -> str:
+    """Return the text of a value, which orders as the value does where Python reads it."""
+    from millrace_sql.errors import SqlError
+
+    name = type_.typeName()
+    if accumulator.kind == "count":
+        return f"CASE WHEN {column} IS NOT NULL THEN '1' END"
+    if name == "date":
+        return f"CAST(UNIX_DATE({column}) AS STRING)"
+    if name == "timestamp":
+        return f"CAST(UNIX_MICROS({column}) AS STRING)"
+    if name == "binary":
+        return f"HEX({column})"
+    if name in {"float", "double"}:
+        return f"CAST({column} + 0.0D AS STRING)"  # -0.0 is 0.0
+    if name in {
+        "byte",
+        "short",
+        "integer",
+        "long",
+        "decimal",
+        "string",
+        "boolean",
+        "timestamp_ntz",
+        "void",
+        "varchar",
+        "char",
+    }:
+        return f"CAST({column} AS STRING)"
+    function = {"min": "MIN", "max": "MAX", "sum": "SUM"}.get(accumulator.kind, "COUNT(DISTINCT)")
+    message = (
+        f"{function} of {accumulator.argument}: values of type {type_.simpleString()} cannot be kept; use to_json of it"
+    )
+    raise SqlError(message)
+
+
+def _decoded(column: str, accumulator: Accumulator, type_: DataType) -> str:
+    """Return the value of a text."""
+    if accumulator.kind in {"count", "distinct"}:
+        return f"CAST({column} AS BIGINT)"
+    name = type_.typeName()
+    if accumulator.kind == "sum":
+        return f"CAST({column} AS {_type_of_sum(type_)})"
+    if name == "date":
+        return f"DATE_FROM_UNIX_DATE(CAST({column} AS INT))"
+    if name == "timestamp":
+        return f"TIMESTAMP_MICROS(CAST({column} AS BIGINT))"
+    if name == "binary":
+        return f"UNHEX({column})"
+    return f"CAST({column} AS {type_.simpleString()})"
+
+
+def _type_of_sum(type_: Any) -> str:
+    if type_.typeName() == "decimal":
+        return f"DECIMAL({min(type_.precision + 10, 38)},{type_.scale})"
+    return "DOUBLE" if type_.typeName() in {"float", "double"} else "BIGINT"
+
+
+def _number_type(type_: DataType) -> str:
+    """Return how the texts of a type are read: as exact or floating-point numbers, or as texts."""
+    name = type_.typeName()
+    if name in {"float", "double"}:
+        return "float"
+    return "exact" if name in {"byte", "short", "integer", "long", "decimal", "date", "timestamp"} else "text"
+
+
+def _updater(
+    keys: list[str], kinds: tuple[tuple[str, str], ...]
+) -> Callable[[tuple, Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]:
+    """Return the function that adds the rows of a micro-batch to a group's state, and emits its values."""
+
+    def update(key: tuple, batches: Iterator[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
+        import pandas as pd
+
+        existed = state.exists
+        kept: dict[str, Any] = (
+            json.loads(state.get[0]) if existed else {"rows": 0, "values": [_empty(kind) for _, kind in kinds]}
+        )
+        for batch in batches:
+            signs = batch["__sign"].tolist()
+            kept["rows"] += sum(signs)
+            for number, (number_type, kind) in enumerate(kinds):
+                texts = batch[f"__value{number}"].tolist()
+                kept["values"][number] = _added(
+                    kept["values"][number], kind, number_type, zip(texts, signs, strict=True)
+                )
+        results = [
+            _result(value, kind, number_type) for value, (number_type, kind) in zip(kept["values"], kinds, strict=True)
+        ]
+        if kept["rows"] or any(kept["values"]) or keys == ["__all"]:
+            state.update((json.dumps(kept),))
+        elif existed:
+            state.remove()
+        columns: dict[str, list[Any]] = {name: [value] for name, value in zip(keys, key, strict=True)}
+        columns |= {f"__value{number}": [value] for number, value in enumerate(results)}
+        yield pd.DataFrame({**columns, "__rows": [kept["rows"]], "__first": [not existed]})
+
+    return update
+
+
+def _empty(kind: str) -> Any:
+    return 0 if kind == "count" else "0" if kind == "sum" else {}
+
+
+def _added(value: Any, kind: str, number_type: str, rows: Iterator[tuple[str | None, int]]) -> Any:
+    """Return a kept value with the signed rows of a micro-batch."""
+    present = [(text, sign) for text, sign in rows if isinstance(text, str)]
+    if kind == "count":
+        return value + sum(sign for _, sign in present)
+    if kind == "sum" and number_type == "float":
+        return repr(float(value) + sum(float(text) * sign for text, sign in present))
+    if kind == "sum":
+        total = Decimal(value)
+        for text, sign in present:
+            total = _EXACT.add(total, _EXACT.multiply(Decimal(text), Decimal(sign)))
+        return str(total)
+    for text, sign in present:
+        count = value.get(text, 0) + sign
+        if count:
+            value[text] = count
+        else:
+            del value[text]
+    return value
+
+
+def _result(value: Any, kind: str, number_type: str) -> str | None:
+    if kind in {"count", "sum"}:
+        return str(value)
+    present = [text for text, count in value.items() if count > 0]
+    if kind == "distinct":
+        return str(len(present))
+    if not present:
+        return None
+    return (min if kind == "min" else max)(present, key=_NUMBERS.get(number_type, str))
+
+
+def _float_order(text: str) -> tuple[bool, float]:
+    number = float(text)
+    # Spark has NaN above all other numbers
+    return (True, 0.0) if number != number else (False, number)
+
+
+_NUMBERS: dict[str, Callable[[str], Any]] = {"float": _float_order, "exact": Decimal}

@@ -1,0 +1,150 @@
+"""Joins of streams: which of them Spark runs, which see a table's current rows, and which are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from millrace.contracts import ChangelogMode
+from millrace_sql.planner.query_text import QueryText
+from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, spark_sql
+from millrace_sql.planner.steps import Step
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from millrace_sql.planner.analysis import Analysis
+
+_WRITE_FIRST = "write one of them to a table of upsert-kafka, and join a stream with that table"
+
+
+def join_sources(
+    analysis: Analysis, text: QueryText, sources: tuple[Source, ...]
+) -> tuple[Relation, tuple[Source, ...]]:
+    """Return the relation of all sources of a query, and the sources with those that are looked up marked as such.
+
+    Raises:
+        SqlError: Their join would not be exact.
+    """
+    if not sources:
+        return Relation(Step("Values", (), INSERT_ONLY), is_static=True), ()
+    has_stream = any(not source.relation.is_static and not source.relation.is_changelog for source in sources)
+    marked = tuple(
+        _looked_up(analysis, text, source) if has_stream and len(sources) > 1 else source for source in sources
+    )
+    joined = marked[0].relation
+    for source in marked[1:]:
+        joined = _join(analysis, text, joined, source)
+    return joined, marked
+
+
+def keep_order(node: exp.Select, sources: tuple[Source, ...]) -> None:
+    """Send tables that changes are joined with to all tasks: dividing rows anew would mix the changes of a key."""
+    from sqlglot import exp
+
+    tables = [source.alias for source in sources if source.relation.is_static and source.alias]
+    if len(sources) > 1 and tables:
+        broadcast = exp.Anonymous(
+            this="BROADCAST", expressions=[exp.to_identifier(name, quoted=True) for name in tables]
+        )
+        others = node.args["hint"].expressions if node.args.get("hint") else []
+        node.set("hint", exp.Hint(expressions=[*others, broadcast]))
+
+
+def _looked_up(analysis: Analysis, text: QueryText, source: Source) -> Source:
+    """Return a changelog beside a stream as the table of its current rows."""
+    relation = source.relation
+    if not relation.is_changelog:
+        return source
+    if relation.step.name != "TableSourceScan":
+        message = (
+            f"a stream can be joined with a table's current rows, not with the changes of {relation.origin}: "
+            "write its result to a table of upsert-kafka, and join that"
+        )
+        raise text.error(message, source.node)
+    (number,) = relation.scans
+    analysis.scans[number] = replace(analysis.scans[number], is_lookup=True, needs_update_before=True)
+    step = replace(relation.step, name="LookupTable", mode=INSERT_ONLY)
+    return replace(source, relation=replace(relation, step=step, scans=frozenset(), is_static=True, origin=""))
+
+
+def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -> Relation:
+    join, right = source.join, source.relation
+    assert join is not None  # noqa: S101 - all but the first source have one
+    side, kind = (join.side or "").upper(), (join.kind or "").upper()
+    _check(text, left, right, source, side)
+    step_name = "LookupJoin" if "LookupTable" in {left.step.name, right.step.name} else "Join"
+    mode = left.mode if left.is_changelog else right.mode
+    if left.is_changelog or right.is_changelog:
+        # A row that finds no partner, or another one than before, leaves the result
+        analysis.ask_for_old_rows(left)
+        analysis.ask_for_old_rows(right)
+        mode = ChangelogMode(mode.row_kinds)
+    step = Step(step_name, _details(join, side, kind), mode, (left.step, right.step))
+    columns = None if left.columns is None or right.columns is None else (*left.columns, *right.columns)
+    if kind in {"SEMI", "ANTI"}:
+        columns = left.columns
+    return Relation(
+        step,
+        columns,
+        {**right.types, **left.types},
+        left.event_time | right.event_time,
+        _key(left, right, join),
+        left.scans | right.scans,
+        is_static=left.is_static and right.is_static,
+        origin=left.origin or right.origin,
+    )
+
+
+def _check(text: QueryText, left: Relation, right: Relation, source: Source, side: str) -> None:
+    if left.has_state or right.has_state:
+        message = (
+            f"a join after {(left if left.has_state else right).origin} would need its former results: {_WRITE_FIRST}"
+        )
+        raise text.error(message, source.node)
+    if left.is_changelog and right.is_changelog:
+        raise text.error(f"two tables of changes cannot be joined as streams: {_WRITE_FIRST}", source.node)
+    if source.is_temporal and left.is_changelog:
+        message = "changes cannot be joined with rows as of the micro-batch: a later change may find other rows"
+        raise text.error(f"{message}; {_WRITE_FIRST}", source.node)
+    changes = left if left.is_changelog else right if right.is_changelog else None
+    if changes is not None and not (right if changes is left else left).is_static:
+        raise text.error(f"changes cannot be joined with a stream: {_WRITE_FIRST}", source.node)
+    kept = {"LEFT": left, "RIGHT": right}.get(side)
+    has_static = left.is_static != right.is_static
+    if (side == "FULL" and has_static) or (kept is not None and kept.is_static and has_static):
+        message = (
+            f"a {side} JOIN keeps rows of the table that is no stream, which Spark cannot tell before the stream ends: "
+            "write an INNER JOIN, or keep the rows of the stream"
+        )
+        raise text.error(message, source.node)
+
+
+def _details(join: exp.Join, side: str, kind: str) -> tuple[str, ...]:
+    condition = join.args.get("on")
+    using = join.args.get("using")
+    where = f"where=[{spark_sql(condition)}]" if condition is not None else ""
+    using_names = f"using=[{', '.join(spark_sql(name) for name in using)}]" if using else ""
+    kind_name = " ".join(filter(None, (side, kind))) or "INNER"
+    return tuple(filter(None, (f"joinType=[{kind_name}]", where, using_names)))
+
+
+def _key(left: Relation, right: Relation, join: exp.Join) -> tuple[str, ...]:
+    """Return the key of changes that a join with a table keeps: where the table has at most one partner for each."""
+    from sqlglot import exp
+
+    changes, table = (left, right) if left.is_changelog else (right, left)
+    if (join.kind or "").upper() in {"SEMI", "ANTI"}:
+        return changes.key
+    names = {name.name.lower() for name in join.args.get("using") or ()}
+    condition = join.args.get("on")
+    for equal in (
+        condition.flatten() if isinstance(condition, exp.And) else [condition] if condition is not None else []
+    ):
+        if (
+            isinstance(equal, exp.EQ)
+            and isinstance(equal.this, exp.Column)
+            and isinstance(equal.expression, exp.Column)
+        ):
+            names |= {equal.this.name.lower(), equal.expression.name.lower()}
+    return changes.key if table.key and set(table.key) <= names else ()

@@ -1,0 +1,224 @@
+"""SELECT over streams: pass changes on, filter them, or hand them to an aggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
+from millrace_sql.planner.aggregation import aggregates_of, plan_aggregation
+from millrace_sql.planner.query_text import QueryText
+from millrace_sql.planner.relations import (
+    INSERT_ONLY,
+    Relation,
+    Source,
+    output_name,
+    parse_expression,
+    quoted,
+    spark_sql,
+)
+from millrace_sql.planner.steps import Step
+from millrace_sql.planner.stream_joins import join_sources, keep_order
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from millrace_sql.planner.analysis import Analysis
+
+_NONDETERMINISTIC = {
+    "CURRENTTIMESTAMP",
+    "RAND",
+    "RANDN",
+    "UUID",
+    "CURRENTDATE",
+    "CURRENT_TIMESTAMP",
+    "RANDOM",
+    "NOW",
+    "SHUFFLE",
+}
+
+
+def plan_stream_select(
+    analysis: Analysis, text: QueryText, node: exp.Select, sources: tuple[Source, ...], nested: tuple[Relation, ...]
+) -> Relation:
+    """Return the relation of a SELECT of a stream, rewriting its tree where rows change.
+
+    Raises:
+        SqlError: Spark cannot run it, or its result would not be exact.
+    """
+    relation, sources = join_sources(analysis, text, sources)
+    if relation.is_static and not any(not query.is_static for query in nested):
+        return Relation(
+            _calc(node, relation, INSERT_ONLY), _columns(node, relation), is_static=True, types=relation.types
+        )
+    _check(text, node, relation, nested)
+    if node.args.get("group") or node.args.get("distinct") or node.args.get("having") or aggregates_of(node):
+        return plan_aggregation(analysis, text, node, relation, sources)
+    columns = _columns(node, relation)
+    kept = _kept_columns(node, relation, sources)
+    key = (
+        tuple(kept[name] for name in relation.key)
+        if relation.key and all(name in kept for name in relation.key)
+        else ()
+    )
+    mode = relation.mode
+    if relation.is_changelog:
+        analysis.is_rewritten = True
+        mode = _pass_changes_on(analysis, text, node, relation, sources, key)
+    step = _calc(node, relation, mode) if _does_something(node, relation) else relation.step
+    return Relation(
+        step,
+        columns,
+        {kept[name]: type_ for name, type_ in relation.types.items() if name in kept},
+        frozenset(kept[name] for name in relation.event_time if name in kept),
+        key if not node.args.get("laterals") else (),
+        relation.scans,
+        has_state=relation.has_state,
+        is_static=relation.is_static,
+        origin=relation.origin,
+    )
+
+
+def _check(text: QueryText, node: exp.Select, relation: Relation, nested: tuple[Relation, ...]) -> None:
+    from sqlglot import exp
+
+    for query in nested:
+        if query.is_changelog:
+            message = (
+                f"a query within an expression cannot read the changes of {query.origin}: write a JOIN with the table"
+            )
+            raise text.error(message, node.args.get("where"))
+    if node.args.get("order") or node.args.get("sort"):
+        raise text.error(
+            "a stream cannot be sorted: leave out ORDER BY, or run the query as a batch", node.args.get("order")
+        )
+    if node.args.get("limit") and relation.is_changelog:
+        raise text.error("LIMIT cannot be kept up to date while rows change: run the query as a batch", node)
+    window = next(iter(node.find_all(exp.Window)), None)
+    if window is not None and relation.is_changelog:
+        message = f"{spark_sql(window)} over rows that change would have to be computed again for each change: "
+        raise text.error(message + "use GROUP BY with MIN, MAX or max_by, or run the query as a batch", window)
+
+
+def _pass_changes_on(
+    analysis: Analysis,
+    text: QueryText,
+    node: exp.Select,
+    relation: Relation,
+    sources: tuple[Source, ...],
+    key: tuple[str, ...],
+) -> ChangelogMode:
+    """Add the column of row kinds to a query, and return the kinds that come out of it."""
+    source = next(source for source in sources if source.relation.is_changelog)
+    row_kind = f"{quoted(source.alias)}.{ROW_KIND_COLUMN}" if source.alias else ROW_KIND_COLUMN
+    _hide_row_kind(node, source)
+    where = node.args.get("where")
+    mode = relation.mode
+    if where is not None:
+        _check_deterministic(text, where.this, relation)
+    if not key or node.args.get("laterals"):
+        if relation.has_state:
+            shown = ", ".join(relation.key)
+            message = f"the rows of {relation.origin} are known by {shown or 'nothing'}, which the query leaves out: "
+            raise text.error(message + f"add {shown} to SELECT" if shown else message + "name its groups", node)
+        analysis.ask_for_old_rows(relation)
+    if where is not None and relation.has_state:
+        # There is no old row to send on: a row that does not pass deletes the one of its key
+        passes = f"COALESCE(({spark_sql(where.this)}), FALSE)"
+        row_kind = f"CASE WHEN {passes} THEN {row_kind} ELSE '-D' END"
+        node.set("where", None)
+        mode = ChangelogMode(mode.row_kinds | {"-D"})
+    elif where is not None and (len(sources) > 1 or not _filters_by_key(where.this, relation)):
+        analysis.ask_for_old_rows(relation)
+    node.append("expressions", parse_expression(f"{row_kind} AS {ROW_KIND_COLUMN}"))
+    keep_order(node, sources)
+    return mode
+
+
+def _hide_row_kind(node: exp.Select, changes: Source) -> None:
+    """Take the column of row kinds out of ``*``, which the query gets as its last column."""
+    from sqlglot import exp
+
+    for item in node.expressions:
+        star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+        if isinstance(star, exp.Star) and (item is star or item.table.lower() == changes.alias.lower()):
+            star.set("except_", [*(star.args.get("except_") or []), exp.column(ROW_KIND_COLUMN)])
+
+
+def _check_deterministic(text: QueryText, condition: exp.Expr, relation: Relation) -> None:
+    from sqlglot import exp
+
+    for function in condition.find_all(exp.Func):
+        name = (function.name if isinstance(function, exp.Anonymous) else type(function).__name__).upper()
+        if name in _NONDETERMINISTIC:
+            message = (
+                f"a filter by {spark_sql(function)} over {relation.origin} could keep a row and not its deletion: "
+                "filter by columns of the row, or before the changes are written"
+            )
+            raise text.error(message, condition)
+
+
+def _filters_by_key(condition: exp.Expr, relation: Relation) -> bool:
+    """Return whether a row and the later ones of its key pass a filter alike."""
+    from sqlglot import exp
+
+    return bool(relation.key) and {column.name.lower() for column in condition.find_all(exp.Column)} <= set(
+        relation.key
+    )
+
+
+def _does_something(node: exp.Select, relation: Relation) -> bool:
+    from sqlglot import exp
+
+    stars = len(node.expressions) == 1 or (relation.is_changelog and len(node.expressions) == 2)
+    return not (stars and isinstance(node.expressions[0], exp.Star) and not node.args.get("where"))
+
+
+def _calc(node: exp.Select, relation: Relation, mode: ChangelogMode) -> Step:
+    shown = [spark_sql(item) for item in node.expressions if item.alias_or_name != ROW_KIND_COLUMN]
+    shown = [item.replace(f" EXCEPT ({ROW_KIND_COLUMN})", "") for item in shown]
+    details = [f"select=[{', '.join(shown)}]"]
+    if where := node.args.get("where"):
+        details.append(f"where=[{spark_sql(where.this)}]")
+    return Step("Calc", tuple(details), mode, (relation.step,))
+
+
+def _columns(node: exp.Select, relation: Relation) -> tuple[str, ...] | None:
+    from sqlglot import exp
+
+    names: list[str] = []
+    for item in node.expressions:
+        if item.is_star:
+            star = item if isinstance(item, exp.Star) else item.this
+            if relation.columns is None or star.args.get("rename") or (star is not item and node.args.get("joins")):
+                return None
+            hidden = {name.name.lower() for name in star.args.get("except_") or ()}
+            names += (name for name in relation.columns if name.lower() not in hidden)
+        else:
+            names.append(output_name(item))
+    return tuple(names)
+
+
+def _kept_columns(node: exp.Select, relation: Relation, sources: tuple[Source, ...]) -> dict[str, str]:
+    """Return the columns that a query hands on as they are: their names before and after, in lower case.
+
+    Of a join it is those of the side that changes, which alone has a key.
+    """
+    changes = {source.alias.lower() for source in sources if source.relation.is_changelog}
+    return dict(_renames(node, relation, changes if len(sources) > 1 else None))
+
+
+def _renames(node: exp.Select, relation: Relation, aliases: set[str] | None) -> Iterator[tuple[str, str]]:
+    from sqlglot import exp
+
+    for item in node.expressions:
+        column = item.this if isinstance(item, exp.Alias) else item
+        if item.is_star:
+            star = item if isinstance(item, exp.Star) else item.this
+            if star is not item and aliases is not None:
+                continue
+            hidden = {name.name.lower() for name in star.args.get("except_") or ()}
+            hidden |= {alias.alias.lower() for alias in star.args.get("replace") or ()}
+            yield from ((name.lower(), name.lower()) for name in relation.columns or () if name.lower() not in hidden)
+        elif isinstance(column, exp.Column) and (aliases is None or column.table.lower() in aliases):
+            yield column.name.lower(), item.alias_or_name.lower()

@@ -1,0 +1,69 @@
+"""UNION of streams, and the set operations that streams do not have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from millrace.contracts import ChangelogMode
+from millrace_sql.planner.query_text import QueryText
+from millrace_sql.planner.relations import Relation, parse_expression
+from millrace_sql.planner.steps import Step
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from millrace_sql.planner.analysis import Analysis
+
+
+def plan_stream_union(
+    analysis: Analysis, text: QueryText, node: exp.SetOperation, sides: tuple[Relation, ...]
+) -> Relation:
+    """Return the relation of a set operation of streams; a side without changes gets their column of row kinds.
+
+    Raises:
+        SqlError: The operation is not UNION ALL, or a side has no old rows of its updates.
+    """
+    from sqlglot import exp
+
+    name = type(node).__name__.upper()
+    if not isinstance(node, exp.Union) or node.args.get("distinct"):
+        shown = "UNION" if isinstance(node, exp.Union) else name
+        advice = "write UNION ALL, and SELECT DISTINCT around it" if shown == "UNION" else "run the query as a batch"
+        raise text.error(f"{shown} of streams would need all of their rows: {advice}", node)
+    if node.args.get("order") or node.args.get("limit"):
+        raise text.error(
+            "a stream cannot be sorted or cut: leave out ORDER BY and LIMIT, or run the query as a batch", node
+        )
+    for side in sides:
+        if side.has_state:
+            message = f"UNION ALL needs the former results of {side.origin}: write them to a table of their own first"
+            raise text.error(message, node)
+        analysis.ask_for_old_rows(side)
+    changes = [side for side in sides if side.is_changelog]
+    mode = ChangelogMode(frozenset().union(*(side.mode.row_kinds for side in sides)))
+    if changes and len(changes) < len(sides):
+        for query, side in zip((node.left, node.right), sides, strict=True):
+            if not side.is_changelog:
+                _add_row_kind(query)
+    types = {name: type_ for name, type_ in sides[0].types.items() if sides[1].types.get(name) == type_}
+    return Relation(
+        Step("Union", ("all=[true]",), mode, tuple(side.step for side in sides)),
+        sides[0].columns,
+        types,
+        sides[0].event_time & sides[1].event_time,
+        scans=sides[0].scans | sides[1].scans,
+        is_static=all(side.is_static for side in sides),
+        origin=changes[0].origin if changes else "",
+    )
+
+
+def _add_row_kind(query: Any) -> None:
+    from sqlglot import exp
+
+    if isinstance(query, exp.Subquery):
+        _add_row_kind(query.this)
+    elif isinstance(query, exp.SetOperation):
+        for side in (query.left, query.right):
+            _add_row_kind(side)
+    else:
+        query.append("expressions", parse_expression("'+I' AS __row_kind"))
