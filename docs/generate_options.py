@@ -22,9 +22,11 @@ from millrace.plugins import (
     PARTITIONER,
     SCHEMA_INFERENCE,
     STATE_BACKEND,
+    TABLE_FACTORY,
     TOKEN_PROVIDER,
     plugin_manager,
 )
+from millrace_sql.connectors.datagen.options import FieldOptions
 
 PAGE = Path(__file__).with_name("options.md")
 
@@ -81,6 +83,7 @@ def render() -> str:
         section("Source", SourceOptions, leave_out=shared.keys()),
         section("Sink", SinkOptions, leave_out=shared.keys()),
         *plugin_sections(),
+        *connector_sections(),
     ]
     return "\n".join(sections)
 
@@ -97,6 +100,17 @@ def plugin_sections() -> list[str]:
                 prefixes = tuple(prefix.format(name=name) for prefix in PREFIXES[kind])
                 sections.append(section(f"{kind.name.capitalize()} `{name}`", options, prefixes=prefixes))
     return sections
+
+
+def connector_sections() -> list[str]:
+    """Return a section for each connector of SQL's tables that has options of its own."""
+    manager = plugin_manager()
+    sections = []
+    for name in manager.names(TABLE_FACTORY):
+        options = manager.load(TABLE_FACTORY, name).TableOptions
+        if manager.find(TABLE_FACTORY, name).distribution.startswith("millrace-") and options_of(options):
+            sections.append(section(f"Connector `{name}`", options))
+    return [*sections, section("Fields of connector `datagen`", FieldOptions, prefixes=("fields.<field>.",))]
 
 
 def section(title: str, cls: type, *, prefixes: tuple[str, ...] = ("",), leave_out: typing.Collection[str] = ()) -> str:
@@ -126,7 +140,7 @@ def type_text(hint: object, info: OptionInfo) -> str:
     if typing.get_origin(hint) is typing.Literal:
         return ", ".join(f"`{choice}`" for choice in choices)
     simple = choices[0] if choices else hint
-    return {bool: "boolean", int: "integer", str: "string"}.get(simple, "string")
+    return {bool: "boolean", int: "integer", float: "number", str: "string"}.get(simple, "string")
 
 
 def default_text(default: object) -> str:

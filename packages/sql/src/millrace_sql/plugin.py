@@ -16,5 +16,6 @@ def millrace_table_factories() -> Mapping[str, str]:
         "filesystem": "millrace_sql.connectors.filesystem:FilesystemTableFactory",
         "jdbc": "millrace_sql.connectors.jdbc:JdbcTableFactory",
         "kafka": "millrace_sql.connectors.kafka.factory:KafkaTableFactory",
+        "upsert-kafka": "millrace_sql.connectors.kafka.upsert_factory:UpsertKafkaTableFactory",
         "print": "millrace_sql.connectors.print:PrintTableFactory",
     }

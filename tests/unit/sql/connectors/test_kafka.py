@@ -10,6 +10,7 @@ from pyspark.sql import types as sql
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, TableColumn, TableDescription
 from millrace.errors import OptionsError, SchemaError
 from millrace_sql.connectors.kafka.factory import KafkaTableFactory
+from millrace_sql.connectors.kafka.upsert_factory import UpsertKafkaTableFactory
 
 ID, NAME = TableColumn("id", sql.LongType()), TableColumn("name", sql.StringType())
 CONNECTION = {"topic": "orders", "properties.bootstrap.servers": "localhost:9092", "format": "json"}
@@ -124,3 +125,39 @@ def test_the_deprecated_name_of_the_guarantee_is_known(caplog):
 def test_no_secret_is_shown():
     table = describe(**{"properties.sasl.password": "hunter2", "properties.sasl.username": "me"})
     assert "hunter2" not in repr(KafkaTableFactory().source(table).options)
+
+
+def upsert_table(*columns: TableColumn, **options: str) -> TableDescription:
+    given = CONNECTION | {"key.format": "json", "value.format": "json"} | options
+    return TableDescription(("default", "default", "orders"), columns or (ID, NAME), ("id",), options=given)
+
+
+def test_the_primary_key_is_the_key_of_messages():
+    factory = UpsertKafkaTableFactory()
+    source, sink = factory.source(upsert_table()), factory.sink(upsert_table())
+    assert source.options["key.fields"] == sink.options["key.fields"] == "id"
+    assert source.options["connector"] == "upsert-kafka"
+    assert not {"scan.startup.mode", "table-name"} & source.options.keys()
+    assert (source.changelog_mode, sink.changelog_mode) == (ChangelogMode.ALL, ChangelogMode.UPSERT)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (describe(), "requires a primary key"),
+        (upsert_table(**{"key.fields": "id"}), "'key.fields': the key's columns are those of PRIMARY KEY"),
+        (upsert_table(**{"changelog.mode": "upsert"}), "'changelog.mode'"),
+        (upsert_table(metadata("id", "offset", sql.LongType()), NAME), "column 'id' of the primary key is metadata"),
+        (upsert_table(topic="a;b"), "option 'topic' must name one topic"),
+        (upsert_table(**{"scan.startup.mode": "latest-offset"}), "must be 'earliest-offset'"),
+    ],
+)
+def test_tables_that_have_no_changes(table, said):
+    with pytest.raises(OptionsError, match="table 'orders'") as error:
+        UpsertKafkaTableFactory().source(table)
+    assert said in str(error.value)
+
+
+def test_half_a_buffer_is_refused_in_a_write():
+    with pytest.raises(OptionsError, match=r"sink.buffer-flush.max-rows"):
+        UpsertKafkaTableFactory().sink(upsert_table(**{"sink.buffer-flush.max-rows": "5"}))

@@ -11,6 +11,7 @@ from millrace_sql.connectors.datagen.factory import DatagenTableFactory
 from millrace_sql.connectors.filesystem import FilesystemTableFactory
 from millrace_sql.connectors.jdbc import JdbcTableFactory
 from millrace_sql.connectors.kafka.factory import KafkaTableFactory
+from millrace_sql.connectors.kafka.upsert_factory import UpsertKafkaTableFactory
 from millrace_sql.connectors.print import PrintTableFactory
 
 COLUMNS = (TableColumn("id", LongType(), nullable=False), TableColumn("name", StringType()))
@@ -73,3 +74,12 @@ class TestKafka(TableFactorySuite):
 
     def make_table(self):
         return table(topic="orders", properties__bootstrap__servers="localhost:9092", format="json")
+
+
+class TestUpsertKafka(TableFactorySuite):
+    def make_factory(self):
+        return UpsertKafkaTableFactory()
+
+    def make_table(self):
+        options = {"topic": "orders", "properties.bootstrap.servers": "localhost:9092", "format": "json"}
+        return TableDescription(("d", "d", "orders"), COLUMNS, ("id",), options=options | {"key.format": "json"})

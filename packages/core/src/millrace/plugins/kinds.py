@@ -110,7 +110,7 @@ TABLE_FACTORY: Kind[TableFactory] = Kind(
     "table factory",
     "millrace_table_factories",
     "millrace.contracts:TableFactory",
-    {"millrace-sql": ("blackhole", "datagen", "filesystem", "jdbc", "kafka", "print")},
+    {"millrace-sql": ("blackhole", "datagen", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")},
 )
 
 STATE_BACKEND: Kind[StateBackend] = Kind(

@@ -41,7 +41,7 @@ class RowNumbers(DataSource):
 
     def schema(self) -> str:
         """Return its one column."""
-        return "row_number BIGINT NOT NULL"
+        return "row_number BIGINT"
 
     def streamReader(self, schema: StructType) -> RowNumberReader:  # noqa: N802 - Spark's name
         """Create the reader of a stream."""

@@ -80,8 +80,12 @@ def fields_of(table: TableDescription, options: Mapping[str, FieldOptions]) -> t
                 f"table {table.name!r}: column {field.name!r} is {field.type.simpleString().upper()}, and a sequence "
                 f"has whole numbers: declare it BIGINT, or drop option 'fields.{field.name}.kind'"
             )
-        if '"variant"' in field.type.json():
-            raise SchemaError(f"table {table.name!r}: column {field.name!r}: connector 'datagen' generates no VARIANT")
+        missing = next((name for name in ("variant", "time(") if f'"{name}' in field.type.json()), None)
+        if missing is not None:
+            raise SchemaError(
+                f"table {table.name!r}: column {field.name!r} is {field.type.simpleString().upper()}, which connector "
+                f"'datagen' does not generate"
+            )
     return fields
 
 
@@ -153,7 +157,6 @@ class _Generator:
             (sql.TimestampType, lambda: self._time(field)),
             (sql.TimestampNTZType, lambda: self._time(field)),
             (sql.DateType, fn.current_date),
-            (sql.TimeType, fn.current_time),
         )
         for kind, make in makers:
             if isinstance(type_, kind):

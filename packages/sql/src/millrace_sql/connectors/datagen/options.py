@@ -57,7 +57,7 @@ class FieldOptions:
     length: Annotated[int, Ge(0)] | None = option(
         "length",
         default=None,
-        doc="The length of a random text or of bytes (100), or of an ARRAY or MAP (3). That of a CHAR is its own.",
+        doc="The length of a random text or of bytes (100), or of an ARRAY or MAP (3).",
     )
     has_any_length: bool = option(
         "var-len", default=False, doc="Whether texts and bytes have any length up to length, from 1."

@@ -82,8 +82,13 @@ class KafkaTable:
             raise OptionsError(f"table {self.table.name!r}", error.problems) from None
 
 
-def kafka_table(table: TableDescription, connector: str) -> KafkaTable:
+def kafka_table(table: TableDescription, connector: str, more: Mapping[str, str] | None = None) -> KafkaTable:
     """Take the options apart that belong to the table from those of the data source.
+
+    Args:
+        table: The table.
+        connector: kafka or upsert-kafka.
+        more: Further options of the data source.
 
     Raises:
         OptionsError: An option belongs to reads and writes without a table, or the parallelism is not a number.
@@ -91,7 +96,7 @@ def kafka_table(table: TableDescription, connector: str) -> KafkaTable:
     problems = [
         f"option {name!r}: {_NOT_IN_TABLES[name.lower()]}" for name in table.options if name.lower() in _NOT_IN_TABLES
     ]
-    options: dict[str, str] = {CONNECTOR: connector}
+    options: dict[str, str] = {CONNECTOR: connector, **(more or {})}
     parallelism: int | None = None
     for name, value in table.options.items():
         if name.lower() == "sink.parallelism":

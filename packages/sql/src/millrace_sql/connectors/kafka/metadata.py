@@ -16,6 +16,7 @@ from millrace.options.suggestions import closest
 from millrace.pyspark_internals import from_arrow_type, to_arrow_schema
 from millrace.records.metadata_columns import metadata_fields
 from millrace.records.metadata_types import can_hold
+from millrace_sql.connectors.rows import column_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,17 +54,12 @@ class MetadataMapping:
 
     def read(self) -> Column:
         """Return the column as the table declares it, from the rows of the data source."""
-        from pyspark.sql import functions as fn
-
-        source = fn.col(f"`{self.alias}`")
+        source = column_of(self.alias)
         return (source.cast(self.column.type) if self.is_cast else source).alias(self.column.name)
 
     def written(self) -> Column:
         """Return the column as the data source takes it, from the rows of the table."""
-        from pyspark.sql import functions as fn
-
-        quoted = self.column.name.replace("`", "``")
-        source = fn.col(f"`{quoted}`")
+        source = column_of(self.column.name)
         return (source.cast(self.type) if self.is_cast else source).alias(self.alias)
 
 

@@ -9,6 +9,7 @@ from millrace.errors import OptionsError
 from millrace.options.secrets import Properties
 from millrace_sql.connectors.kafka.data_source_options import KafkaTable, is_changelog
 from millrace_sql.connectors.kafka.metadata import columns_to_write, metadata_option
+from millrace_sql.connectors.rows import column_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,7 +31,7 @@ class KafkaSink(TableSink):
         self._parallelism = kafka.parallelism
         self._metadata = columns_to_write(kafka.table)
         self._options, config = kafka.sink_config(metadata_option(self._metadata))
-        self._is_changelog = is_changelog(config)
+        self._has_row_kinds = kafka.is_upsert or is_changelog(config)
         self._key_columns = config.options.key_fields
 
     @property
@@ -41,7 +42,7 @@ class KafkaSink(TableSink):
     @property
     def changelog_mode(self) -> ChangelogMode:
         """All kinds of rows with a format of changes, else insertions."""
-        return ChangelogMode.ALL if self._is_changelog else ChangelogMode.INSERT_ONLY
+        return ChangelogMode.ALL if self._has_row_kinds else ChangelogMode.INSERT_ONLY
 
     def write(self, rows: DataFrame, sink: SinkContext) -> None:
         """Append the rows to the topic."""
@@ -63,14 +64,14 @@ class KafkaSink(TableSink):
 
     def _prepared(self, rows: DataFrame) -> DataFrame:
         """Select what the data source writes, divided among as many tasks as the table asks for."""
-        from pyspark.sql import functions as fn
-
-        columns = [fn.col(f"`{each.name.replace('`', '``')}`") for each in self._table.physical_columns]
+        columns = [column_of(each.name) for each in self._table.physical_columns]
         columns += [each.written() for each in self._metadata]
-        if self._is_changelog and ROW_KIND_COLUMN in rows.columns:
-            columns.append(fn.col(ROW_KIND_COLUMN))
-        rows = rows.select(*columns)
+        if self._has_row_kinds and ROW_KIND_COLUMN in rows.columns:
+            columns.append(column_of(ROW_KIND_COLUMN))
+        return self._divided(rows.select(*columns))
+
+    def _divided(self, rows: DataFrame) -> DataFrame:
         if self._parallelism is None:
             return rows
         # Records with the same key keep their order: one task writes them
-        return rows.repartition(self._parallelism, *(fn.col(f"`{name}`") for name in self._key_columns))
+        return rows.repartition(self._parallelism, *map(column_of, self._key_columns))

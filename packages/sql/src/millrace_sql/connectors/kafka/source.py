@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StringType, StructField, StructType
@@ -10,6 +11,7 @@ from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext, Tabl
 from millrace.options.secrets import Properties
 from millrace_sql.connectors.kafka.data_source_options import KafkaTable, format_metadata, is_changelog
 from millrace_sql.connectors.kafka.metadata import MetadataMapping, columns_to_read, metadata_option
+from millrace_sql.connectors.rows import column_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,11 +28,12 @@ class KafkaSource(TableSource):
     """
 
     def __init__(self, kafka: KafkaTable) -> None:
+        self._kafka = kafka
         self._table = kafka.table
         _, config = kafka.source_config({})
         self._metadata = columns_to_read(kafka.table, format_metadata(config))
         self._options, self._config = kafka.source_config(metadata_option(self._metadata))
-        self._is_changelog = is_changelog(self._config)
+        self._has_row_kinds = kafka.is_upsert or is_changelog(self._config)
 
     @property
     def options(self) -> Properties:
@@ -40,7 +43,7 @@ class KafkaSource(TableSource):
     @property
     def changelog_mode(self) -> ChangelogMode:
         """All kinds of rows from messages that are changes, else insertions."""
-        return ChangelogMode.ALL if self._is_changelog else ChangelogMode.INSERT_ONLY
+        return ChangelogMode.ALL if self._has_row_kinds else ChangelogMode.INSERT_ONLY
 
     @property
     def is_bounded(self) -> bool:
@@ -49,29 +52,24 @@ class KafkaSource(TableSource):
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Read the topics, a batch to their latest offsets unless ``scan.bounded.mode`` says otherwise."""
+        return self._read(spark, scan, self._options)
+
+    def _read(self, spark: SparkSession, scan: ScanContext, options: Mapping[str, str]) -> DataFrame:
         reader = spark.readStream if scan.streaming else spark.read
-        rows = reader.format("millrace").options(**self._options).schema(self._schema()).load()
-        return self._declared(rows)
+        return self._declared(reader.format("millrace").options(**options).schema(self._schema()).load())
 
     def _schema(self) -> StructType:
         physical = [StructField(each.name, each.type, each.nullable) for each in self._table.physical_columns]
         metadata = [_field(each) for each in self._metadata]
-        kinds = [StructField(ROW_KIND_COLUMN, StringType())] if self._is_changelog else []
+        kinds = [StructField(ROW_KIND_COLUMN, StringType())] if self._has_row_kinds else []
         return StructType([*physical, *metadata, *kinds])
 
     def _declared(self, rows: DataFrame) -> DataFrame:
         """Bring metadata columns to their declared names and types, where the data source has others."""
         if all(not each.is_cast and each.alias == each.column.name for each in self._metadata):
             return rows
-        from pyspark.sql import functions as fn
-
         aliases = {each.alias: each for each in self._metadata}
-        return rows.select(
-            *(
-                aliases[name].read() if name in aliases else fn.col(f"`{name.replace('`', '``')}`")
-                for name in rows.columns
-            )
-        )
+        return rows.select(*(aliases[name].read() if name in aliases else column_of(name) for name in rows.columns))
 
 
 def _field(mapping: MetadataMapping) -> StructField:
