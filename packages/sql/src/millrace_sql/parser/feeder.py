@@ -144,8 +144,11 @@ class StatementFeeder:
 
     def _word(self, scanned: ScannedToken, choices: AbstractSet[str]) -> str | None:
         """Return the word of the language or the symbol that the grammar takes."""
-        for name in terminals_of(scanned.text.upper()):
-            # The choices of a state are those of all rules that it may be in
-            if name in choices and (choices.isdisjoint(("WORD", "QUERY")) or takes(self.parser, name)):
+        word = scanned.text.upper()
+        # The choices of a state are those of all rules that it may be in
+        is_ambiguous = "WORD" in choices if scanned.kind == "word" else False
+        is_ambiguous |= "QUERY" in choices and begins_query(word)
+        for name in terminals_of(word):
+            if name in choices and (not is_ambiguous or takes(self.parser, name)):
                 return name
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 from copy import copy
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,9 @@ _TYPE_WORDS = frozenset(
     {"PLAIN", "DOUBLE", "DECIMAL", "LENGTH_LIMITED", "TIME", "TIMESTAMP", "TIMESTAMP_PLAIN", "ARRAY", "MAP", "ROW"}
 )
 """Terminals with which a type begins."""
+
+_UNLIKELY = (".", "/*+")
+"""Symbols that are nearly never what is missing."""
 
 _STATEMENT_WORDS = {"CREATE", "INSERT", "QUERY"}
 _QUERY_WORDS = ("SELECT", "VALUES", "WITH", "FROM", "TABLE")
@@ -73,21 +76,29 @@ def _lark() -> Lark:
     )
 
 
-@lru_cache(4096)
 def terminals_of(word: str) -> tuple[str, ...]:
     """Return the terminals that a word of the language or a symbol can be.
 
     Args:
         word: The word, in upper case.
     """
-    return tuple(name for name, pattern in _patterns().items() if pattern.fullmatch(word))
+    words, patterns = _words_and_patterns()
+    return words.get(word, ()) or tuple(name for name, pattern in patterns.items() if pattern.fullmatch(word))
 
 
 @cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    terminals = {terminal.name: terminal.pattern for terminal in _lark().terminals}
-    named = ("WORD", "QUOTED", "TEXT", "SIZE")
-    return {name: re.compile(pattern.to_regexp()) for name, pattern in terminals.items() if name not in named}
+def _words_and_patterns() -> tuple[dict[str, tuple[str, ...]], dict[str, re.Pattern[str]]]:
+    """Return the terminals of single words by those words, and the patterns of those that are several words."""
+    from lark.lexer import PatternStr
+
+    words: dict[str, tuple[str, ...]] = {}
+    patterns = {}
+    for terminal in _lark().terminals:
+        if isinstance(terminal.pattern, PatternStr):
+            words[terminal.pattern.value] = (terminal.name,)
+        elif terminal.name not in _NOT_WORDS - {"PLAIN"}:
+            patterns[terminal.name] = re.compile(terminal.pattern.to_regexp())
+    return words, patterns
 
 
 def is_word(terminal: str) -> bool:
@@ -115,6 +126,8 @@ def describe(terminals: AbstractSet[str]) -> str:
     kinds = [text for name, text in _KINDS.items() if name in terminals]
     null = {"_NULL"} if "PLAIN" in terminals else set()
     texts = [_text_of(name) for name in terminals - _TYPE_WORDS - _NOT_WORDS - null]
+    if len(terminals) > 1:
+        texts = [text for text in texts if text not in _UNLIKELY]
     symbols = sorted((repr(text) for text in texts if not text[0].isalpha()), reverse=True)
     words = sorted(text for text in texts if text[0].isalpha())
     end = ["';'", "the end"] if "$END" in terminals else []

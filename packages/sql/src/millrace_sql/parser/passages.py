@@ -21,7 +21,7 @@ _MARK = re.compile(
     |(?P<close>[)\]])
     |(?P<comma>,)
     |(?P<semicolon>;)
-    |(?<![\w$.])(?P<word>(?:CASE|END|COMMENT|FIRST|AFTER|AS)(?![\w$]))
+    |(?<![\w$.])(?P<word>(?:CASE|END|COMMENT|FIRST|AFTER|AS|INSERT)(?![\w$]))
     |(?P<other>[\w$]++|[^\s\ufeff])""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ def end_of_passage(script: Script, start: int, passage: Passage) -> int:
         passage: What it is.
 
     Raises:
-        SqlSyntaxError: Brackets, quotes or comments are not balanced.
+        SqlSyntaxError: Brackets, quotes or comments are not balanced, or a query contains an INSERT.
     """
     return _PassageReader(script, start, passage).end()
 
@@ -113,6 +113,7 @@ class _PassageReader:
         elif kind == "close":
             self._close(match)
         elif kind == "word":
+            self._check_insert(match)
             self.open_cases += {"CASE": 1, "END": -min(1, self.open_cases)}.get(match[0].upper(), 0)
         return match.end()
 
@@ -121,8 +122,23 @@ class _PassageReader:
         is_raw = self.word_before == "R" and self.written == start and quote != "`"
         match = (_RAW if is_raw else _QUOTED)[quote].match(self.text, start)
         if match is None:
-            raise self.script.unclosed(start)
+            raise self.script.unclosed(start, self._hint_on_unclosed(quote, start))
         return match.end()
+
+    def _hint_on_unclosed(self, quote: str, start: int) -> str:
+        line, _, _ = self.text[start:].partition("\n")
+        escapes = quote != "`" and f"\\{quote}" in line
+        return r"; in a query a backslash escapes the quote behind it, write \\ for a backslash" if escapes else ""
+
+    def _check_insert(self, match: re.Match[str]) -> None:
+        """Refuse INSERT INTO within a query: Spark would execute it, on tables of its own."""
+        if match[0].upper() != "INSERT" or not self.passage.startswith("query"):
+            return
+        if self.script.scan(match.end()).text.upper() in ("INTO", "OVERWRITE"):
+            raise self.script.error(
+                "expected ';' before INSERT; an INSERT begins its own statement, with WITH and SELECT behind it",
+                match.start(),
+            )
 
     def _close(self, match: re.Match[str]) -> None:
         if not self.open_brackets:

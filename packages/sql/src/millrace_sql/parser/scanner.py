@@ -97,8 +97,8 @@ class Script:
         match = (_SETTING_KEY if is_key else _SETTING_VALUE).match(self.text, start)
         return match.end() if match else start
 
-    def unclosed(self, start: int) -> SqlSyntaxError:
-        """Return the error to raise for a quote that is not closed."""
+    def unclosed(self, start: int, hint: str = "") -> SqlSyntaxError:
+        """Return the error to raise for a quote that is not closed, with a hint behind it."""
         quote = self.text[start]
         what = "name" if quote == "`" else "text"
-        return self.error(f"this {what} has no end; expected another {quote} behind it", start)
+        return self.error(f"this {what} has no end; expected another {quote} behind it{hint}", start)

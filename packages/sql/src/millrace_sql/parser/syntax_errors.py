@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from millrace.options.suggestions import closest
 from millrace_sql.parser.grammar import describe, is_word, new_parser, words_of
 from millrace_sql.parser.scanner import ScannedToken, Script
-from millrace_sql.parser.unsupported import advice_on
+from millrace_sql.parser.unsupported import advice_on, advice_on_type
 
 if TYPE_CHECKING:
     from lark import Token
@@ -34,6 +34,8 @@ def syntax_error(script: Script, tokens: Sequence[Token], found: ScannedToken) -
     if advice is not None:
         return script.error(advice, found.start)
     accepted = accepted_terminals(tokens)
+    if "PLAIN" in accepted and (advice := advice_on_type(found.text)):
+        return script.error(advice, found.start)
     message = f"expected {describe(accepted)}, found {_shown(found)}"
     if found.kind == "word" and (meant := closest(found.text[:_SHOWN], words_of(accepted))):
         return script.error(f"{message}; did you mean {meant}?", found.start)
@@ -63,9 +65,13 @@ def _hint(script: Script, tokens: Sequence[Token], found: ScannedToken, accepted
         return "quotes of SQL are straight: '"
     if found.text == "/*+":
         return "a hint stands behind the table's name in INSERT INTO and in a query"
-    if found.text == "." and tokens and tokens[-1].type in ("WORD", "QUOTED"):
+    if script.text.startswith("...", found.start):
+        return "the dots of an example stand for what you have to write"
+    if found.text == "." and [token.type for token in tokens].count("DOT") == 2:
         return "a name has at most three parts, as in catalog.database.table"
-    if found.kind in ("word", "number") and accepted == {"TEXT"}:
+    if found.text == "-" and tokens and tokens[-1].type == "WORD":
+        return "a name with '-' stands between backticks"
+    if found.kind in ("word", "number") and accepted == {"TEXT"} and tokens[-1].type in ("LPAR", "COMMA", "EQUAL"):
         return "keys and values of options stand in single quotes"
     if accepted == {"_NOT"} and any(token.type == "KEY" for token in tokens):
         return "a primary key is NOT ENFORCED, since Kafka does not check it"
@@ -77,10 +83,10 @@ def _hint_on_last(script: Script, tokens: Sequence[Token], found: ScannedToken) 
     if not tokens:
         return ""
     last = tokens[-1]
-    if last.type == "TEXT" and ("\n" in last or "=" in last) and last.end_pos == found.start:
+    if last.type == "TEXT" and last.end_pos == found.start:
         place = script.position(last.start_pos or 0)
         return f"perhaps the text at line {place.line}, column {place.column} lacks its closing quote"
-    if last[:1].isalpha() and is_word(last.type) and "WORD" in accepted_terminals(tokens[:-1]):
+    if last[:1].isalpha() and is_word(last.type) and last.type != "IF" and "WORD" in accepted_terminals(tokens[:-1]):
         return f"where {last} is a name, write `{last}`"
     return ""
 

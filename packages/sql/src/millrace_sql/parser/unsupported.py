@@ -22,16 +22,16 @@ _CLIENT = "it is a command of the interactive shell, not a statement"
 
 _ADVICE = {
     "CREATE FUNCTION": _FUNCTIONS,
-    "CREATE SYSTEM": _FUNCTIONS,
-    "CREATE MATERIALIZED": "create a table, and fill it with INSERT INTO",
+    "CREATE SYSTEM FUNCTION": _FUNCTIONS,
+    "CREATE MATERIALIZED TABLE": "create a table, and fill it with INSERT INTO",
     "CREATE MODEL": "apply models in a query by a function of Spark",
     "CREATE CONNECTION": "write the connection's options into WITH of each table",
     "CREATE TABLE ... DISTRIBUTED": "a topic has its partitions; choose how rows are divided with 'sink.partitioner'",
     "CREATE TABLE ... UNIQUE": "only PRIMARY KEY ... NOT ENFORCED is supported",
     "CREATE DATABASE ... WITH": "a database has no options",
     "DROP FUNCTION": _FUNCTIONS,
-    "DROP SYSTEM": _FUNCTIONS,
-    "DROP MATERIALIZED": "DROP TABLE",
+    "DROP SYSTEM FUNCTION": _FUNCTIONS,
+    "DROP MATERIALIZED TABLE": "DROP TABLE",
     "DROP MODEL": "this SQL has no models",
     "ALTER VIEW": "create the view again with CREATE OR REPLACE VIEW",
     "ALTER DATABASE": "a database has no options",
@@ -42,38 +42,66 @@ _ADVICE = {
     "ALTER TABLE ... DROP": _OPTIONS_ONLY,
     "ALTER TABLE ... PARTITION": _OPTIONS_ONLY,
     "SHOW JARS": _JARS,
-    "SHOW FULL": _MODULES,
+    "SHOW FULL MODULES": _MODULES,
     "SHOW MODULES": _MODULES,
     "SHOW MODELS": "this SQL has no models",
     "SHOW PARTITIONS": "a topic's partitions are in the metadata column 'partition'",
     "SHOW PROCEDURES": "this SQL has no procedures",
-    "SHOW USER": "SHOW FUNCTIONS lists those of Spark and of the session",
-    "SHOW MATERIALIZED": "SHOW TABLES",
+    "SHOW USER FUNCTIONS": "SHOW FUNCTIONS lists those of Spark and of the session",
+    "SHOW MATERIALIZED TABLES": "SHOW TABLES",
     "SHOW CREATE CATALOG": "SHOW CREATE TABLE and SHOW CREATE VIEW are supported",
     "DESCRIBE FUNCTION": "SHOW FUNCTIONS lists them",
     "DESCRIBE JOB": "SHOW JOBS lists them",
     "DESC FUNCTION": "SHOW FUNCTIONS lists them",
     "DESC JOB": "SHOW JOBS lists them",
-    "USE MODULES": _MODULES,
-    "LOAD": _MODULES,
-    "UNLOAD": _MODULES,
-    "ADD": _JARS,
-    "REMOVE": _JARS,
-    "ANALYZE": "Spark keeps no statistics of streams",
+    "LOAD MODULE": _MODULES,
+    "UNLOAD MODULE": _MODULES,
+    "ADD JAR": _JARS,
+    "REMOVE JAR": _JARS,
+    "ANALYZE TABLE": "Spark keeps no statistics of streams",
     "CALL": "this SQL has no procedures",
-    "COMPILE": "a query's state is kept in its checkpoint",
+    "COMPILE PLAN": "a query's state is kept in its checkpoint",
+    "EXPLAIN CREATE TABLE": "explain its query",
     "EXECUTE PLAN": "a query's state is kept in its checkpoint",
-    "DELETE": _ROWS,
+    "DELETE FROM": _ROWS,
     "UPDATE": _ROWS,
-    "MERGE": _ROWS,
-    "TRUNCATE": "delete the topic's records with Kafka's own tools",
-    "STOP": "stop a query with Ctrl-C in the shell, or with its stop() in Python",
+    "MERGE INTO": _ROWS,
+    "TRUNCATE TABLE": "delete the topic's records with Kafka's own tools",
+    "STOP JOB": "stop a query with Ctrl-C in the shell, or with its stop() in Python",
     "QUIT": _CLIENT,
     "EXIT": _CLIENT,
     "CLEAR": _CLIENT,
     "HELP": _CLIENT,
     "SOURCE": _CLIENT,
 }
+"""Statements and clauses by their first words; dots stand for what is between the words."""
+
+_TYPES = {
+    "BLOB": "BYTES",
+    "BYTE": "TINYINT",
+    "CLOB": "STRING",
+    "DATETIME": "TIMESTAMP(3)",
+    "INTERVAL": None,
+    "JSON": "STRING or VARIANT",
+    "LIST": "ARRAY<type>",
+    "LONG": "BIGINT",
+    "MULTISET": "MAP<type, INT>",
+    "NUMBER": "DECIMAL(digits, scale)",
+    "RAW": "BYTES",
+    "REAL": "FLOAT",
+    "SERIAL": "BIGINT",
+    "SHORT": "SMALLINT",
+    "TEXT": "STRING",
+}
+"""Types of other dialects, and those of the reference's that are not supported, with what to write instead."""
+
+
+def advice_on_type(name: str) -> str | None:
+    """Return the message for the name of a type that this SQL does not have; None where it is no type's name."""
+    if name.upper() not in _TYPES:
+        return None
+    instead = _TYPES[name.upper()]
+    return f"a column cannot be of type {name.upper()}" + (f"; did you mean {instead}?" if instead else "")
 
 
 def advice_on(tokens: Sequence[Token], found: ScannedToken) -> str | None:
@@ -93,5 +121,5 @@ def advice_on(tokens: Sequence[Token], found: ScannedToken) -> str | None:
         return f"columns cannot be renamed: {_OPTIONS_ONLY}"
     follows_name = any(token.type in _NAMES for token in tokens)
     what = " ".join([*words[:2], *(["..."] if follows_name else []), found.text.upper()])
-    advice = _ADVICE.get(what)
-    return None if advice is None else f"{what} is not supported: {advice}"
+    name = next((name for name in _ADVICE if f"{name} ".startswith(f"{what} ")), None)
+    return None if name is None else f"{name} is not supported: {_ADVICE[name]}"
