@@ -59,7 +59,7 @@ class Overlay:
     def set(self, changes: Mapping[bytes, bytes | None]) -> None:
         """Set the values of keys; None removes one."""
         self._memory.update(changes)
-        self._bytes += sum(len(value or b"") + _ENTRY_BYTES for value in changes.values())
+        self._bytes += sum(map(len, filter(None, changes.values()))) + _ENTRY_BYTES * len(changes)
         if self._bytes > self._max_bytes:
             self._spill()
 

@@ -5,13 +5,15 @@ See ``ChangelogNormalize`` and "Upsert Kafka SQL Connector" in Flink's documenta
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import Decoded
+from millrace.contracts import ROW_KINDS, Decoded
 from millrace.errors import StateError
 from millrace.records.messages import Messages
 from millrace.source.reader.error_policy import MalformedRecord
@@ -19,6 +21,8 @@ from millrace.source.reader.keyed_state import KeyedState
 from millrace.source.reader.primary_key import PrimaryKeyDecoder, PrimaryKeys
 from millrace.source.reader.record_batch_builder import BuiltBatch
 from millrace.source.reader.stored_messages import MessageCodec
+
+_KINDS = pa.array(ROW_KINDS, pa.string())
 
 BuildRows = Callable[[Messages, Decoded | None], BuiltBatch]
 
@@ -55,13 +59,6 @@ class TableRows(NamedTuple):
     row: list[int]
     keys: PrimaryKeys
     malformed: tuple[MalformedRecord, ...]
-
-
-class RowBuilder(Protocol):
-    """Builds the rows of messages: see `table_rows`."""
-
-    def __call__(self, messages: Messages) -> TableRows:
-        """Build the rows of some messages."""
 
 
 def table_rows(messages: Messages, build: BuildRows, primary_key: PrimaryKeyDecoder) -> TableRows:
@@ -127,56 +124,55 @@ class Normalizer:
             StateError: What the state keeps cannot be read with the columns of the query.
         """
         new = table_rows(messages, self._build, self._primary_key)
-        distinct = sorted({key for key in new.keys.bytes if key is not None})
-        before = state.get(distinct)
-        if not before and not new.malformed and len(distinct) == len(messages.items) == new.batch.num_rows:
+        chosen, keys, rows, stored = self._choose(messages, new)
+        distinct = sorted(set(keys))
+        latest: dict[bytes, bytes | None] = {**state.get(distinct)}
+        if not latest and not new.malformed and len(distinct) == len(messages.items) == new.batch.num_rows:
             # Of a new table most messages are these
-            stored = list(map(self._codec.to_stored, messages.items))
-            keys = [key for key in new.keys.bytes if key is not None]
             state.set(dict(zip(keys, stored, strict=True)))
-            return Changes(new.batch, (), list(range(len(keys))), keys, stored)
-        return self._changes(messages, new, before, state)
+            return Changes(new.batch, (), chosen, keys, stored)
+        before = []
+        for key, value in zip(keys, stored, strict=True):
+            before.append(latest.get(key))
+            latest[key] = value
+        state.set(latest)
+        # The same once more, or a delete of what is not there, changes nothing
+        is_change = ~np.fromiter(map(operator.eq, before, stored), bool, len(keys))
+        has_old = is_change & np.fromiter((each is not None for each in before), bool, len(keys))
+        has_new = is_change & np.fromiter((each is not None for each in stored), bool, len(keys))
+        old_at = np.flatnonzero(has_old).tolist()
+        old = self._old_rows(messages, [before[at] for at in old_at], [chosen[at] for at in old_at])
+        order, kinds = _order_rows(has_old, has_new, np.array(rows, np.int64), new.batch.num_rows)
+        changed = self._interleave(new.batch, old, order, kinds)
+        if not is_change.all():
+            chosen, keys = list(itertools.compress(chosen, is_change)), list(itertools.compress(keys, is_change))
+            stored = list(itertools.compress(stored, is_change))
+        return Changes(changed, new.malformed, chosen, keys, stored)
 
-    def _changes(self, messages: Messages, new: TableRows, before: dict[bytes, bytes], state: KeyedState) -> Changes:
-        order, kinds = list[int](), list[str]()
-        old_rows, old_of = list[bytes](), list[int]()
-        changed, effective = dict[bytes, bytes | None](), list[int]()
-        keys, stored = list[bytes](), list[bytes | None]()
-        new_count, to_stored, items = new.batch.num_rows, self._codec.to_stored, messages.items
-        for index, (key, row) in enumerate(zip(new.keys.bytes, new.row, strict=True)):
-            value = None if key is None else to_stored(items[index])
-            if key is None or (row < 0 and value is not None):
-                continue
-            old = before.get(key)
-            if old == value:
-                # The same once more, or a delete of what is not there
-                continue
-            if old is not None:
-                order.append(new_count + len(old_rows))
-                old_rows.append(old)
-                old_of.append(index)
-                kinds.append("-D" if value is None else "-U")
-            if value is None:
-                del before[key]
-            else:
-                order.append(row)
-                kinds.append("+I" if old is None else "+U")
-                before[key] = value
-            changed[key] = value
-            effective.append(index)
-            keys.append(key)
-            stored.append(value)
-        state.set(changed)
-        rows = self._interleave(new.batch, self._old_rows(messages, old_rows, old_of), order, kinds)
-        return Changes(rows, new.malformed, effective, keys, stored)
+    def _choose(
+        self, messages: Messages, new: TableRows
+    ) -> tuple[list[int], list[bytes], list[int], list[bytes | None]]:
+        """Return the messages that are not malformed: their indices, keys, rows, and what is kept of them."""
+        stored = list(map(self._codec.to_stored, messages.items))
+        keys = [key for key in new.keys.bytes if key is not None]
+        if len(keys) == len(stored) == new.batch.num_rows:
+            return list(range(len(keys))), keys, new.row, stored
+        is_row = [
+            key is not None and (row >= 0 or value is None)
+            for key, row, value in zip(new.keys.bytes, new.row, stored, strict=True)
+        ]
+        chosen = [index for index, is_chosen in enumerate(is_row) if is_chosen]
+        keys = [key for key in itertools.compress(new.keys.bytes, is_row) if key is not None]
+        return chosen, keys, [new.row[index] for index in chosen], [stored[index] for index in chosen]
 
-    def _old_rows(self, messages: Messages, stored: list[bytes], changed_by: list[int]) -> pa.RecordBatch | None:
+    def _old_rows(self, messages: Messages, stored: list[bytes | None], changed_by: list[int]) -> pa.RecordBatch | None:
         if not stored:
             return None
         items, restore = messages.items, self._codec.from_stored
         old = [
             restore(each, items[index].key(), items[index].offset())
             for each, index in zip(stored, changed_by, strict=True)
+            if each is not None
         ]
         built = self._build(Messages(messages.partition, old), None)
         if built.batch.num_rows != len(stored) or built.malformed:
@@ -188,15 +184,37 @@ class Normalizer:
         return built.batch
 
     def _interleave(
-        self, new: pa.RecordBatch, old: pa.RecordBatch | None, order: list[int], kinds: list[str]
+        self, new: pa.RecordBatch, old: pa.RecordBatch | None, order: np.ndarray, kinds: np.ndarray
     ) -> pa.RecordBatch:
-        rows, chosen = new, pa.array(order, pa.int64())
+        rows, chosen = new, pa.array(order)
         if old is not None:
             arrays = [pa.concat_arrays(pair).take(chosen) for pair in zip(new.columns, old.columns, strict=True)]
             rows = pa.RecordBatch.from_arrays(arrays, schema=new.schema)
-        elif order != list(range(new.num_rows)):
+        elif not np.array_equal(order, np.arange(new.num_rows)):
             rows = new.take(chosen)
-        return with_row_kinds(rows, self._row_kind_column, pa.array(kinds, pa.string()))
+        return with_row_kinds(rows, self._row_kind_column, _KINDS.take(pa.array(kinds)))
+
+
+def _order_rows(
+    has_old: np.ndarray, has_new: np.ndarray, new_row: np.ndarray, new_count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows stand where, and their kinds, as indices of `ROW_KINDS`.
+
+    Args:
+        has_old: For each message whether it has an old row; these rows follow the new ones.
+        has_new: For each message whether it has a new row.
+        new_row: For each message the number of its new row.
+        new_count: The number of new rows.
+    """
+    counts = has_old.astype(np.int64) + has_new
+    ends = counts.cumsum()
+    order, kinds = np.empty(counts.sum(), np.int64), np.empty(counts.sum(), np.int8)
+    old, new = np.flatnonzero(has_old), np.flatnonzero(has_new)
+    old_at, new_at = ends[old] - counts[old], ends[new] - 1
+    order[old_at], order[new_at] = new_count + np.arange(len(old)), new_row[new]
+    kinds[old_at] = np.where(has_new[old], ROW_KINDS.index("-U"), ROW_KINDS.index("-D"))
+    kinds[new_at] = np.where(has_old[new], ROW_KINDS.index("+U"), ROW_KINDS.index("+I"))
+    return order, kinds
 
 
 def with_row_kinds(rows: pa.RecordBatch, column: str, kinds: pa.StringArray) -> pa.RecordBatch:

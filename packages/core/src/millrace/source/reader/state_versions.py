@@ -21,6 +21,9 @@ from millrace.source.state_files import ChangeFile, PartitionFiles, Snapshot, St
 
 logger = logging.getLogger("millrace.state")
 
+SNAPSHOT_RATIO = 2
+"""A snapshot is written when the changes since the last one have this many times its size."""
+
 MIN_SNAPSHOT_BYTES = 1 << 20
 """Bytes of changes for which no snapshot is written yet."""
 
@@ -180,10 +183,11 @@ class VersionedStore:
             read_again(missing)
 
     def _write_snapshot(self, listed: PartitionFiles, version: int) -> None:
-        """Write a snapshot when the changes since the last one are larger, and delete what it makes superfluous."""
+        """Write a snapshot when there are many changes since the last one, and delete what it makes superfluous."""
         last = max((each for each in listed.snapshots if each.version <= version), default=Snapshot(0, 0))
         since = [each for each in listed.changes if last.version <= each.start and each.end <= version]
-        if len(since) < MAX_CHANGE_FILES and sum(each.size for each in since) < max(last.size, MIN_SNAPSHOT_BYTES):
+        worthwhile = max(SNAPSHOT_RATIO * last.size, MIN_SNAPSHOT_BYTES)
+        if len(since) < MAX_CHANGE_FILES and sum(each.size for each in since) < worthwhile:
             return
         with self.store.view() as view:
             if view.marker == str(version).encode():
