@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,7 +149,9 @@ CASES |= {
         "changelog.mode": Case(
             "retract", {"upsert": "upsert"}, {"append": "expected one of retract, upsert; got 'append'"}
         ),
-        "state.checkpoints.dir": Case(None, {"hdfs://n/state": "hdfs://n/state"}, {}),
+        "state.checkpoints.dir": Case(
+            None, {"hdfs://n/state": "hdfs://n/state", "state": str(Path("state").absolute())}, {}
+        ),
         "state.checkpoints.num-retained": Case(100, {"3": 3}, {"0": ABOVE_ZERO}),
         "state.backend": Case("lmdb", {"rocksdb": "rocksdb"}, {}, ("state.backend.type",)),
         "scan.metrics.address": Case(

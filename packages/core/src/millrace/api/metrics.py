@@ -88,6 +88,7 @@ def _partition(
         current_fetch_event_time_lag=counts.fetch_lag_ms,
         current_emit_event_time_lag=counts.emit_lag_ms,
         num_records_in_errors=counts.errors,
+        state_restores=counts.restores,
         last_stable_offset_lag=end - stable,
     )
 

@@ -37,6 +37,7 @@ class PartitionMetrics(Metrics):
         num_records_in_errors: Records that were skipped because they are malformed.
         last_stable_offset_lag: The part of `pending_records` that cannot be read yet, since it is behind the last
             stable offset: transactions are open. 0 where the query reads uncommitted records.
+        state_restores: How often an executor restored the state of an upsert table from a snapshot.
     """
 
     topic: str
@@ -51,6 +52,7 @@ class PartitionMetrics(Metrics):
     current_emit_event_time_lag: int | None
     num_records_in_errors: int = 0
     last_stable_offset_lag: int = 0
+    state_restores: int = 0
 
 
 @dataclass(frozen=True)

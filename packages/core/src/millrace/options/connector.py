@@ -17,6 +17,7 @@ from millrace.options.values import (
     parse_address,
     parse_bounded_mode,
     parse_duration_ms,
+    parse_folder,
     parse_partitions,
     parse_port_address,
     parse_shared_secret,
@@ -213,6 +214,7 @@ class SourceOptions(TableOptions):
     state_location: str | None = option(
         "state.checkpoints.dir",
         default=None,
+        parse=parse_folder,
         doc="With upsert-kafka: the folder of the state of a stream, as a path or a URI that driver and executors "
         "reach: hdfs, s3, gs or a shared disk. Each query has its own. Required for changelog.mode = retract.",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 KAFKA_INTERNAL_TOPICS = {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 """Kafka's own topics, which a pattern never matches."""
@@ -187,6 +188,11 @@ def parse_connector(text: str) -> str:
     if text.strip() not in {"kafka", "upsert-kafka"}:
         raise ValueError("expected kafka or upsert-kafka, the connectors of millrace")
     return text.strip()
+
+
+def parse_folder(text: str) -> str:
+    """Parse a folder: a URI, or a path, which is made absolute so that it is the same for other processes."""
+    return text if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", text) else str(Path(text).absolute())
 
 
 def parse_bounded_mode(text: str) -> str | None:

@@ -177,8 +177,8 @@ def test_a_schema_needs_the_row_kinds(tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_none_is_told(tmp_path: Path) -> None:
-    with pytest.raises(StateError, match=r"option 'state.checkpoints.dir': 'relative' cannot be used"):
-        Stream(Topic(*CHANGES), tmp_path, **{"state.checkpoints.dir": "relative"}).run()
+    with pytest.raises(StateError, match=r"option 'state.checkpoints.dir': 'nowhere://a' cannot be used"):
+        Stream(Topic(*CHANGES), tmp_path, **{"state.checkpoints.dir": "nowhere://a"}).run()
     (tmp_path / "file").write_text("")
     with pytest.raises(StateError, match="writing the state of a table"):
         Stream(Topic(*CHANGES), tmp_path, **{"state.checkpoints.dir": str(tmp_path / "file")}).run()
