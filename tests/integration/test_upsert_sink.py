@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
@@ -13,6 +14,9 @@ from pyspark.sql import functions as sf
 import millrace
 from support.kafka import consume, produce
 
+CASES = Path(__file__).parents[3] / "shared" / "cases"
+PRODUCTS = "id INT NOT NULL, name STRING, description STRING, weight FLOAT"
+CHANGE_LOGS = {"debezium-json": "mysql-schema-exclude.txt", "canal-json": "data.txt", "maxwell-json": "data.txt"}
 KEYS = 40
 ROWS = 1_500
 COLUMNS = "row_kind STRING, id INT NOT NULL, n INT"
@@ -226,3 +230,41 @@ def test_what_no_upsert_table_can_have_is_refused(spark, upsert):
         save(spark.sql("SELECT 1 AS id, 2 AS n"), {**upsert, "sink.partitioner": "fixed"})
     with pytest.raises((AnalysisException, PySparkException), match="column 'id', row 0: it belongs to the key"):
         save(spark.sql("SELECT INT(NULL) AS id, 2 AS n"), upsert)
+
+
+@pytest.mark.parametrize("name", CHANGE_LOGS)
+def test_a_change_log_goes_through_a_table_and_back(spark, broker, connection, topics, upsert, name):
+    folder = CASES / name
+    if not folder.is_dir():
+        pytest.skip(f"there is no change log with expected rows at {folder}")
+    lines = (folder / CHANGE_LOGS[name]).read_text().splitlines()
+    produce(broker.bootstrap_servers, topics[0], [{"value": line.encode(), "partition": 0} for line in lines])
+    log = spark.read.format("millrace").options(**connection, topic=topics[0], format=name)
+    log = log.schema(f"row_kind STRING, {PRODUCTS}").load()
+
+    save(millrace.repartition_by_key(log, "id", tasks=2), upsert)
+    table = spark.read.format("millrace").options(**upsert).schema(f"row_kind STRING, {PRODUCTS}").load()
+
+    expected = {}
+    for kind, key, *columns in log.collect():
+        expected.pop(key, None) if kind in ("-U", "-D") else expected.update({key: columns})
+    assert expected
+    found = [(kind, key, columns) for kind, key, *columns in table.collect()]
+    assert sorted(found) == sorted(("+I", key, columns) for key, columns in expected.items())
+
+
+def test_a_stream_copies_a_table_to_a_table(spark, broker, topics, upsert, changes_of, make_topic, tmp_path):
+    table, copy = ChangingTable(), make_topic(2)
+    reading = {"state.checkpoints.dir": str(tmp_path / "state"), "scan.max-records-per-batch": "500"}
+    for _ in range(2):
+        # The second time, the whole log is written again, and then more
+        produce(broker.bootstrap_servers, topics[0], table.change())
+        save(millrace.repartition_by_key(changes_of(spark.read), "id", tasks=2), upsert)
+        changes = spark.readStream.format("millrace").options(**upsert, **reading).schema(COLUMNS).load()
+        filtered = millrace.repartition_by_key(changes.where("n % 3 > 0"), "id", tasks=2)
+        query = filtered.writeStream.format("millrace").options(**{**upsert, **exactly_once(copy), "topic": copy})
+        query.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(
+            availableNow=True
+        ).start().awaitTermination()
+
+    assert Written(broker, copy).rows == {key: n for key, n in table.rows.items() if n % 3}
