@@ -1,1 +1,31 @@
-"""SQL tables on Spark: definitions, statements and the changelogs that their queries pass on."""
+"""SQL tables on Spark: definitions, statements and the changelogs that their queries pass on.
+
+from millrace_sql import TableEnvironment
+
+env = TableEnvironment(spark)
+env.execute_sql("CREATE TABLE orders (id BIGINT, amount DOUBLE) WITH ('connector' = 'kafka', ...)")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from millrace.lazy_imports import lazy_imports
+
+if TYPE_CHECKING:
+    from millrace_sql.environment import TableEnvironment
+    from millrace_sql.errors import SqlError, SqlSyntaxError
+    from millrace_sql.execution.results import TableResult
+    from millrace_sql.statement_set import StatementSet
+
+__all__ = ["SqlError", "SqlSyntaxError", "StatementSet", "TableEnvironment", "TableResult"]
+
+__getattr__, __dir__ = lazy_imports(
+    __name__,
+    {
+        "millrace_sql.environment": ["TableEnvironment"],
+        "millrace_sql.errors": ["SqlError", "SqlSyntaxError"],
+        "millrace_sql.execution.results": ["TableResult"],
+        "millrace_sql.statement_set": ["StatementSet"],
+    },
+)

@@ -174,6 +174,11 @@ class TableSource(ABC):
         """True when a stream of it has an end, by its options. By default it goes on."""
         return False
 
+    @property
+    def is_static(self) -> bool:
+        """True when a stream reads it as a batch too, as `read` says. By default it is a stream."""
+        return False
+
     @abstractmethod
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Return the table's physical and metadata columns, by name, in their declared types.

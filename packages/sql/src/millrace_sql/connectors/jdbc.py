@@ -110,6 +110,11 @@ class JdbcSource(TableSource):
         """True: it has the rows that are there."""
         return True
 
+    @property
+    def is_static(self) -> bool:
+        """True: a stream reads it anew in each micro-batch."""
+        return True
+
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Read the table, as a batch in any case."""
         return as_declared(_load(self._table, self._options, spark), self._table)

@@ -2,5 +2,16 @@
 
 from millrace_sql.planner.model import InputColumn, InputTable, QueryPlan, Scan, TableLookup, ViewQuery
 from millrace_sql.planner.plan import SparkPlan, plan_query
+from millrace_sql.planner.query_text import rewrite_expression
 
-__all__ = ["InputColumn", "InputTable", "QueryPlan", "Scan", "SparkPlan", "TableLookup", "ViewQuery", "plan_query"]
+__all__ = [
+    "InputColumn",
+    "InputTable",
+    "QueryPlan",
+    "Scan",
+    "SparkPlan",
+    "TableLookup",
+    "ViewQuery",
+    "plan_query",
+    "rewrite_expression",
+]

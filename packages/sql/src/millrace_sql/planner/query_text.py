@@ -91,6 +91,24 @@ def parse_query(source: SqlText) -> QueryText:
     )
 
 
+def rewrite_expression(source: SqlText) -> str:
+    """Return an expression as Spark spells it.
+
+    Raises:
+        SqlError: It is no expression, or a part of it is spelt otherwise in Spark and cannot be rewritten.
+    """
+    import sqlglot
+    from sqlglot.errors import TokenError
+
+    try:
+        tokens = sqlglot.tokenize(source.text, dialect=DIALECT)
+    except TokenError as error:
+        message = f"the expression ends within a text or a comment: {_one_line(str(error))}"
+        raise SqlSyntaxError(message, source.position) from None
+    rewriter = TokenRewriter(source.text, tokens, lambda offset: place(source, offset))
+    return apply_edits(source.text, tuple(sorted(rewriter.edits())))
+
+
 def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:
     """Return a text with parts of it replaced; the edits are in order and apart."""
     parts, copied = [], 0

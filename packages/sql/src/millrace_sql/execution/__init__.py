@@ -1,0 +1,1 @@
+"""Run statements: tables that queries read and write, streams, results."""

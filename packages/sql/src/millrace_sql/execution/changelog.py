@@ -1,0 +1,101 @@
+"""Fit the changelog of a query to what a sink takes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
+from millrace_catalog.types.identifiers import quote_name
+from millrace_sql.errors import SqlError
+from millrace_sql.planner.model import QueryPlan
+from millrace_sql.statements import Position
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+logger = logging.getLogger("millrace.sql")
+
+
+def check_changelog(plan: QueryPlan, accepted: ChangelogMode, table: str, position: Position) -> None:
+    """Check that a sink can take the rows of a query.
+
+    Args:
+        plan: The query.
+        accepted: The kinds of rows that the sink takes.
+        table: Its name, for the error.
+        position: The place of the query.
+
+    Raises:
+        SqlError: It cannot; the message names the operation that makes the rows a changelog.
+    """
+    refused = plan.changelog_mode.row_kinds - accepted.row_kinds
+    if "+U" in accepted.row_kinds:
+        # A sink that finds the old row by its key needs no -U
+        refused -= {"-U"}
+    if not refused:
+        return
+    kinds = ", ".join(kind for kind in ("+I", "-U", "+U", "-D") if kind in refused)
+    because = f", made by {plan.changelog_origin}" if plan.changelog_origin else ""
+    raise SqlError(
+        f"table {table} takes rows of {accepted}, and the query has {plan.changelog_mode}{because}; the table cannot "
+        f"take {kinds}: write into one that takes changes, such as one of 'connector' = 'upsert-kafka'",
+        position,
+    )
+
+
+OldRows = Literal["keep", "drop", "delete"]
+"""The fate of ``-U`` before a sink: it gets them, it does not, or it gets them as ``-D``."""
+
+
+def old_rows_for(
+    plan: QueryPlan,
+    accepted: ChangelogMode,
+    primary_key: tuple[str, ...],
+    sink_names: Mapping[str, str],
+    position: Position,
+) -> OldRows:
+    """Decide what becomes of the old rows of updates.
+
+    A sink that takes none finds the row to replace by its key. A row that left its key for another one must be deleted
+    there, so that ``-U`` becomes ``-D`` unless the key of the result is that of the table.
+
+    Args:
+        plan: The query.
+        accepted: The kinds of rows that the sink takes.
+        primary_key: The table's primary key.
+        sink_names: The table's columns by those of the query.
+        position: The place of the query.
+
+    Raises:
+        SqlError: Several rows of the result can have one key of the table.
+    """
+    if plan.changelog_mode.is_insert_only or "-U" in accepted.row_kinds or not primary_key:
+        return "keep"
+    key = {sink_names.get(name, name).lower() for name in plan.upsert_key}
+    own = {name.lower() for name in primary_key}
+    if not key <= own:
+        raise SqlError(
+            f"a row of the query is known by ({', '.join(map(quote_name, plan.upsert_key))}), and one of the table by "
+            f"({', '.join(map(quote_name, primary_key))}), so that several rows would overwrite each other: group the "
+            f"query by the table's key, or give the table the key of the query",
+            position,
+        )
+    if key == own:
+        return "drop"
+    if not key:
+        logger.warning("the rows of the query have no key; if two have one key of the table, the later one stays")
+    return "delete"
+
+
+def fit_changelog(rows: DataFrame, old_rows: OldRows) -> DataFrame:
+    """Return rows whose ``-U`` are kept, left out, or ``-D``."""
+    from pyspark.sql import functions as fn
+
+    if old_rows == "keep" or ROW_KIND_COLUMN not in rows.columns:
+        return rows
+    kind = fn.col(ROW_KIND_COLUMN)
+    if old_rows == "drop":
+        return rows.where(kind != "-U")
+    return rows.withColumn(ROW_KIND_COLUMN, fn.when(kind == "-U", "-D").otherwise(kind))

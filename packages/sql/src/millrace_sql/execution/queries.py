@@ -1,0 +1,100 @@
+"""Plan queries, and read their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext
+from millrace_sql.configuration.session import SessionConfiguration
+from millrace_sql.execution.checkpoints import QueryPlace
+from millrace_sql.execution.tables import BoundDataFrame, BoundTable, Tables
+from millrace_sql.planner import plan_query
+from millrace_sql.planner.model import QueryPlan, Scan, TableLookup
+from millrace_sql.statements import SqlText
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class QueryRunner:
+    """Plan queries, and read their tables.
+
+    Args:
+        spark: The session.
+        configuration: The settings.
+        tables: Finds the tables of queries.
+    """
+
+    def __init__(self, spark: SparkSession, configuration: SessionConfiguration, tables: Tables) -> None:
+        self._spark = spark
+        self._configuration = configuration
+        self._tables = tables
+
+    def plan(self, query: SqlText, sink_mode: ChangelogMode = ChangelogMode.ALL) -> QueryPlan:
+        """Analyse a query, for the current runtime mode.
+
+        Args:
+            query: The query.
+            sink_mode: The kinds of rows that its result may have.
+
+        Raises:
+            SqlError: A name in it is unknown, or it cannot run in this mode.
+        """
+        return plan_query(query, self._tables.lookup(), streaming=self._configuration.is_streaming, sink_mode=sink_mode)
+
+    def rows(self, plan: QueryPlan, context: ScanContext, place: QueryPlace | None = None) -> DataFrame:
+        """Return the rows of a query, lazily.
+
+        Args:
+            plan: The query.
+            context: How it reads its tables.
+            place: Its checkpoint, in which the state of its sources is kept; None where it has none of its own.
+        """
+        numbers = {scan.view_name: number for number, scan in enumerate(plan.scans)}
+
+        def read(scan: Scan) -> DataFrame:
+            origin = scan.table.origin
+            if not isinstance(origin, BoundTable | BoundDataFrame):
+                raise TypeError(f"scan of {scan.table.identifier} lacks what the environment gave it")
+            streaming = context.streaming and not scan.is_lookup
+            number = numbers[scan.view_name]
+            state = place.state_location(number, scan.table.identifier) if place and streaming else None
+            wanted = replace(
+                context, streaming=streaming, needs_update_before=scan.needs_update_before, state_location=state
+            )
+            return origin.read(self._spark, wanted)
+
+        return plan.execute(self._spark, read, place.plan_state_location if place and context.streaming else None)
+
+    def schema(self, query: SqlText, tables: TableLookup | None = None) -> StructType:
+        """Return the columns of a query's result, without row kinds; nothing is read for it.
+
+        Args:
+            query: The query.
+            tables: Finds what it names; by default from the current catalog and database.
+
+        Raises:
+            SqlError: The query is wrong.
+        """
+        from pyspark.sql.types import StringType, StructField, StructType
+
+        plan = plan_query(query, tables or self._tables.lookup(), streaming=False)
+
+        def stand_in(scan: Scan) -> DataFrame:
+            fields = [StructField(column.name, column.type, column.nullable) for column in scan.table.columns]
+            kinds = [] if scan.table.changelog_mode.is_insert_only else [StructField(ROW_KIND_COLUMN, StringType())]
+            return self._spark.createDataFrame([], StructType([*fields, *kinds]))
+
+        schema = plan.execute(self._spark, stand_in).schema
+        return StructType([field for field in schema if field.name != ROW_KIND_COLUMN])
+
+    def trigger(self, plan: QueryPlan) -> Mapping[str, Any] | None:
+        """Return the arguments of Spark's ``trigger`` for a stream: one over bounded tables only ends by itself."""
+        streams = [scan.table for scan in plan.scans if not (scan.is_lookup or scan.table.is_static)]
+        if streams and all(table.is_bounded for table in streams):
+            return {"availableNow": True}
+        interval = self._configuration.options.checkpoint_interval_ms
+        return None if interval is None else {"processingTime": f"{interval} milliseconds"}

@@ -1,0 +1,232 @@
+"""Run parsed statements, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import singledispatchmethod
+from typing import TYPE_CHECKING
+
+from millrace.contracts import ScanContext
+from millrace_sql.configuration.session import SessionConfiguration
+from millrace_sql.connectors.lookup import table_factory
+from millrace_sql.definitions.kept import KeptDefinitions
+from millrace_sql.definitions.manager import CatalogManager
+from millrace_sql.definitions.secrets import References
+from millrace_sql.definitions.store import DefinitionStore
+from millrace_sql.errors import SqlError
+from millrace_sql.execution.definitions import DefinitionRunner
+from millrace_sql.execution.inserts import InsertRunner, PlannedInsert
+from millrace_sql.execution.jobs import Job
+from millrace_sql.execution.listings import ListingRunner
+from millrace_sql.execution.queries import QueryRunner
+from millrace_sql.execution.results import TableResult, table_of, text_result
+from millrace_sql.execution.selects import SelectRunner
+from millrace_sql.execution.tables import Tables
+from millrace_sql.statements import (
+    AlterTable,
+    CreateCatalog,
+    CreateDatabase,
+    CreateTable,
+    CreateView,
+    Describe,
+    Drop,
+    Explain,
+    Insert,
+    Query,
+    ResetOption,
+    SetOption,
+    Show,
+    SqlText,
+    Statement,
+    StatementSet,
+    Use,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+    from millrace_sql.execution.checkpoints import QueryPlace
+
+
+class StatementRunner:
+    """Run statements against the definitions and settings of one table environment.
+
+    Args:
+        spark: The session.
+        config: Settings at the start, by key.
+        references: Values of references in options.
+    """
+
+    def __init__(self, spark: SparkSession, config: Mapping[str, str], references: References) -> None:
+        self.configuration = SessionConfiguration(spark, config)
+        start = self.configuration.start
+        kept = None if start.store_path is None else KeptDefinitions(DefinitionStore(start.store_path))
+        self.catalogs = CatalogManager(start.catalog, start.database, references, kept)
+        self.tables = Tables(spark, self.catalogs, references, self.configuration)
+        self.queries = QueryRunner(spark, self.configuration, self.tables)
+        self.inserts = InsertRunner(spark, self.configuration, self.catalogs, self.tables, self.queries)
+        self.listings = ListingRunner(self.catalogs, self.tables, self.queries.schema)
+        self._spark = spark
+        self._selects = SelectRunner(spark, self.configuration, self.queries, self.inserts.places)
+        self._definitions = DefinitionRunner(
+            self.catalogs, self.queries.schema, lambda connector: table_factory(connector, spark)
+        )
+
+    @singledispatchmethod
+    def run(self, statement: Statement) -> TableResult:
+        """Run a statement.
+
+        Raises:
+            SqlError: It cannot run.
+            MillraceError: A connector, a catalog or an option refuses.
+        """
+        raise TypeError(f"no statement: {statement!r}")
+
+    def rows(self, query: SqlText) -> DataFrame:
+        """Return the rows of a query as a DataFrame: a stream in streaming mode.
+
+        Raises:
+            SqlError: It needs steps in each micro-batch, which a DataFrame cannot have.
+        """
+        plan = self.queries.plan(query)
+        if plan.runs_per_batch:
+            raise SqlError(
+                "this query joins or aggregates within each micro-batch, which a DataFrame cannot: INSERT its rows "
+                "into a table, or SET 'execution.runtime-mode' = 'batch'",
+                query.position,
+            )
+        return self.queries.rows(plan, ScanContext(streaming=self.configuration.is_streaming))
+
+    def run_inserts(self, inserts: Sequence[Insert]) -> TableResult:
+        """Run INSERT statements together: all are checked before the first one starts."""
+        planned = [self.inserts.plan(insert) for insert in inserts]
+        started = self._start(planned)
+        if not started:
+            return TableResult()
+
+        def remove() -> None:
+            for _, place in started:
+                place.remove()
+
+        result = TableResult(job=Job([query for query, _ in started], remove))
+        if self.configuration.options.dml_sync:
+            result.wait()
+        return result
+
+    def _start(self, planned: Sequence[PlannedInsert]) -> list[tuple[StreamingQuery, QueryPlace]]:
+        started: list[tuple[StreamingQuery, QueryPlace]] = []
+        try:
+            for each in planned:
+                running = self.inserts.run(each, is_one_of_many=len(planned) > 1)
+                if running is not None:
+                    started.append(running)
+        except BaseException:
+            for query, place in started:
+                query.stop()
+                place.remove()
+            raise
+        return started
+
+    def explain(self, statement: Query | Insert | StatementSet) -> str:
+        """Return the plan of a query, an INSERT or a statement set, with the changelog mode of each step."""
+        if isinstance(statement, Query):
+            plan = self.queries.plan(statement.query)
+            return _explained([plan.explain()], [plan.sql])
+        inserts = statement.inserts if isinstance(statement, StatementSet) else (statement,)
+        planned: list[PlannedInsert] = [self.inserts.plan(insert) for insert in inserts]
+        return _explained([each.explain() for each in planned], [each.plan.sql for each in planned])
+
+    @run.register
+    def _(self, statement: CreateTable) -> TableResult:
+        if statement.as_table is not None:
+            raise SqlError(
+                "AS TABLE is not supported by SQL yet: replicate() of millrace_catalog copies a table that follows its "
+                "schema, and AS SELECT copies one with fixed columns",
+                statement.position,
+            )
+        table = self._definitions.create_table(statement)
+        if table is None or statement.query is None:
+            return TableResult()
+        return self.run_inserts([Insert(table.identifier, statement.query, position=statement.position)])
+
+    @run.register
+    def _(self, statement: CreateView) -> TableResult:
+        self._definitions.create_view(statement)
+        return TableResult()
+
+    @run.register
+    def _(self, statement: CreateCatalog) -> TableResult:
+        self.catalogs.create_catalog(statement)
+        return TableResult()
+
+    @run.register
+    def _(self, statement: CreateDatabase) -> TableResult:
+        self.catalogs.create_database(statement.database, statement.comment, if_not_exists=statement.if_not_exists)
+        return TableResult()
+
+    @run.register
+    def _(self, statement: Use) -> TableResult:
+        parts = statement.name.parts
+        if statement.kind == "CATALOG":
+            self.catalogs.use(parts[-1], None, statement.name.position)
+        else:
+            catalog, database = (self.catalogs.current_catalog, *parts)[-2:]
+            self.catalogs.use(catalog, database, statement.name.position)
+        return TableResult()
+
+    @run.register
+    def _(self, statement: Show) -> TableResult:
+        return self.listings.show(statement)
+
+    @run.register
+    def _(self, statement: Describe) -> TableResult:
+        return self.listings.describe(statement)
+
+    @run.register
+    def _(self, statement: Drop) -> TableResult:
+        self._definitions.drop(statement)
+        return TableResult()
+
+    @run.register
+    def _(self, statement: AlterTable) -> TableResult:
+        self._definitions.alter_table(statement)
+        return TableResult()
+
+    @run.register
+    def _(self, statement: Query) -> TableResult:
+        return self._selects.run(statement.query)
+
+    @run.register
+    def _(self, statement: Insert) -> TableResult:
+        return self.run_inserts([statement])
+
+    @run.register
+    def _(self, statement: StatementSet) -> TableResult:
+        return self.run_inserts(statement.inserts)
+
+    @run.register
+    def _(self, statement: Explain) -> TableResult:
+        return text_result(self.explain(statement.statement))
+
+    @run.register
+    def _(self, statement: SetOption) -> TableResult:
+        if statement.key is None or statement.value is None:
+            return table_of(("key", "value"), self.configuration.items())
+        self._located(statement, lambda: self.configuration.set(str(statement.key), str(statement.value)))
+        return TableResult()
+
+    @run.register
+    def _(self, statement: ResetOption) -> TableResult:
+        self._located(statement, lambda: self.configuration.reset(statement.key))
+        return TableResult()
+
+    def _located(self, statement: SetOption | ResetOption, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except SqlError as error:
+            raise SqlError(error.message, statement.position) from error
+
+
+def _explained(trees: Sequence[str], queries: Sequence[str]) -> str:
+    return "\n".join(["== Changelog Plan ==", "\n\n".join(trees), "", "== Spark SQL ==", "\n\n".join(queries)])
