@@ -10,6 +10,8 @@ import jwt
 import pytest
 from pyspark.errors import PySparkException
 
+from millrace.configuration.build import configure_sink
+from millrace.kafka.producer import KafkaProducer, producer_settings
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
 from support.waiting import wait_until
 
@@ -57,8 +59,14 @@ def authorized(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Authorized]
             # Connections end with their tokens, unless they log in again (KIP-368)
             "oauthbearer.connections.max.reauth.ms": "3600000",
         }
+        # Clients log in again after 90 % of that, and brokers refuse it within a second
+        hasty = {**oauth, "oauthbearer.connections.max.reauth.ms": "1050"}
         broker = KafkaBroker(
-            listeners=[Listener("OPEN"), Listener("OAUTH", "SASL_PLAINTEXT", config=oauth)],
+            listeners=[
+                Listener("OPEN"),
+                Listener("OAUTH", "SASL_PLAINTEXT", config=oauth),
+                Listener("HASTY", "SASL_PLAINTEXT", config=hasty),
+            ],
             data_dir=tmp_path_factory.mktemp("kafka"),
             java_options=[f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={endpoint.url}/jwks"],
         )
@@ -114,6 +122,22 @@ def test_a_token_without_a_valid_signature_is_refused_by_the_broker(spark, autho
         read(spark, options)
 
     assert "fixed-5ecret" not in str(raised.value)
+
+
+def test_a_login_that_is_refused_as_too_soon_after_the_last_one_stops_nothing(authorized):
+    address = {"properties.bootstrap.servers": authorized.broker.address("HASTY")}
+    config = configure_sink({**authorized.provider(), **address})
+    producer = KafkaProducer(producer_settings(config.client, idempotent=True))
+
+    def is_refused() -> bool:
+        producer.client.produce(TOPIC, b"hasty")
+        producer.poll()
+        return "current SASL state" in producer.client_log.recent_errors()
+
+    wait_until(is_refused, "the broker to refuse a login")
+    assert producer.client_log.security_error() is None
+    assert producer.client.flush(30) == 0
+    assert producer.pop_failures() == (0, "")
 
 
 def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized):

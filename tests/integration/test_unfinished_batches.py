@@ -11,6 +11,7 @@ from millrace.configuration.build import configure_sink
 from millrace.errors import FencedError, LedgerError
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger_store import ledger_group, read_ledger, transactional_id
+from millrace.sink.committer.unfinished_batches import await_confirmations, unfinished_batch
 from millrace.sink.pipeline import commit_micro_batch, write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
@@ -68,6 +69,32 @@ def test_tasks_that_had_not_written_wait_for_those_that_had(config, values):
         assert write_task(config, "two", 0, "a", "b").is_skipped
         assert other.result().rows == 1
     assert values() == ["a", "b", "c"]
+
+
+def test_tasks_wait_also_for_later_ones_that_had_written(config, values):
+    write_task(config, "one", 1, "b", "c")
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(write_task, config, "two", 0, "a", "b")
+        with pytest.raises(LedgerError, match=r"was written with 2 rows by this task before, and is repeated with 1\."):
+            write_task(config, "two", 1, "c")
+        assert not other.done()
+        assert values() == ["b", "c"]
+        # As it was before
+        assert write_task(config, "two", 1, "b", "c").is_skipped
+        assert other.result().rows == 2
+    assert values() == ["a", "b", "b", "c"]
+
+
+def test_a_later_task_that_may_wait_for_a_core_is_waited_for_once(config, caplog):
+    write_task(config, "one", 2, "c")
+    resources = WorkerResources()
+    for index in range(2):
+        task = WriteTask(index, 0, "me", 0, is_streaming=True, run="two")
+        await_confirmations(config, task, unfinished_batch(config, task, resources), later_timeout_s=1.0)
+    (warning,) = [message for message in caplog.messages if "without having seen" in message]
+    assert warning.startswith(
+        "task 0 of micro-batch 0 writes without having seen that tasks [2], which had written before"
+    )
 
 
 def test_a_task_of_an_older_checkpoint_writes_nothing_where_another_is_ahead(config, values):

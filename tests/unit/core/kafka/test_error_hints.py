@@ -18,6 +18,11 @@ from millrace.kafka.retry import Clock
 
 AT = "sasl_plaintext://127.0.0.1:9/bootstrap: "
 SAID = "SASL authentication error: Authentication failed: Invalid username or password"
+KNOWN = "sasl_plaintext://127.0.0.1:9/1: "
+TOO_SOON = (
+    "SASL OAUTHBEARER mechanism handshake failed: Broker: Request not valid in current SASL state: broker's supported "
+    "mechanisms:  (after 23ms in state AUTH_HANDSHAKE)"
+)
 WRONG_PASSWORD = f"{AT}{SAID} (after 301ms in state AUTH_REQ)"
 
 
@@ -49,6 +54,9 @@ def test_what_does_not_pass_is_told_with_what_to_do(text: str, advice: str) -> N
         "1/1 brokers are down",
         "ssl://127.0.0.1:9/1: Disconnected: SSL connection closed by peer (after 5ms in state UP)",
         "a:9/bootstrap: Failed to resolve 'a:9': Name or service not known",
+        f"{KNOWN}{TOO_SOON}",
+        f"{KNOWN}SASL OAUTHBEARER mechanism handshake failed: Local: Broker transport failure: broker's supported "
+        "mechanisms: (n/a) (after 0ms in state DOWN)",
     ],
 )
 def test_a_transient_error_is_no_security_error(text: str) -> None:
@@ -134,6 +142,24 @@ def test_a_refusal_is_remembered_until_it_is_forgotten() -> None:
     assert "Check 'properties.sasl.username'" in str(client_log.security_error())
     client_log.clear()
     assert client_log.security_error() is None
+
+
+def test_a_login_too_soon_after_the_last_one_is_no_refusal_and_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    client_log = ClientLog({"sasl.mechanism": "OAUTHBEARER"})
+    for _ in range(3):
+        client_log.settings()["error_cb"](KafkaError(KafkaError._AUTHENTICATION, f"{KNOWN}{TOO_SOON}"))
+    assert client_log.security_error() is None
+    assert "current SASL state" in client_log.recent_errors()
+    (warning,) = caplog.messages
+    assert "within a second of the last one" in warning
+    assert "connections.max.reauth.ms" in warning
+
+
+def test_a_login_of_a_client_that_may_not_have_logged_in_before_has_two_causes() -> None:
+    advice = explain_security_error(f"{AT}{TOO_SOON}", {"sasl.mechanism": "OAUTHBEARER"})
+    assert "expects no SASL" in advice
+    assert "tokens that live longer" in advice
+    assert "tokens" not in explain_security_error(f"{AT}{TOO_SOON}", {"sasl.mechanism": "PLAIN"})
 
 
 def test_a_refusal_must_last_where_brokers_may_be_starting() -> None:

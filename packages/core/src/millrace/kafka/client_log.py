@@ -9,7 +9,13 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
-from millrace.kafka.error_hints import explain_security_error, is_security_error, protocol_mismatch_hint, redact
+from millrace.kafka.error_hints import (
+    explain_security_error,
+    interrupted_login_advice,
+    is_security_error,
+    protocol_mismatch_hint,
+    redact,
+)
 from millrace.kafka.retry import SYSTEM_CLOCK, Clock
 
 logger = logging.getLogger("millrace.kafka")
@@ -38,6 +44,7 @@ class ClientLog:
         self._clock = clock
         self._errors: deque[str] = deque(maxlen=8)
         self._protocol_hint: str | None = None
+        self._has_advised = False
         self._security_error = ""
         self._security_error_began = 0.0
         self._security_error_repeated = -_SECURITY_ERROR_EXPIRES_S
@@ -81,6 +88,10 @@ class ClientLog:
     def _on_error(self, error: KafkaError) -> None:
         text = error.str()
         self._errors.append(redact(text))
+        advice = interrupted_login_advice(text)
+        if advice and not self._has_advised:
+            self._has_advised = True
+            logger.warning("%s. %s", redact(text), advice)
         if is_security_error(text):
             now = self._clock.now()
             if now - self._security_error_repeated > _SECURITY_ERROR_EXPIRES_S:

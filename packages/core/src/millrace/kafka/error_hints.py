@@ -12,6 +12,14 @@ _NO_SASL = (
     "The listener expects no SASL: set 'properties.security.protocol' to PLAINTEXT or SSL, or connect to the port of "
     "the listener with SASL"
 )
+_NO_SASL_OR_TOO_SOON = (
+    f"{_NO_SASL}. If this client had logged in before, it has tried again within a second, which brokers refuse: give "
+    f"it tokens that live longer"
+)
+_TOO_SOON = (
+    "Brokers refuse a login within a second of the last one of the same connection. The client goes on with a new "
+    "connection; tokens that live longer, or a longer 'connections.max.reauth.ms' of the brokers, avoid it"
+)
 _NO_TLS = (
     "The listener does not speak TLS: set 'properties.security.protocol' to PLAINTEXT or SASL_PLAINTEXT, or connect to "
     "the port of the listener with TLS"
@@ -41,6 +49,8 @@ _CREDENTIALS = {
     "GSSAPI": f"Check {_SERVICE_NAME}, and {_KEYTAB}",
 }
 
+_SASL_STATE = "not valid in current SASL state"
+
 # Errors that retrying does not change, by a part of their text; the first match counts
 _SECURITY_ERRORS = (
     ("connecting to a PLAINTEXT broker listener", _NO_TLS),
@@ -50,7 +60,7 @@ _SECURITY_ERRORS = (
     ("alert certificate unknown", _CLIENT_CERTIFICATE),
     ("alert handshake failure", _CLIENT_CERTIFICATE),
     ("alert unknown ca", _CLIENT_CERTIFICATE),
-    ("not valid in current SASL state", _NO_SASL),
+    (_SASL_STATE, _NO_SASL),
     ("Unsupported SASL mechanism", _MECHANISM),
     (_LOGIN_FAILED, _LOGIN_ENDPOINT),
     (
@@ -82,6 +92,12 @@ _SECURITY_ERRORS = (
 _UNTRUSTED = "certificate verify failed"
 _UNAUTHENTICATED = re.compile("SASL authentication error|SASL .*(handshake|negotiation) failed|Authentication failed")
 
+# Of a broker that the client knows by its id, since it had logged in before: it logs in again, as its session ends
+_INTERRUPTED_LOGIN = re.compile(
+    r":\d+/\d+: SASL \S+ mechanism handshake failed: "
+    r"(Broker: Request not valid in current SASL state|Local: Broker transport failure)"
+)
+
 _CLOSED_AT_FIRST_BYTES = re.compile(r"Disconnected.*in state APIVERSION_QUERY")
 _CLOSED_AT_FIRST_REQUEST = re.compile(r"Disconnected.*in state UP")
 
@@ -111,11 +127,17 @@ _CONFIGURATION_ERRORS = (
 
 def is_security_error(text: str) -> bool:
     """Return whether a client's error is one of TLS or SASL, which retrying does not change."""
-    return (
+    return not _INTERRUPTED_LOGIN.search(text) and (
         _UNTRUSTED in text
         or _UNAUTHENTICATED.search(text) is not None
         or any(part in text for part, _ in _SECURITY_ERRORS)
     )
+
+
+def interrupted_login_advice(text: str) -> str | None:
+    """Return advice on an error of a client that has logged in before, and goes on with a new connection."""
+    found = _INTERRUPTED_LOGIN.search(text)
+    return _TOO_SOON if found and found[1].startswith("Broker: Request not valid") else None
 
 
 def explain_security_error(text: str, client: Mapping[str, Any]) -> str:
@@ -135,6 +157,8 @@ def explain_security_error(text: str, client: Mapping[str, Any]) -> str:
         _REJECTED_IDENTITY if provider is not None and mechanism == "OAUTHBEARER" else _credentials_advice(mechanism)
     )
     advice = next((advice for part, advice in _SECURITY_ERRORS if part in text), credentials_advice)
+    if _SASL_STATE in text and mechanism == "OAUTHBEARER":
+        advice = _NO_SASL_OR_TOO_SOON
     return f"{redact(text)}. {advice}"
 
 

@@ -189,6 +189,10 @@ class FilesystemTableFactory(TableFactory):
         """Return a writer of files."""
         return FilesystemSink(table, *self._parse(table))
 
+    def table_options(self, table: TableDescription) -> FilesystemOptions:
+        """Return the options of a table but those of its format."""
+        return self._parse(table)[0]
+
     def _parse(self, table: TableDescription) -> tuple[FilesystemOptions, Mapping[str, str]]:
         parser = OptionParser(f"table {table.name!r}", table.options)
         options: FilesystemOptions | None = parser.take(FilesystemOptions)

@@ -23,7 +23,10 @@ from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 logger = logging.getLogger("millrace.sink")
 
 CONFIRMATION_TIMEOUT_S = 30.0
-"""Time for which a task waits for those that have written before. Spark may not have started them yet."""
+"""Time for which a task waits for those with smaller indexes that have written before: they may have many rows."""
+
+LATER_CONFIRMATION_TIMEOUT_S = 10.0
+"""Time for which a task waits for those with larger indexes: they may be waiting for its core."""
 
 _CONCURRENT_READS = 8
 
@@ -36,13 +39,14 @@ class UnfinishedBatch:
         batch: Its number.
         written: What tasks have written of it, by their indexes.
         task_count: The least number of tasks that the prefix has had.
-        confirmed: The indexes of those that have the same rows in this run, as far as this process knows.
+        settled: The indexes of those that need not be waited for: this process has seen that they have the same rows in
+            this run, or has waited for them in vain.
     """
 
     batch: int
     written: Mapping[int, LedgerEntry]
     task_count: int
-    confirmed: set[int] = field(default_factory=set)
+    settled: set[int] = field(default_factory=set)
 
 
 UNFINISHED_BATCHES = ResourceKind[UnfinishedBatch]("unfinished micro-batch", capacity=64)
@@ -67,27 +71,48 @@ def unfinished_batch(
 
 
 def await_confirmations(
-    config: SinkConfig, task: WriteTask, unfinished: UnfinishedBatch, timeout_s: float = CONFIRMATION_TIMEOUT_S
+    config: SinkConfig,
+    task: WriteTask,
+    unfinished: UnfinishedBatch,
+    timeout_s: float = CONFIRMATION_TIMEOUT_S,
+    later_timeout_s: float = LATER_CONFIRMATION_TIMEOUT_S,
 ) -> None:
-    """Wait until the tasks before a task have shown that they have the same rows again, if they have written before.
+    """Wait until the tasks that have written before have shown that they have the same rows again.
 
-    Spark starts tasks by their indexes, so that those before it hold a place already, and need not wait for this one's.
+    Spark starts tasks by their indexes: those before a task hold a core already, and need not wait for this one's.
+    Those after it may have to, so that a process waits for each of them only once, and shorter.
+
+    Args:
+        config: The sink's configuration.
+        task: The task that waits.
+        unfinished: What has been written before.
+        timeout_s: How long to wait for tasks before it, in seconds.
+        later_timeout_s: How long to wait for tasks after it, in seconds.
 
     Raises:
         LedgerError, ClientError: As `read_ledger`.
     """
+    earlier = sorted(index for index in unfinished.written if index < task.index)
+    later = sorted(index for index in unfinished.written if index > task.index)
+    _await(config, task, unfinished, earlier, timeout_s)
+    unfinished.settled.update(_await(config, task, unfinished, later, later_timeout_s))
+
+
+def _await(
+    config: SinkConfig, task: WriteTask, unfinished: UnfinishedBatch, indexes: list[int], timeout_s: float
+) -> list[int]:
+    """Wait for some tasks, and return those that have not shown in time that they have the same rows."""
 
     def unconfirmed() -> list[int]:
-        earlier = (index for index in unfinished.written if index < task.index)
-        waiting = sorted(index for index in earlier if index not in unfinished.confirmed)
+        waiting = [index for index in indexes if index not in unfinished.settled]
         for index in waiting:
             entry = _read_entry(config, task, index)
             if entry is not None and entry.batch == task.batch and entry.run != task.run:
-                return waiting
-            unfinished.confirmed.add(index)
+                return [other for other in waiting if other >= index]
+            unfinished.settled.add(index)
         return []
 
-    waiting = poll(unconfirmed, lambda indexes: not indexes, timeout_s=timeout_s)
+    waiting = poll(unconfirmed, lambda left: not left, timeout_s=timeout_s)
     if waiting:
         logger.warning(
             "task %d of micro-batch %d writes without having seen that tasks %s, which had written before, have the "
@@ -97,6 +122,7 @@ def await_confirmations(
             waiting,
             timeout_s,
         )
+    return waiting
 
 
 def _read_all(config: SinkConfig, task: WriteTask) -> UnfinishedBatch:

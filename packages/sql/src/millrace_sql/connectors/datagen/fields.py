@@ -130,22 +130,19 @@ class _Generator:
     def _map(self, path: str, type_: sql.MapType, length: int) -> Column:
         from pyspark.sql import functions as fn
 
-        entries = [
-            fn.struct(self.value(f"{path}.key", type_.keyType), self.value(f"{path}.value", type_.valueType))
-            for _ in range(length)
-        ]
-        # Keys that are drawn twice are one entry
-        keys_once = fn.array_distinct(fn.array(*entries).cast(sql.ArrayType(_entry(type_))))
-        merged = fn.aggregate(
-            keys_once,
-            fn.map_from_arrays(
-                fn.array().cast(sql.ArrayType(type_.keyType)), fn.array().cast(sql.ArrayType(type_.valueType))
-            ),
-            lambda found, entry: fn.when(fn.map_contains_key(found, entry["key"]), found).otherwise(
-                fn.map_concat(found, fn.create_map(entry["key"], entry["value"]))
-            ),
+        made = fn.array(
+            *(
+                fn.struct(
+                    self.value(f"{path}.key", type_.keyType).alias("key"),
+                    self.value(f"{path}.value", type_.valueType).alias("value"),
+                )
+                for _ in range(length)
+            )
         )
-        return merged.cast(type_)
+        keys = fn.transform(made, lambda entry: entry["key"])
+        # Of keys that are drawn twice Spark takes one only
+        first = fn.filter(made, lambda entry, place: fn.array_position(keys, entry["key"]) == place + 1)
+        return fn.map_from_entries(first).cast(type_)
 
     def _scalar(self, type_: sql.DataType, field: FieldOptions) -> Column:
         from pyspark.sql import functions as fn
@@ -219,9 +216,3 @@ class _Generator:
 
         self._draws += 1
         return fn.xxhash64(self._number, fn.lit(self._seed), fn.lit(self._draws))
-
-
-def _entry(type_: sql.MapType) -> sql.StructType:
-    return sql.StructType(
-        [sql.StructField("key", type_.keyType, False), sql.StructField("value", type_.valueType, True)]
-    )
