@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _WINDOWS = {"WINDOW", "SESSION_WINDOW", "WINDOW_TIME"}
 _WINDOW_COLUMNS = {"window_start", "window_end", "window_time"}
+_GROUPING_SETS = ("rollup", "cube", "grouping_sets")
 NOW, FIRST, ROWS = "__now", "__first", "__rows"
 
 
@@ -109,7 +110,10 @@ def _groups_of(
     """Return the expressions of GROUP BY: those of SELECT for numbers, aliases and ALL."""
     from sqlglot import exp
 
-    if any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets")):
+    sets = (exp.Rollup, exp.Cube, exp.GroupingSets)
+    if any(isinstance(item, sets) for item in group.expressions) or any(
+        group.args.get(name) for name in _GROUPING_SETS
+    ):
         message = "GROUPING SETS, ROLLUP and CUBE of a stream: write a query for each set, and UNION ALL"
         raise text.error(message, group)
     if group.args.get("all"):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from millrace_sql.planner.model import Scan
 
+_POWER = re.compile(r"\bpower\(", re.IGNORECASE)
 _EXPRESSION_ID = re.compile(r"#\d+L?|plan_id=\d+|expr_id=\d+")
 
 
@@ -55,7 +56,8 @@ class Reference:
             spark.range(1).select(row).select("row.*").createOrReplaceTempView(scan.view_name)
         schema = spark.sql(sql).schema
         rewritten = spark_sql(parse_expression(sql))
-        if _plan(spark, sql) != _plan(spark, rewritten):
+        columns = len(schema.fields)
+        if _plan(spark, sql, columns) != _plan(spark, rewritten, columns):
             message = (
                 "a part of the query cannot be rewritten for a stream of changes without changing its meaning: "
                 f"Spark reads it as written otherwise than {rewritten!r}; write it in plainer SQL"
@@ -76,9 +78,14 @@ class Reference:
         return rows.toDF(*names, *kinds).select(*typed, *kinds)
 
 
-def _plan(spark: SparkSession, sql: str) -> str:
-    """Return the optimized plan of a query, its columns numbered in the order in which they appear."""
-    text = spark.sql(f"EXPLAIN EXTENDED {sql}").collect()[0][0]
+def _plan(spark: SparkSession, sql: str, columns: int) -> str:
+    """Return the optimized plan of a query, its columns numbered in the order in which they appear.
+
+    Names are not compared: Spark makes those of expressions from their spelling.
+    """
+    names = ", ".join(f"column{number}" for number in range(columns))
+    text = spark.sql(f"EXPLAIN EXTENDED SELECT * FROM ({sql}\n) AS q({names})").collect()[0][0]  # noqa: S608 - parsed
     plan = text.partition("== Optimized Logical Plan ==")[2].partition("== Physical Plan ==")[0]
+    plan = _POWER.sub("pow(", plan)  # which Spark shows by the name that was written, as no other function
     numbers: dict[str, int] = {}
     return _EXPRESSION_ID.sub(lambda match: f"#{numbers.setdefault(match.group(), len(numbers))}", plan)

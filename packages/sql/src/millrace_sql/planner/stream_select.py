@@ -48,9 +48,8 @@ def plan_stream_select(
     """
     relation, sources = join_sources(analysis, text, sources)
     if relation.is_static and not any(not query.is_static for query in nested):
-        return Relation(
-            _calc(node, relation, INSERT_ONLY), _columns(node, relation), is_static=True, types=relation.types
-        )
+        step = Step("Calc", _details(node), INSERT_ONLY, (relation.step,))
+        return Relation(step, _columns(node, relation), is_static=True, types=relation.types)
     _check(text, node, relation, nested)
     if node.args.get("group") or node.args.get("distinct") or node.args.get("having") or aggregates_of(node):
         return plan_aggregation(analysis, text, node, relation, sources)
@@ -61,11 +60,11 @@ def plan_stream_select(
         if relation.key and all(name in kept for name in relation.key)
         else ()
     )
-    mode = relation.mode
+    mode, details, is_needed = relation.mode, _details(node), _does_something(node)
     if relation.is_changelog:
         analysis.is_rewritten = True
         mode = _pass_changes_on(analysis, text, node, relation, sources, key)
-    step = _calc(node, relation, mode) if _does_something(node, relation) else relation.step
+    step = Step("Calc", details, mode, (relation.step,)) if is_needed else relation.step
     return Relation(
         step,
         columns,
@@ -167,20 +166,17 @@ def _filters_by_key(condition: exp.Expr, relation: Relation) -> bool:
     )
 
 
-def _does_something(node: exp.Select, relation: Relation) -> bool:
+def _does_something(node: exp.Select) -> bool:
     from sqlglot import exp
 
-    stars = len(node.expressions) == 1 or (relation.is_changelog and len(node.expressions) == 2)
-    return not (stars and isinstance(node.expressions[0], exp.Star) and not node.args.get("where"))
+    is_star = len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Star)
+    return not is_star or bool(node.args.get("where") or node.args.get("laterals"))
 
 
-def _calc(node: exp.Select, relation: Relation, mode: ChangelogMode) -> Step:
-    shown = [spark_sql(item) for item in node.expressions if item.alias_or_name != ROW_KIND_COLUMN]
-    shown = [item.replace(f" EXCEPT ({ROW_KIND_COLUMN})", "") for item in shown]
-    details = [f"select=[{', '.join(shown)}]"]
-    if where := node.args.get("where"):
-        details.append(f"where=[{spark_sql(where.this)}]")
-    return Step("Calc", tuple(details), mode, (relation.step,))
+def _details(node: exp.Select) -> tuple[str, ...]:
+    selected = f"select=[{', '.join(map(spark_sql, node.expressions))}]"
+    where = node.args.get("where")
+    return (selected,) if where is None else (selected, f"where=[{spark_sql(where.this)}]")
 
 
 def _columns(node: exp.Select, relation: Relation) -> tuple[str, ...] | None:

@@ -5,6 +5,7 @@ The rest of the text stays as it is, so that Spark gets the user's own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,11 +13,15 @@ from typing import TYPE_CHECKING
 from millrace_sql.errors import SqlError
 from millrace_sql.planner.dialect.functions import rewrite_call
 from millrace_sql.planner.dialect.types import rewrite_type
+from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, window_select
 
 if TYPE_CHECKING:
     from sqlglot.tokens import Token
 
     from millrace_sql.statements import Position
+
+
+_DESCRIPTOR = re.compile(r"^(?:TIMECOL\s*=>)?\s*DESCRIPTOR\s*\(|\)\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, order=True)
@@ -57,7 +62,7 @@ class TokenRewriter:
     def _edits(self, begin: int, end: int) -> Iterator[Edit]:
         index = begin
         while index < end:
-            found = self._system_time(index) or self._table_keyword(index) or self._cast(index) or self._call(index)
+            found = self._system_time(index) or self._window(index) or self._cast(index) or self._call(index)
             if found is None:
                 index += 1
                 continue
@@ -93,15 +98,42 @@ class TokenRewriter:
         start, end = self._tokens[index].start, self._tokens[min(last, len(self._tokens) - 1)].end + 1
         return [Edit(start, end, " " * (end - start))], last + 1
 
-    def _table_keyword(self, index: int) -> tuple[list[Edit], int] | None:
-        """Leave out TABLE in ``TUMBLE(TABLE t, ...)`` and ``TUMBLE(DATA => TABLE t, ...)``."""
-        if self._word(index) != "TABLE" or self._word(index - 1) not in {"(", "=>"} or self._word(index + 1) == "(":
+    def _window(self, index: int) -> tuple[list[Edit], int] | None:
+        """Replace ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))`` around the table's name."""
+        words = [self._word(index + step) for step in range(4)]
+        if [words[0], words[1], words[3]] != ["TABLE", "(", "("] or words[2] not in WINDOW_FUNCTIONS:
             return None
-        return [self._blank(index)], index + 1
+        inner, outer = self.closing(index + 3), self.closing(index + 1)
+        table, *rest = self._split(index + 4, inner)
+        keyword = next((step for step in range(*table) if self._word(step) == "TABLE"), None)
+        place = self._place(self._tokens[index + 2].start)
+        if keyword is None or not rest or outer >= len(self._tokens):
+            message = f"{words[2]} is written TABLE({words[2]}(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES))"
+            raise SqlError(message, place)
+        column = _DESCRIPTOR.sub("", self._source(rest[0]))
+        try:
+            before = window_select(words[2], column.strip(), [self._source(part) for part in rest[1:]])
+        except ValueError as error:
+            raise SqlError(str(error), place) from None
+        edits = [
+            Edit(self._tokens[index].start, self._tokens[keyword + 1].start, before),
+            Edit(self._tokens[table[1]].start, self._tokens[outer].end + 1, "))"),
+        ]
+        return edits, outer + 1
 
-    def _blank(self, index: int) -> Edit:
-        token = self._tokens[index]
-        return Edit(token.start, token.end + 1, " " * (token.end + 1 - token.start))
+    def _split(self, begin: int, end: int) -> list[tuple[int, int]]:
+        """Return the ranges of tokens between the commas of a call."""
+        ranges, first, depth = [], begin, 0
+        for index in range(begin, end):
+            depth += {"(": 1, ")": -1}.get(self._word(index), 0)
+            if depth == 0 and self._word(index) == ",":
+                ranges.append((first, index))
+                first = index + 1
+        return [*ranges, (first, end)]
+
+    def _source(self, part: tuple[int, int]) -> str:
+        begin, end = part
+        return self._text[self._tokens[begin].start : self._tokens[end - 1].end + 1] if end > begin else ""
 
     def _cast(self, index: int) -> tuple[list[Edit], int] | None:
         if self._word(index) not in {"CAST", "TRY_CAST"} or self._word(index + 1) != "(":
@@ -135,6 +167,9 @@ class TokenRewriter:
         name, close = self._word(index), self.closing(index + 1)
         if not name or not (name[0].isalpha() or name[0] == "_"):
             return None
+        if name == "WINDOW":  # which sqlglot takes for the clause of named windows after GROUP BY
+            token = self._tokens[index]
+            return [Edit(token.start, token.end + 1, f"`{token.text}`")], index + 1
         try:
             replacement = rewrite_call(name, self._word(index + 1), lambda: self._arguments(index + 2, close))
         except ValueError as error:

@@ -1,0 +1,206 @@
+"""Queries that Spark runs: joins with a table's current rows, windows, batches of changes, and texts kept faithful."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from millrace.contracts import ChangelogMode
+from millrace_sql.errors import SqlError
+from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, plan_query
+from millrace_sql.statements import Identifier, SqlText
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ORDERS = "id INT, user INT, v INT, ts TIMESTAMP, doc STRING"
+USERS = "user INT, name STRING"
+
+
+@pytest.fixture(autouse=True)
+def _few_tasks(spark: SparkSession) -> Iterator[None]:
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    yield
+    spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
+def _table(spark: SparkSession, name: str, schema: str, **more: Any) -> InputTable:
+    fields = spark.createDataFrame([], schema).schema.fields
+    columns = tuple(InputColumn(field.name, field.dataType, True, field.name == "ts") for field in fields)
+    return InputTable(Identifier(("cat", "db", name)), columns, **more)
+
+
+@pytest.fixture
+def tables(spark: SparkSession) -> dict[str, InputTable]:
+    return {
+        "orders": _table(spark, "orders", ORDERS),
+        "users": _table(spark, "users", USERS, primary_key=("user",), changelog_mode=ChangelogMode.ALL),
+    }
+
+
+def _plan(tables: dict[str, InputTable], sql: str, *, streaming: bool = True) -> SparkPlan:
+    return plan_query(SqlText(sql), lambda name, _: tables[name.parts[-1]], streaming=streaming)
+
+
+def _write(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{number:03}.json"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    os.utime(file, (1e9 + number, 1e9 + number))  # Spark reads the oldest first
+
+
+def _stream(spark: SparkSession, folder: Path) -> DataFrame:
+    return spark.readStream.schema(ORDERS).option("maxFilesPerTrigger", 1).json(str(folder))
+
+
+def _run(plan: SparkPlan, rows: DataFrame, checkpoint: Path, each: Callable[[DataFrame, int], None]) -> None:
+    writer = rows.writeStream.outputMode(plan.output_mode).option("checkpointLocation", str(checkpoint))
+    query = writer.foreachBatch(each).trigger(availableNow=True).start()
+    try:
+        assert query.awaitTermination(240)
+    finally:
+        query.stop()
+
+
+def test_a_stream_sees_a_tables_rows_as_of_the_micro_batch_also_when_it_is_repeated(
+    spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path
+) -> None:
+    changes = [(1, "ann", "+I"), (2, "bob", "+I"), (1, "ann", "-U"), (1, "anna", "+U")]
+    sql = "SELECT o.id, u.name FROM orders AS o LEFT JOIN users FOR SYSTEM_TIME AS OF o.ts AS u ON o.user = u.user"
+    plan = _plan(tables, sql)
+    for number in range(3):
+        _write(tmp_path / "orders", number, [{"id": number * 10 + user, "user": user} for user in (1, 2, 3)])
+
+    def read(scan: Scan) -> DataFrame:
+        if scan.is_lookup:
+            assert scan.needs_update_before
+            return spark.createDataFrame(changes, f"{USERS}, __row_kind STRING")
+        return _stream(spark, tmp_path / "orders")
+
+    seen: list[list[tuple]] = []
+
+    def each(batch: DataFrame, number: int) -> None:
+        first = sorted(map(tuple, plan.apply_to_batch(batch, number).collect()))
+        changes.extend([(2, "bob", "-D"), (3, "eve", "+I")] if number == 0 else [])
+        # The table has changed, and the micro-batch runs a second time
+        seen.append(sorted(map(tuple, plan.apply_to_batch(batch, number).collect())))
+        assert seen[-1] == first
+
+    _run(plan, plan.execute(spark, read, str(tmp_path / "state")), tmp_path / "checkpoint", each)
+
+    assert seen == [
+        [(1, "anna"), (2, "bob"), (3, None)],
+        [(11, "anna"), (12, None), (13, "eve")],
+        [(21, "anna"), (22, None), (23, "eve")],
+    ]
+
+
+def test_a_join_with_current_rows_needs_a_folder_for_them(spark: SparkSession, tables: dict[str, InputTable]) -> None:
+    plan = _plan(tables, "SELECT o.id FROM orders o JOIN users u ON o.user = u.user")
+
+    with pytest.raises(SqlError, match="needs a checkpoint folder"):
+        plan.execute(spark, lambda _: pytest.fail("nothing is read"))
+
+
+def test_windows_come_when_they_are_over(spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path) -> None:
+    sql = """SELECT window_start, window_end, user, COUNT(DISTINCT v) AS n
+        FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTES))
+        GROUP BY window_start, window_end, user"""
+    plan = _plan(tables, sql)
+    for number, minutes in enumerate([(1, 2, 3), (11, 12), (31,), (32,)]):
+        rows = [{"user": 1, "v": minute % 2, "ts": f"2024-01-01T10:{minute:02}:00"} for minute in minutes]
+        _write(tmp_path / "orders", number, rows)
+    seen: list[tuple] = []
+    rows = plan.execute(spark, lambda _: _stream(spark, tmp_path / "orders").withWatermark("ts", "0 seconds"))
+
+    _run(plan, rows, tmp_path / "checkpoint", lambda batch, _: seen.extend(map(tuple, batch.collect())))
+
+    assert plan.output_mode == "append"
+    assert [(f"{start:%H:%M}", f"{end:%H:%M}", user, n) for start, end, user, n in sorted(seen)] == [
+        ("10:00", "10:10", 1, 2),
+        ("10:10", "10:20", 1, 2),
+    ]
+
+
+def test_a_batch_of_changes_is_folded_into_rows(spark: SparkSession, tables: dict[str, InputTable]) -> None:
+    added = [(1, "a", "+I"), (1, "a", "+I"), (2, "b", "+I"), (2, "c", "+U"), (3, "d", "+I")]
+    changes = [(2, "b", "-U"), (3, "d", "-D"), *added]
+    plan = _plan(tables, "SELECT name, COUNT(*) AS n FROM users GROUP BY name ORDER BY name", streaming=False)
+
+    rows = plan.execute(spark, lambda _: spark.createDataFrame(changes, f"{USERS}, __row_kind STRING"))
+
+    assert [tuple(row) for row in rows.collect()] == [("a", 2), ("c", 1)]
+
+
+DOCUMENTS = [
+    ('{"a": "x"}', "x"),
+    ('{"a": 1.5}', "1.5"),
+    ('{"a": true}', "true"),
+    ('{"a": 7}', "7"),
+    ('{"a": null}', None),
+    ('{"a": {"b": 1}}', None),
+    ('{"a": [1]}', None),
+    ('{"a": "[1]"}', "[1]"),
+    ('{"a": "{}"}', "{}"),
+    ('{"b": 1}', None),
+    ("not json", None),
+    (None, None),
+]
+
+
+def test_json_value_returns_scalars_only(spark: SparkSession, tables: dict[str, InputTable]) -> None:
+    sql = "SELECT id, JSON_VALUE(doc, '$.a'), JSON_VALUE(doc, '$.a' RETURNING INT) FROM orders"
+    plan = _plan(tables, sql, streaming=False)
+    documents = spark.createDataFrame([(n, doc) for n, (doc, _) in enumerate(DOCUMENTS)], "id INT, doc STRING")
+    rows = documents.selectExpr("id", "1 AS user", "2 AS v", "current_timestamp() AS ts", "doc")
+
+    result = sorted(map(tuple, plan.execute(spark, lambda _: rows).collect()))
+
+    assert [value for _, value, _ in result] == [value for _, value in DOCUMENTS]
+    assert {number for _, _, number in result} == {None, 7}
+
+
+FAITHFUL = [
+    "SELECT id, v / 2, v DIV 2, -v % 3, CAST(v AS DECIMAL(10, 3)) * 1.10, 1L + v, 2.5BD, 1e3 FROM orders",
+    "SELECT date_add(to_date('2024-02-28'), v), datediff(ts, DATE'2024-01-01'), date_trunc('HOUR', ts) FROM orders",
+    "SELECT ts + INTERVAL '1' DAY, ts - INTERVAL 3 HOURS, date_format(ts, 'yyyy-MM-dd HH:mm'), year(ts) FROM orders",
+    "SELECT element_at(split(doc, ','), 1), substring(doc, 2, 3), doc LIKE '%a%', doc RLIKE 'a\\\\d' FROM orders",
+    "SELECT transform(array(v, 2), x -> x + 1), filter(array(v, id), x -> x > 1), map('a', v)['a'] FROM orders",
+    "SELECT named_struct('a', v, 'b', id).b, struct(v AS x, id).x, nvl(doc, 'none'), coalesce(doc, 'x') FROM orders",
+    "SELECT CASE v WHEN 1 THEN 'one' ELSE 'many' END, IF(v > 1, 'a', 'b'), v BETWEEN 1 AND 3, v <=> NULL FROM orders",
+    "SELECT get_json_object(doc, '$.a'), from_json(doc, 'a STRING').a, 'it\\'s', \"text\", 'a' || doc FROM orders",
+    "SELECT hash(id), md5(doc), round(v / 3, 2), log(10, v + 1), pow(v, 2), greatest(v, id), pmod(v, 3) FROM orders",
+    "SELECT e FROM orders LATERAL VIEW explode(array(v, id)) x AS e WHERE e IN (1, 2, 3)",
+]
+
+
+@pytest.mark.parametrize("sql", FAITHFUL)
+def test_a_query_that_is_written_anew_means_the_same_to_spark(sql: str, spark: SparkSession) -> None:
+    """The changes of a table make the planner write the query by sqlglot; each row is an insertion, to compare."""
+    values = "(1, 1, 7, TIMESTAMP'2024-05-06 07:08:09', '{\"a\": 1}'), (2, 2, NULL, NULL, 'a1,b')"
+    rows = spark.sql(f"SELECT * FROM VALUES {values} AS t(id, user, v, ts, doc)")
+    kinds = rows.selectExpr("*", "'+I' AS __row_kind")
+    orders = _table(spark, "orders", ORDERS, changelog_mode=ChangelogMode.ALL)
+    plan = _plan({"orders": orders}, sql)
+
+    result = plan.execute(spark, lambda _: kinds)
+
+    rows.createOrReplaceTempView("orders")
+    expected = spark.sql(sql)
+    assert result.drop("__row_kind").schema.simpleString() == expected.schema.simpleString()
+    assert Counter(map(str, result.drop("__row_kind").collect())) == Counter(map(str, expected.collect()))
+
+
+def test_sparks_own_errors_come_in_one_sentence(spark: SparkSession, tables: dict[str, InputTable]) -> None:
+    with pytest.raises(SqlError, match="nothing") as caught:
+        _plan(tables, "SELECT nothing FROM users").execute(spark, lambda _: pytest.fail("nothing is read"))
+
+    assert "\n" not in str(caught.value)
+    assert "millrace_" not in str(caught.value)

@@ -1,0 +1,283 @@
+"""Plans of queries: what Spark gets, the changes of each step, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from pyspark.sql.types import DecimalType, DoubleType, IntegerType, LongType, StringType, TimestampType
+
+from millrace.contracts import ChangelogMode
+from millrace_sql.errors import SqlError, SqlSyntaxError
+from millrace_sql.planner import InputColumn, InputTable, SparkPlan, ViewQuery, plan_query
+from millrace_sql.statements import Identifier, Position, SqlText
+
+HINTS: list[Mapping[str, str]] = []
+
+
+def _table(name: str, columns: str, **more: Any) -> InputTable:
+    types = {
+        "id": LongType(),
+        "v": IntegerType(),
+        "x": DoubleType(),
+        "m": DecimalType(10, 2),
+        "wide": DecimalType(38, 2),
+        "ts": TimestampType(),
+    }
+    fields = tuple(
+        InputColumn(column, types.get(column, StringType()), True, column == "ts") for column in columns.split()
+    )
+    return InputTable(Identifier(("cat", "db", name)), fields, **more)
+
+
+TABLES = {
+    "orders": _table("orders", "id name v ts"),
+    "plain": _table("plain", "id name v"),
+    "users": _table("users", "id name v x m wide", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
+    "log": _table("log", "id v", changelog_mode=ChangelogMode.ALL),
+    "names": _table("names", "name title", primary_key=("name",), is_static=True),
+}
+
+
+def _resolve(name: Identifier, hints: Mapping[str, str]) -> InputTable:
+    if hints:
+        HINTS.append(hints)
+    if name.parts[-1] not in TABLES:
+        raise SqlError(f"no table {name.parts[-1]!r}", name.position)
+    return TABLES[name.parts[-1]]
+
+
+TABLES["adults"] = InputTable(
+    Identifier(("cat", "db", "adults")),
+    (),
+    view=ViewQuery(SqlText("SELECT id, v FROM users WHERE v > 17"), ("user", "age"), _resolve),
+)
+
+
+def _plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT) -> SparkPlan:
+    return plan_query(SqlText(sql, Position(1, 1)), _resolve, streaming=streaming, sink_mode=sink)
+
+
+def _sql(sql: str, *, streaming: bool = True) -> str:
+    """Return what Spark gets, with the tables' own names instead of generated ones."""
+    return re.sub(r"`millrace_[0-9a-f]+_(\w+)`", r"<\1>", _plan(sql, streaming=streaming).sql)
+
+
+# Texts
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("select  name,v  from orders -- all", "select  name,v  from <orders> AS `orders` -- all"),
+        ("SELECT o.v FROM cat.db.`orders` o", "SELECT o.v FROM <orders> o"),
+        (
+            "WITH c AS (SELECT * FROM orders) SELECT * FROM c WHERE id IN (SELECT id FROM names)",
+            "WITH c AS (SELECT * FROM <orders> AS `orders`) SELECT * FROM c "
+            "WHERE id IN (SELECT id FROM <names> AS `names`)",
+        ),
+        (
+            "SELECT PROCTIME(), 'PROCTIME()' FROM orders",
+            "SELECT current_timestamp(), 'PROCTIME()' FROM <orders> AS `orders`",
+        ),
+        (
+            "SELECT CAST(v AS BYTES), CAST(v AS VARCHAR), TRY_CAST(name AS ROW<a INT>), "
+            "CAST(name AS TIMESTAMP(3)) FROM orders",
+            "SELECT CAST(v AS BINARY), CAST(v AS STRING), TRY_CAST(name AS STRUCT<a INT>), "
+            "CAST(name AS TIMESTAMP_NTZ) FROM <orders> AS `orders`",
+        ),
+        (
+            "SELECT CAST(name AS TIMESTAMP_LTZ(3)), CAST(name AS TIMESTAMP(3) WITH LOCAL TIME ZONE) FROM orders",
+            "SELECT CAST(name AS TIMESTAMP), CAST(name AS TIMESTAMP) FROM <orders> AS `orders`",
+        ),
+        ("SELECT TO_TIMESTAMP_LTZ(id * 2, 3) FROM orders", "SELECT timestamp_millis(id * 2) FROM <orders> AS `orders`"),
+        (
+            "SELECT window_start FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTES)) AS w",
+            "SELECT window_start FROM (SELECT * EXCEPT (__window), __window.start AS window_start, "
+            "__window.end AS window_end, window_time(__window) AS window_time "
+            "FROM (SELECT *, window(ts, '5 minute') AS __window FROM <orders> AS `orders`)) AS w",
+        ),
+    ],
+)
+def test_spark_gets_the_users_text_but_for_what_it_spells_otherwise(query: str, expected: str) -> None:
+    assert _sql(query) == expected
+
+
+def test_a_hint_is_handed_to_the_table_and_taken_off() -> None:
+    HINTS.clear()
+
+    text = _sql("SELECT * FROM orders /*+ OPTIONS('a.b' = 'it''s', 'c'='d') */ AS o")
+
+    assert HINTS == [{"a.b": "it's", "c": "d"}]
+    assert "OPTIONS" not in text
+
+
+def test_json_value_is_null_for_objects() -> None:
+    text = _sql("SELECT JSON_VALUE(name, 'lax $.a[0]' RETURNING INT) FROM orders")
+
+    assert text.startswith("SELECT TRY_CAST((CASE WHEN get_json_object(name, '$.a[0]') NOT RLIKE '^[{\\\\[]'")
+
+
+def test_a_view_is_a_query_of_its_own_names() -> None:
+    plan = _plan("SELECT a.age FROM adults AS a", sink=ChangelogMode.ALL)
+
+    assert "AS `adults`(`user`, `age`, `__row_kind`)) AS a" in plan.sql
+
+
+# Changes
+
+
+@pytest.mark.parametrize(
+    ("query", "mode", "key", "old_rows"),
+    [
+        ("SELECT * FROM orders", "[I]", (), False),
+        ("SELECT * FROM users", "[I,UA,D]", ("id",), False),
+        ("SELECT id AS k, v + 1 FROM users", "[I,UA,D]", ("k",), False),
+        ("SELECT v, id FROM users WHERE id > 3", "[I,UA,D]", ("id",), False),
+        ("SELECT v, id FROM users WHERE v > 3", "[I,UB,UA,D]", ("id",), True),
+        ("SELECT v FROM users", "[I,UB,UA,D]", (), True),
+        ("SELECT * FROM log", "[I,UB,UA,D]", (), True),
+        ("SELECT user FROM adults", "[I,UB,UA,D]", ("user",), True),
+        ("SELECT name, COUNT(*) AS n FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
+        ("SELECT COUNT(*) FROM users", "[I,UA]", (), True),
+        ("SELECT name, MIN(v) FROM users GROUP BY name", "[I,UA,D]", ("name",), True),
+        ("SELECT name, MIN(v) FROM orders GROUP BY name", "[I,UA]", ("name",), False),
+        ("SELECT name, MIN(v) FROM orders GROUP BY name HAVING COUNT(*) < 3", "[I,UA,D]", ("name",), False),
+        ("SELECT DISTINCT name FROM orders", "[I]", ("name",), False),
+        ("SELECT DISTINCT name FROM users", "[I,UA,D]", ("name",), True),
+        ("SELECT users.id, title FROM users JOIN names ON users.name = names.name", "[I,UB,UA,D]", ("id",), True),
+        ("SELECT users.id, title FROM users JOIN names ON users.v > 1", "[I,UB,UA,D]", (), True),
+        ("SELECT id FROM users UNION ALL SELECT id FROM orders", "[I,UB,UA,D]", (), True),
+        ("SELECT o.id FROM orders o JOIN users u ON o.id = u.id", "[I]", (), True),
+        ("SELECT window(ts, '1 hour').start, SUM(v) FROM orders GROUP BY window(ts, '1 hour')", "[I]", (), False),
+    ],
+)
+def test_the_changes_of_a_query(query: str, mode: str, key: tuple[str, ...], old_rows: bool) -> None:
+    plan = _plan(query)
+
+    assert (str(plan.changelog_mode), plan.upsert_key) == (mode, key)
+    assert any(scan.needs_update_before for scan in plan.scans) is old_rows
+    assert bool(plan.changelog_origin) is (mode != "[I]")
+
+
+def test_a_sink_of_all_changes_gets_old_rows() -> None:
+    assert str(_plan("SELECT * FROM users", sink=ChangelogMode.ALL).changelog_mode) == "[I,UB,UA,D]"
+
+
+def test_a_batch_of_changes_is_a_plain_query_over_final_rows() -> None:
+    plan = _plan("SELECT v, COUNT(*) FROM users GROUP BY v ORDER BY v LIMIT 3", streaming=False)
+
+    assert str(plan.changelog_mode) == "[I]"
+    assert plan.scans[0].needs_update_before
+    assert plan.sql.endswith("GROUP BY v ORDER BY v LIMIT 3")
+
+
+def test_explain_shows_each_step_with_its_changes() -> None:
+    query = "SELECT * FROM (SELECT name, SUM(v) AS s FROM users WHERE v > 1 GROUP BY name) WHERE s > 2"
+
+    assert _plan(query).explain().splitlines() == [
+        "Calc(select=[*], where=[s > 2], changelogMode=[I,UA,D])",
+        "+- GroupAggregate(groupBy=[name], select=[name, SUM(v)], changelogMode=[I,UA,D])",
+        "   +- TableSourceScan(table=[[cat, db, users]], fields=[id, name, v, x, m, wide], changelogMode=[I,UB,UA,D])",
+    ]
+
+
+def test_explain_shows_both_sides_of_a_join() -> None:
+    query = "SELECT o.id, u.v FROM orders o LEFT JOIN users FOR SYSTEM_TIME AS OF o.ts AS u ON o.id = u.id"
+    plan = _plan(query)
+
+    assert plan.runs_per_batch
+    assert [line.partition("(")[0] for line in plan.explain().splitlines()] == [
+        "Calc",
+        "+- LookupJoin",
+        "   :- TableSourceScan",
+        "   +- LookupTable",
+    ]
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT name FROM users ORDER BY name", "a stream cannot be sorted: leave out ORDER BY"),
+        ("SELECT id FROM users LIMIT 3", "LIMIT cannot be kept up to date"),
+        (
+            "SELECT id, ROW_NUMBER() OVER (PARTITION BY v ORDER BY id) FROM users",
+            r"ROW_NUMBER\(\) OVER .* for each change",
+        ),
+        ("SELECT id FROM users WHERE v > RAND()", r"a filter by RAND\(\) .* could keep a row and not its deletion"),
+        ("SELECT COUNT(*) FROM users GROUP BY name", "a change of a group names it by name, .*: add it to SELECT"),
+        ("SELECT name, MAX_BY(v, id) FROM users GROUP BY name", r"MAX_BY\(v, id\) over the changes of .*users"),
+        ("SELECT name, SUM(DISTINCT v) FROM users GROUP BY name", "use COUNT, SUM, AVG"),
+        ("SELECT name, AVG(abs(m)) FROM users GROUP BY name", r"write AVG\(CAST\(... AS DOUBLE\)\)"),
+        ("SELECT name, AVG(wide) FROM users GROUP BY name", r"AVG of DECIMAL\(38,2\) is not exact"),
+        ("SELECT name, v FROM users GROUP BY name", "v is neither in GROUP BY nor within an aggregate"),
+        ("SELECT name, COUNT(*) FROM users GROUP BY ROLLUP (name)", "GROUPING SETS, ROLLUP and CUBE"),
+        (
+            "SELECT n, COUNT(*) FROM (SELECT name, COUNT(*) AS n FROM users GROUP BY name) GROUP BY n",
+            "a second aggregation after GroupAggregate.*write the first one to a table of upsert-kafka",
+        ),
+        (
+            "SELECT n FROM (SELECT name, COUNT(*) AS n FROM users GROUP BY name)",
+            "are known by name, .* add name to SELECT",
+        ),
+        ("SELECT * FROM users JOIN log ON users.id = log.id", "two tables of changes cannot be joined"),
+        ("SELECT * FROM names LEFT JOIN users ON users.name = names.name", "a LEFT JOIN keeps rows of the table"),
+        ("SELECT id FROM users EXCEPT SELECT id FROM log", "EXCEPT of streams would need all of their rows"),
+        ("SELECT id FROM users UNION SELECT id FROM log", "write UNION ALL, and SELECT DISTINCT around it"),
+        (
+            "SELECT id FROM orders WHERE id IN (SELECT id FROM users)",
+            "cannot read the changes of .*users.*: write a JOIN",
+        ),
+        (
+            "SELECT u.v, COUNT(*) FROM orders o JOIN users u ON o.id = u.id GROUP BY u.v",
+            "would count within each micro-batch: write the joined rows to a table of their own",
+        ),
+        ("SELECT window(ts, '1 hour'), SUM(v) FROM plain GROUP BY window(ts, '1 hour')", "declare WATERMARK FOR"),
+        ("SELECT window_start FROM TABLE(SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY))", "session_window"),
+        ("SELECT window_start FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY))", "slide, size"),
+        ("SELECT TUMBLE_START(ts, INTERVAL '1' DAY) FROM orders", r"write window\(ts, size\)\.start"),
+        ("SELECT JSON_VALUE(name, '$.a' DEFAULT 1 ON EMPTY) FROM orders", r"DEFAULT 1 ON EMPTY.*write coalesce"),
+        ("SELECT JSON_VALUE(name, '$.*') FROM orders", "no exact counterpart"),
+        ("SELECT CAST(name AS TIME) FROM orders", "Spark has no type TIME"),
+        ("SELECT ARRAY[1, 2] FROM orders", r"write array\(a, b\)"),
+    ],
+)
+def test_what_would_not_be_exact_is_refused_with_what_to_do(query: str, message: str) -> None:
+    with pytest.raises(SqlError, match=f"(?s){message}"):
+        _plan(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "column"),
+    [
+        ("SELECT id\nFROM nothing", 2, 6),
+        ("SELECT CAST(id AS BYTES), PROCTIME()\nFROM orders AS o, nothing", 2, 19),
+        ("SELECT id,\n  CAST(name AS TIME)\nFROM orders", 2, 16),
+        ("SELECT id FRM orders", 1, 15),
+        ("SELECT (id FROM orders", 1, 12),
+        ("SELECT id FROM orders /*+ OPTIONS(a=b) */", 1, 23),
+    ],
+)
+def test_an_error_has_its_place_in_the_script(query: str, line: int, column: int) -> None:
+    with pytest.raises(SqlError) as caught:
+        _plan(query)
+
+    assert caught.value.position == Position(line, column)
+
+
+@pytest.mark.parametrize("query", ["SELEC id FROM orders", "SELECT 'abc", "SELECT (id FROM orders", "SELECT /* abc"])
+def test_what_is_no_query_is_a_syntax_error(query: str) -> None:
+    with pytest.raises(SqlSyntaxError):
+        _plan(query)
+
+
+def test_the_place_counts_from_where_the_query_begins_in_the_script() -> None:
+    with pytest.raises(SqlError) as caught:
+        plan_query(SqlText("SELECT *\nFROM a, nothing", Position(7, 20)), _resolve, streaming=True)
+
+    assert caught.value.position == Position(8, 6)
