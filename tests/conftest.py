@@ -25,9 +25,6 @@ os.environ["XDG_STATE_HOME"] = STATE.name
 # Every process imports the plugins of tests, also the one that plans a stream, which gets no files of `addPyFile`
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(Path(__file__).parent)]))
 
-# Their files set up brokers, clusters and servers of their own. Tests of faults take long and mostly share none
-BY_FILE = tuple(Path(__file__).with_name(name) for name in ("integration", "deployments"))
-
 # How slow the machine is must fail no test
 PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
@@ -38,13 +35,12 @@ settings.register_profile("fuzz", max_examples=2_000, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
-# xdist reads the marks in a hook of its own, which must come after this one
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run each file in one worker where files have expensive fixtures, so that those are set up once."""
-    for item in items:
-        if any(map(item.path.is_relative_to, BY_FILE)):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run tests that share expensive fixtures in one worker."""
+    from support.scheduling import make_scheduler
+
+    return make_scheduler(config, log)
 
 
 @pytest.fixture(scope="session")

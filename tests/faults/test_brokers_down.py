@@ -22,9 +22,6 @@ from millrace_broker import KafkaCluster
 from support.kafka import produce
 from support.waiting import wait_until
 
-# One cluster at a time is enough for two cores
-pytestmark = pytest.mark.xdist_group("cluster")
-
 TOPIC = "numbers"
 UNCLEAN = {"unclean.leader.election.enable": "true", "min.insync.replicas": "1"}
 COORDINATING = ("__consumer_offsets", "__transaction_state")

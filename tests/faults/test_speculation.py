@@ -9,9 +9,6 @@ import pytest
 from support.kafka import produce
 from support.spark_programs import ON_CLUSTER, standalone_cluster
 
-# A cluster has five Java processes: one at a time is enough for two cores
-pytestmark = pytest.mark.xdist_group("cluster")
-
 NUMBERS = 400
 SPECULATION = {
     "spark.speculation": "true",
