@@ -31,6 +31,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "tls-read": raw_read.run_encrypted,
     "json-read": json_read.run,
     "json-write": json_write.run,
+    "upsert-write": json_write.run_upserts,
     "json-copy": json_copy.run,
     **{
         # Reading JSON has a case of its own
