@@ -1,4 +1,4 @@
-"""Which tests stay together in one worker of pytest-xdist, in their order."""
+"""Tests that stay together in one worker of pytest-xdist, in their order."""
 
 from __future__ import annotations
 
