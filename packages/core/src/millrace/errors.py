@@ -65,6 +65,7 @@ click:
         MillraceError
         └── SqlError                a statement cannot be executed; says where in its script
             └── SqlSyntaxError          a script is not SQL that millrace understands
+                └── UnfinishedSqlError      a script ends within a statement
 """
 
 from __future__ import annotations

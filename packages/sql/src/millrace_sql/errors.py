@@ -50,6 +50,10 @@ class SqlSyntaxError(SqlError):
     """A script is not SQL that millrace understands."""
 
 
+class UnfinishedSqlError(SqlSyntaxError):
+    """A script ends within a statement, a text, a comment or brackets; more of it may make it right."""
+
+
 def excerpt_of(script: str, position: Position) -> str:
     """Return the line of a place in a script, and below it a caret under the place; values of secrets are hidden."""
     begin = _offset_of_line(script, position.line)

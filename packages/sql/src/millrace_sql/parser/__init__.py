@@ -3,6 +3,6 @@
 The grammar is ``sql.lark``.
 """
 
-from millrace_sql.parser.script import parse
+from millrace_sql.parser.script import is_complete, parse
 
-__all__ = ["parse"]
+__all__ = ["is_complete", "parse"]

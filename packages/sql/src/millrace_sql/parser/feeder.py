@@ -32,6 +32,7 @@ class StatementFeeder:
     Attributes:
         offset: The offset behind the last token.
         tokens: The tokens so far.
+        is_ended: Whether ``;`` stands behind the statement.
     """
 
     def __init__(self, script: Script, offset: int) -> None:
@@ -39,6 +40,7 @@ class StatementFeeder:
         self.offset = offset
         self.tokens: list[Token] = []
         self.parser = new_parser()
+        self.is_ended = False
         self._in_set = False
         self._adds_columns = False
         self._depth = 0
@@ -50,9 +52,11 @@ class StatementFeeder:
             SqlSyntaxError: The statement is wrong.
         """
         while True:
-            token = self.next_token(self.script.scan(self.offset))
+            scanned = self.script.scan(self.offset)
+            token = self.next_token(scanned)
             statement = self.feed(token)
             if token.type == "$END":
+                self.is_ended = scanned.text == ";"
                 return statement
 
     def next_token(self, scanned: ScannedToken) -> Token:

@@ -156,4 +156,6 @@ class _PassageReader:
     def _open_bracket(self) -> Exception:
         start = self.open_brackets[-1]
         bracket = self.text[start]
-        return self.script.error(f"this {bracket!r} is not closed; expected {_CLOSING[bracket]!r} behind it", start)
+        message = f"this {bracket!r} is not closed; expected {_CLOSING[bracket]!r} behind it"
+        at_end = self.script.scan(self.written).kind == "end"
+        return (self.script.unfinished if at_end else self.script.error)(message, start)

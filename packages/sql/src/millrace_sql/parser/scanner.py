@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from typing import Literal, NamedTuple
 
-from millrace_sql.errors import SqlSyntaxError, excerpt_of
+from millrace_sql.errors import SqlSyntaxError, UnfinishedSqlError, excerpt_of
 from millrace_sql.statements import Position
 
 _TOKEN = re.compile(
@@ -57,10 +57,19 @@ class Script:
         line = bisect_right(self._lines, offset)
         return Position(line, offset - self._lines[line - 1] + 1)
 
+    def offset(self, position: Position) -> int:
+        """Return the offset of a line and column."""
+        return self._lines[position.line - 1] + position.column - 1
+
     def error(self, message: str, offset: int) -> SqlSyntaxError:
         """Return the error to raise for what stands at an offset."""
         position = self.position(offset)
         return SqlSyntaxError(message, position, excerpt_of(self.text, position))
+
+    def unfinished(self, message: str, offset: int) -> UnfinishedSqlError:
+        """Return the error to raise where the script ends within something that begins at an offset."""
+        position = self.position(offset)
+        return UnfinishedSqlError(message, position, excerpt_of(self.text, position))
 
     def scan(self, offset: int) -> ScannedToken:
         """Return the first token from an offset on, behind blanks and comments.
@@ -68,7 +77,7 @@ class Script:
         At the end of the script the token is ``end``, at the end of what is written: there something is missing.
 
         Raises:
-            SqlSyntaxError: A text, a name or a comment has no end.
+            UnfinishedSqlError: A text, a name or a comment has no end.
         """
         written = offset
         while match := _TOKEN.match(self.text, offset):
@@ -85,11 +94,11 @@ class Script:
         """Return the offset behind a comment of the form ``/* ... */``.
 
         Raises:
-            SqlSyntaxError: It has no end.
+            UnfinishedSqlError: It has no end.
         """
         end = self.text.find("*/", start + 2)
         if end < 0:
-            raise self.error("this comment has no end; expected '*/'", start)
+            raise self.unfinished("this comment has no end; expected '*/'", start)
         return end + 2
 
     def end_of_setting(self, start: int, is_key: bool) -> int:
@@ -97,8 +106,8 @@ class Script:
         match = (_SETTING_KEY if is_key else _SETTING_VALUE).match(self.text, start)
         return match.end() if match else start
 
-    def unclosed(self, start: int, hint: str = "") -> SqlSyntaxError:
+    def unclosed(self, start: int, hint: str = "") -> UnfinishedSqlError:
         """Return the error to raise for a quote that is not closed, with a hint behind it."""
         quote = self.text[start]
         what = "name" if quote == "`" else "text"
-        return self.error(f"this {what} has no end; expected another {quote} behind it{hint}", start)
+        return self.unfinished(f"this {what} has no end; expected another {quote} behind it{hint}", start)

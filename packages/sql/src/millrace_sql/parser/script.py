@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from millrace_sql.errors import SqlSyntaxError, UnfinishedSqlError
 from millrace_sql.parser.feeder import StatementFeeder
 from millrace_sql.parser.scanner import Script
 from millrace_sql.statements import Query, SqlText, Statement
@@ -16,10 +17,31 @@ def parse(text: str) -> list[Statement]:
         text: Statements with ``;`` between them; the last one may have it or not.
 
     Raises:
+        UnfinishedSqlError: The script ends within a statement.
         SqlSyntaxError: A statement is wrong; the first one that is.
     """
-    script = Script(text)
+    statements, _ = _parse(Script(text))
+    return statements
+
+
+def is_complete(text: str) -> bool:
+    """Return whether a script can be executed as it is: its last statement ends with ``;``, or one is wrong.
+
+    An interactive shell asks for another line until it is.
+    """
+    try:
+        _, is_ended = _parse(Script(text))
+    except UnfinishedSqlError:
+        return False
+    except SqlSyntaxError:
+        return True
+    return is_ended
+
+
+def _parse(script: Script) -> tuple[list[Statement], bool]:
+    """Return the statements of a script, and whether ``;`` stands behind the last one."""
     statements: list[Statement] = []
+    is_ended = True
     offset = 0
     while (token := script.scan(offset)).kind != "end":
         if token.text == ";":
@@ -33,4 +55,5 @@ def parse(text: str) -> list[Statement]:
         else:
             statements.append(replace(statement, position=position))
         offset = feeder.offset
-    return statements
+        is_ended = feeder.is_ended
+    return statements, is_ended

@@ -40,7 +40,8 @@ def syntax_error(script: Script, tokens: Sequence[Token], found: ScannedToken) -
     if found.kind == "word" and (meant := closest(found.text[:_SHOWN], words_of(accepted))):
         return script.error(f"{message}; did you mean {meant}?", found.start)
     hint = _hint(script, tokens, found, accepted)
-    return script.error(f"{message}; {hint}" if hint else message, found.start)
+    error = script.unfinished if found.kind == "end" else script.error
+    return error(f"{message}; {hint}" if hint else message, found.start)
 
 
 def accepted_terminals(tokens: Sequence[Token]) -> set[str]:
