@@ -39,12 +39,13 @@ class Table:
     Args:
         servers: The brokers.
         make_topic: Makes a topic.
+        config: Further settings of the topic.
     """
 
-    def __init__(self, servers: str, make_topic: Callable[..., str]) -> None:
+    def __init__(self, servers: str, make_topic: Callable[..., str], **config: str) -> None:
         self._servers = servers
         self._time = int(time.time() * 1000)
-        self.topic = make_topic(1, COMPACTED)
+        self.topic = make_topic(1, COMPACTED | {name.replace("_", "."): value for name, value in config.items()})
         clean_often(servers)
 
     def write(self, *rows: tuple[int, str | None]) -> None:

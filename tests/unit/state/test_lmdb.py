@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,13 @@ def test_a_folder_that_cannot_be_written_names_the_option(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(MachineError, match=r"another folder on a local disk by option 'state.backend.local-dir'"):
         LmdbBackend(LmdbOptions(local_dir=str(tmp_path / "file"))).open("a")
+
+
+def test_stores_that_nobody_opens_any_more_are_deleted(tmp_path: Path) -> None:
+    backend = LmdbBackend(LmdbOptions(local_dir=str(tmp_path)))
+    for name in ("ended", "quiet"):
+        backend.open(name)
+    days_ago = time.time() - 4 * 86_400
+    os.utime(tmp_path / "ended" / "boot", (days_ago, days_ago))
+    backend.open("new")
+    assert {folder.name for folder in tmp_path.iterdir()} == {"quiet", "new"}

@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _MARKER = b"marker"
 _MIN_FREE_BYTES = 256 << 20
 """Bytes: a write into a mapped file ends the process where the disk is full, so that some room is asked for before."""
+
+_UNUSED_S = 3 * 86_400
+"""Seconds after which a store that nobody has opened is deleted: its query has ended, or will restore it."""
 
 _open_stores: WeakValueDictionary[Path, LmdbStore] = WeakValueDictionary()
 _lock = threading.Lock()
@@ -63,6 +67,7 @@ class LmdbBackend(StateBackend):
             # LMDB lets a process open a file once
             store = _open_stores.get(folder)
             if store is None or not folder.is_dir():
+                _delete_unused(folder.parent)
                 store = _open_stores[folder] = LmdbStore(folder, self.options.max_size)
             return store
 
@@ -215,6 +220,14 @@ def _no_room(folder: Path, reason: str) -> str:
         f"the state of a table has no room in {str(folder)!r}: {reason}. Make room, or give another folder by option "
         f"'state.backend.local-dir'"
     )
+
+
+def _delete_unused(parent: Path) -> None:
+    """Delete the stores of queries that have ended; processes that have one open go on with it."""
+    for store in parent.glob("*/boot"):
+        with suppress(OSError):
+            if time.time() - store.stat().st_mtime > _UNUSED_S:
+                shutil.rmtree(store.parent, ignore_errors=True)
 
 
 def _forget_stores() -> None:
