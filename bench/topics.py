@@ -93,6 +93,10 @@ class Topics:
         finally:
             self._delete(name)
 
+    def fill_keyed(self, topic: str, partitions: int, messages: Iterable[tuple[bytes, bytes]]) -> None:
+        """Write keys and values, evenly spread over the partitions of a topic; a key at one place stays in one."""
+        self._fill(topic, partitions, messages, "none")
+
     def count(self, topic: str) -> int:
         """Count the records of a topic by its offsets."""
         consumer = Consumer({**self._client, "group.id": "bench"})
@@ -107,12 +111,13 @@ class Topics:
         for deleted in self._admin.delete_topics([topic]).values():
             deleted.result(_TIMEOUT_S)
 
-    def _fill(self, topic: str, partitions: int, records: Iterable[bytes], codec: str) -> None:
+    def _fill(self, topic: str, partitions: int, records: Iterable[bytes | tuple[bytes, bytes]], codec: str) -> None:
         producer = Producer({**self._client, "linger.ms": 20, "batch.size": 500_000, "compression.type": codec})
         for index, record in enumerate(records):
+            key, value = record if isinstance(record, tuple) else (None, record)
             while True:
                 try:
-                    producer.produce(topic, record, partition=index % partitions)
+                    producer.produce(topic, value, key, partition=index % partitions)
                     break
                 except BufferError:
                     producer.poll(0.05)

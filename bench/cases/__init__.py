@@ -17,6 +17,7 @@ from bench.cases import (
     micro_batch,
     planning,
     raw_read,
+    upsert_read,
     worker_memory,
 )
 from bench.formats import FORMATS
@@ -40,6 +41,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
         for kind, run in _OF_FORMATS.items()
         if (name, kind) != ("json", "read")
     },
+    "upsert-read": upsert_read.run,
     "exactly-once": exactly_once.run,
     "micro-batch": micro_batch.run,
     "planning": planning.run,

@@ -19,7 +19,9 @@ from support.waiting import wait_until
 PROGRAM = Path(__file__).parents[1] / "programs" / "save_changes.py"
 KEYS, MESSAGES, BATCH = 50, 3_000, 250
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+# Three drivers start one after the other
+pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.timeout(900)]
+PATIENCE_S = 180.0
 
 
 def changes(files: Path) -> Iterator[tuple[str, int, str | None]]:
@@ -83,7 +85,7 @@ def test_changes_are_exact_when_driver_and_workers_are_killed_and_the_topic_is_c
     write()
     before = 0
     with driver() as running:
-        wait_until(lambda: saved() > before + 1, "some micro-batches")
+        wait_until(lambda: saved() > before + 1, "some micro-batches", PATIENCE_S)
         workers = [
             child
             for child in psutil.Process(running.pid).children(recursive=True)
@@ -91,18 +93,18 @@ def test_changes_are_exact_when_driver_and_workers_are_killed_and_the_topic_is_c
         ]
         assert workers
         workers[-1].kill()
-        wait_until(lambda: saved() > before + 3, "micro-batches after a worker was killed")
+        wait_until(lambda: saved() > before + 3, "micro-batches after a worker was killed", PATIENCE_S)
         running.kill()
     before = saved()
     write()
     with driver() as running:
-        wait_until(lambda: saved() > before + 1, "micro-batches of the second driver")
+        wait_until(lambda: saved() > before + 1, "micro-batches of the second driver", PATIENCE_S)
         running.kill()
     write()
     topic.compact()
     shutil.rmtree(tmp_path / "local")
     model |= {-1: "marker", -2: "marker"}
     with driver() as running:
-        running.result(120)
+        running.result(PATIENCE_S)
 
     assert table_of(files) == model

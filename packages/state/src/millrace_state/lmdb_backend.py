@@ -6,7 +6,6 @@ keeps what killed processes have written, and files from before the machine star
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
 import tempfile
@@ -79,7 +78,7 @@ class LmdbBackend(StateBackend):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _folder(self, name: str) -> Path:
-        parent = Path(self.options.local_dir or Path(tempfile.gettempdir()) / f"millrace-state-{getpass.getuser()}")
+        parent = Path(self.options.local_dir or Path(tempfile.gettempdir()) / f"millrace-state-{os.getuid()}")
         return parent.resolve() / name
 
 

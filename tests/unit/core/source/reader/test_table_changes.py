@@ -10,6 +10,7 @@ import pytest
 
 from millrace.errors import MachineError, MessageError, SchemaError, StateError
 from millrace.source.reader import keyed_state, state_versions
+from millrace.source.reader.decoding_plan import check_table_columns
 from support.tables import SCHEMA, Stream, Topic, latest_rows, row, short
 
 CHANGES = (row(1, "a"), row(2, "b"), row(1, "c"), row(2, None), row(3, None))
@@ -184,3 +185,11 @@ def test_a_place_that_is_none_is_told(tmp_path: Path) -> None:
         Stream(Topic(*CHANGES), tmp_path, **{"state.checkpoints.dir": str(tmp_path / "file")}).run()
     with pytest.raises(MachineError, match=r"option 'state.backend.local-dir'"):
         Stream(Topic(*CHANGES), tmp_path, **{"state.backend.local-dir": str(tmp_path / "file")}).run()
+
+
+def test_deleted_rows_without_old_ones_cannot_have_columns_that_are_not_null(tmp_path: Path) -> None:
+    config = Stream(Topic(), tmp_path, **{"changelog.mode": "upsert"}).config("a")
+    schema = pa.schema([SCHEMA.field(0), SCHEMA.field(1).with_nullable(False), SCHEMA.field(2).with_nullable(False)])
+    with pytest.raises(SchemaError, match=r"column 'name' is NOT NULL, and with 'changelog.mode' = 'upsert'"):
+        check_table_columns(config, schema, is_stream=True)
+    check_table_columns(config, schema, is_stream=False)

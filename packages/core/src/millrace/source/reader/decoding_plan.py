@@ -11,7 +11,7 @@ from confluent_kafka import Message
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Decoded, Decoder
-from millrace.errors import PluginError
+from millrace.errors import PluginError, SchemaError
 from millrace.options.metadata import format_metadata_keys
 from millrace.plugins.manager import PluginRef
 from millrace.records.key_value_projection import ColumnProjection, KeyValueProjection, divide_columns
@@ -71,6 +71,26 @@ def primary_key_decoder_for(config: SourceConfig, schema: pa.Schema, zone: str =
     if projection.key is None or keys is None:
         raise PluginError("a table with a primary key needs the columns of its key")
     return PrimaryKeyDecoder(keys, projection.key)
+
+
+def check_table_columns(config: SourceConfig, schema: pa.Schema, *, is_stream: bool) -> None:
+    """Check the columns of a table with a primary key, on the driver; of another read there is nothing to check.
+
+    Raises:
+        SchemaError: Keys cannot be decoded or compared, or a deleted row cannot have a column.
+    """
+    options = config.options
+    if not options.is_upsert:
+        return
+    key_columns = primary_key_decoder_for(config, schema).columns
+    if is_stream and options.changelog_mode == "upsert":
+        metadata = {one.column for one in options.metadata}
+        for field in schema:
+            if not field.nullable and field.name not in {*key_columns, *metadata, options.row_kind_column}:
+                raise SchemaError(
+                    f"column {field.name!r} is NOT NULL, and with 'changelog.mode' = 'upsert' a deleted row has the "
+                    f"columns of its key only: let the column be NULL, or leave the option out"
+                )
 
 
 def explain_decoding(config: SourceConfig, schema: pa.Schema) -> dict[str, str]:

@@ -1,0 +1,96 @@
+"""Reading the changes of an upsert table, with old rows: each message is a new row of a key that the table has."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.cases import json_read
+from bench.data import SCHEMA, TOTALS, json_record
+from bench.measure import MILLRACE, SPARK, Bench, Result, Series, alternate, records_per_second
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+WORK = "upsert read with old rows, 7 columns"
+RESTORE = "restore of an upsert table's state"
+PARTITIONS = 4
+RESTORE_TARGET_S = 60.0
+
+
+def run(bench: Bench) -> list[Result]:
+    """Measure updates of all keys of a table, beside a read of as many messages by Spark's own connector."""
+    plain = bench.topics.filled(PARTITIONS)
+    with bench.topics.empty(PARTITIONS) as topic, tempfile.TemporaryDirectory() as folder:
+        table = _Table(bench, topic, Path(folder))
+        table.write()
+        table.read()
+
+        def update() -> float:
+            table.write()
+            return records_per_second(bench.records, lambda: _check(table.read(), 2 * bench.records))
+
+        def read_by_spark() -> float:
+            rows = json_read.spark_rows(bench, plain)
+            return records_per_second(bench.records, lambda: rows.selectExpr(*TOTALS).collect())
+
+        series = alternate(bench, WORK, {SPARK: read_by_spark, MILLRACE: update})
+        seconds = table.restore()
+    return [
+        Result(WORK, "records/s", series[MILLRACE], series[SPARK], target=1.0),
+        Result(RESTORE, "s", Series((seconds,)), None, RESTORE_TARGET_S, at_most=True),
+    ]
+
+
+def _check(found: int, expected: int) -> None:
+    if found != expected:
+        raise RuntimeError(f"the stream gave {found} rows instead of {expected}")
+
+
+class _Table:
+    """A topic of a table, and a stream that reads its changes run by run."""
+
+    def __init__(self, bench: Bench, topic: str, folder: Path) -> None:
+        self._bench, self._topic, self._folder = bench, topic, folder
+        self._round = 0
+
+    def write(self, records: int | None = None) -> None:
+        """Write another row of each key, or of the first keys."""
+        self._round += 1
+        quantity = f'"qty": {self._round}'.encode()
+        count = self._bench.records if records is None else records
+        messages = ((b'{"id": %d}' % n, json_record(n).replace(b'"qty": ', quantity)) for n in range(count))
+        self._bench.topics.fill_keyed(self._topic, PARTITIONS, messages)
+
+    def read(self) -> int:
+        """Read all changes that are new, and return their number."""
+        found: list[int] = []
+
+        def total(batch: DataFrame, _: int) -> None:
+            found.append(batch.selectExpr(*TOTALS).collect()[0]["records"])
+
+        source = self._bench.spark.readStream.format("millrace").schema(f"row_kind STRING, {SCHEMA}")
+        source = source.option("properties.bootstrap.servers", self._bench.servers).option("topic", self._topic)
+        source = source.options(**{"connector": "upsert-kafka", "key.format": "json", "key.fields": "id"})
+        source = source.option("value.format", "json").option("state.checkpoints.dir", str(self._folder / "state"))
+        rows = source.option("state.backend.local-dir", str(self._folder / "local")).load()
+        writer = rows.writeStream.foreachBatch(total).option("checkpointLocation", str(self._folder / "checkpoint"))
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        return sum(found)
+
+    def restore(self) -> float:
+        """Return the seconds by which a run takes longer when the executors' stores are lost."""
+        seconds = []
+        # The first of them applies what was written last
+        for is_lost in (False, False, True):
+            if is_lost:
+                shutil.rmtree(self._folder / "local")
+            self.write(records=PARTITIONS)
+            started = time.perf_counter()
+            _check(self.read(), 2 * PARTITIONS)
+            seconds.append(time.perf_counter() - started)
+        return max(0.0, seconds[2] - seconds[1])
