@@ -32,6 +32,20 @@ def test_what_java_reads_is_read(text: str, name: str, options: dict[str, str]) 
     assert (module.name, dict(module.options)) == (name, options)
 
 
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (r"M required username=\"u\" password=\"p q;\";", {"username": "u", "password": "p q;"}),
+        (r"M required a= \"x\\\\y\";", {"a": r"x\y"}),
+        # These are Kafka's own escapes
+        (r'M required a="b=\"c\"";', {"a": 'b="c"'}),
+        (r"M required a='b=\"c\"';", {"a": 'b="c"'}),
+    ],
+)
+def test_quotes_that_are_all_escaped_are_those_of_sql(text: str, options: dict[str, str]) -> None:
+    assert dict(parse_jaas(text).options) == options
+
+
 END = "; it ends there, perhaps for a quote that is not closed or a '/' without quotes"
 
 

@@ -21,6 +21,8 @@ _TOKENS = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+# The reference's SQL and programs in Java write it so: each quote has a backslash, which Kafka does not get to see
+_ESCAPED_QUOTES = re.compile(r"""(?:[^"'\\]|\\["\\])*=\s*\\"(?:[^"'\\]|\\["\\])*""")
 _ESCAPE = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", re.DOTALL)
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _FLAGS = ("required", "requisite", "sufficient", "optional")
@@ -55,11 +57,15 @@ class _Token:
 
 
 def parse_jaas(text: str) -> LoginModule:
-    """Parse ``package.of.SomeLoginModule required name="value" ... ;``.
+    r"""Parse ``package.of.SomeLoginModule required name="value" ... ;``.
+
+    Where every quote has a backslash, as in ``name=\"value\"``, the text is one of SQL or a program: they are removed.
 
     Raises:
         JaasError: The text is not of that form, or has more than one entry.
     """
+    if _ESCAPED_QUOTES.fullmatch(text):
+        text = re.sub(r"\\(.)", r"\1", text)
     tokens = _tokens(text)
     name = _text(next(tokens), "the class of a login module")
     flag = _text(next(tokens), "'required'")
