@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -148,7 +149,9 @@ class Analysis:
 
     def _scan(self, table: InputTable, *, is_lookup: bool) -> tuple[str, Relation]:
         number = len(self.scans)
-        view_name = f"millrace_{uuid.uuid4().hex[:12]}_{table.identifier.parts[-1]}"
+        # Spark takes no other characters in names of views, such as those of topics
+        name = re.sub(r"\W", "_", table.identifier.parts[-1], flags=re.ASCII)
+        view_name = f"millrace_{uuid.uuid4().hex[:12]}_{name}"
         needs_old = "-U" in table.changelog_mode.row_kinds and (
             not self.streaming or is_lookup or not table.primary_key or number in self.update_before
         )
