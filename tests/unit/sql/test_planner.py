@@ -37,6 +37,7 @@ TABLES = {
     "plain": _table("plain", "id name v"),
     "users": _table("users", "id name v x m wide", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
     "log": _table("log", "id v", changelog_mode=ChangelogMode.ALL),
+    "timed": _table("timed", "id v ts", changelog_mode=ChangelogMode.ALL),
     "names": _table("names", "name title", primary_key=("name",), is_static=True),
 }
 
@@ -135,6 +136,9 @@ def test_a_view_is_a_query_of_its_own_names() -> None:
         ("SELECT * FROM orders", "[I]", (), False),
         ("SELECT * FROM users", "[I,UA,D]", ("id",), False),
         ("SELECT id AS k, v + 1 FROM users", "[I,UA,D]", ("k",), False),
+        ("SELECT id, NOW() AS written FROM users", "[I,UA,D]", ("id",), False),
+        ("SELECT id, explode(array(v, 1)) FROM users", "[I,UB,UA,D]", (), True),
+        ("SELECT date_trunc('HOUR', ts) AS h, SUM(v) FROM timed GROUP BY 1", "[I,UA,D]", ("h",), True),
         ("SELECT v, id FROM users WHERE id > 3", "[I,UA,D]", ("id",), False),
         ("SELECT v, id FROM users WHERE v > 3", "[I,UB,UA,D]", ("id",), True),
         ("SELECT v FROM users", "[I,UB,UA,D]", (), True),
@@ -210,6 +214,20 @@ def test_explain_shows_both_sides_of_a_join() -> None:
             r"ROW_NUMBER\(\) OVER .* for each change",
         ),
         ("SELECT id FROM users WHERE v > RAND()", r"a filter by RAND\(\) .* could keep a row and not its deletion"),
+        ("SELECT UUID() AS id, v FROM users", r"UUID\(\) returns something else for an old row of .*users"),
+        ("SELECT id FROM (SELECT id, NOW() AS n FROM users) AS u WHERE n > ts", "something else for an old row"),
+        (
+            "SELECT name, SUM(v * RAND()) FROM users GROUP BY name",
+            r"RAND\(\) returns something else when a row is taken",
+        ),
+        (
+            "SELECT name, SUM(r) FROM (SELECT name, RAND() AS r FROM users) GROUP BY name",
+            "something else for an old row",
+        ),
+        ("SELECT id FROM users TABLESAMPLE (10 PERCENT)", "leave out TABLESAMPLE"),
+        ("SELECT id FROM users WHERE name IN (SELECT name FROM names)", "write LEFT SEMI JOIN for IN and EXISTS"),
+        ("SELECT u.id FROM users u JOIN (SELECT * FROM names) ON true", r"such as \(SELECT ...\) AS t"),
+        ("SELECT ts, COUNT(*) FROM timed GROUP BY ts", "Spark drops late rows of groups of ts"),
         ("SELECT COUNT(*) FROM users GROUP BY name", "a change of a group names it by name, .*: add it to SELECT"),
         ("SELECT name, MAX_BY(v, id) FROM users GROUP BY name", r"MAX_BY\(v, id\) over the changes of .*users"),
         ("SELECT name, SUM(DISTINCT v) FROM users GROUP BY name", "use COUNT, SUM, AVG"),

@@ -16,6 +16,7 @@ from millrace_sql.planner.relations import (
     parse_expression,
     quoted,
     spark_sql,
+    volatile_function,
 )
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
@@ -86,10 +87,32 @@ def plan_aggregation(
     grouping = _grouping_of(text, node, relation)
     if _is_windowed(grouping, relation):
         return _plan_windows(analysis, text, node, relation, grouping)
-    analysis.ask_for_old_rows(relation)
+    analysis.ask_for_old_rows(text, relation)
+    if relation.is_changelog:
+        _check_changes(text, node, grouping, relation)
     analysis.is_rewritten = True
     analysis.output_mode = "update"
     return _plan_groups(analysis, text, node, relation, sources, grouping)
+
+
+def _check_changes(text: QueryText, node: exp.Select, grouping: _Grouping, relation: Relation) -> None:
+    """Refuse what would add a row to a group and not take it away again."""
+    from sqlglot import exp
+
+    for part in (*node.expressions, *grouping.groups, node.args.get("where"), node.args.get("having")):
+        if part is not None and (function := volatile_function(part)):
+            message = (
+                f"{function} returns something else when a row is taken away than when it was added: "
+                f"group {relation.origin} by its columns"
+            )
+            raise text.error(message, part)
+    for group in grouping.groups:
+        if isinstance(group, exp.Column) and group.name.lower() in relation.event_time:
+            message = (
+                f"Spark drops late rows of groups of {spark_sql(group)}, which has a watermark, so that deletions "
+                "would be lost: group by a column computed of it"
+            )
+            raise text.error(message, group)
 
 
 def _grouping_of(text: QueryText, node: exp.Select, relation: Relation) -> _Grouping:

@@ -49,8 +49,18 @@ class Analysis:
     output_mode: str = "append"
     _edits: dict[int, list[Edit]] = field(default_factory=dict)
 
-    def ask_for_old_rows(self, relation: Relation) -> None:
-        """Note that an operation needs the old rows of a relation's updates."""
+    def ask_for_old_rows(self, text: QueryText, relation: Relation) -> None:
+        """Note that an operation needs the old rows of a relation's updates.
+
+        Raises:
+            SqlError: An old row would not be what it was.
+        """
+        if relation.is_changelog and relation.volatile:
+            message = (
+                f"{relation.volatile} returns something else for an old row of {relation.origin} than for the "
+                "row when it was new: leave it out, or write its result to a table first"
+            )
+            raise text.error(message)
         self.asked |= relation.scans
 
     def text_of(self, query: QueryText) -> str:

@@ -44,7 +44,7 @@ def plan_query(
         analysis = Analysis(streaming, update_before)
         relation = analysis.query(text, text.tree, tables, {})
         if relation.is_changelog and "-U" in sink_mode.row_kinds:
-            analysis.ask_for_old_rows(relation)
+            analysis.asked |= relation.scans
         if analysis.asked <= update_before:
             break
         # An operation needs old rows that are not read yet, and what comes of them: walk again

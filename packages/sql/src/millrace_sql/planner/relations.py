@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ class Relation:
         has_state: Whether Spark keeps state for it, so that it has no old rows and no further state after it.
         is_static: Whether a stream reads it as a batch.
         origin: The operation that makes it a changelog; empty when it is insert-only.
+        volatile: A function in it whose result is another one for the old row of an update than it was; empty for none.
     """
 
     step: Step
@@ -40,6 +41,7 @@ class Relation:
     has_state: bool = False
     is_static: bool = False
     origin: str = ""
+    volatile: str = ""
 
     @property
     def mode(self) -> ChangelogMode:
@@ -93,3 +95,35 @@ def output_name(item: Any) -> str:
     from sqlglot import exp
 
     return item.alias_or_name if isinstance(item, exp.Alias | exp.Column | exp.Dot) else spark_sql(item)
+
+
+_VOLATILE = {
+    "CURRENT_DATE",
+    "CURRENT_TIMESTAMP",
+    "LOCALTIMESTAMP",
+    "MONOTONICALLY_INCREASING_ID",
+    "NOW",
+    "RAND",
+    "RANDN",
+    "RANDOM",
+    "SHUFFLE",
+    "UUID",
+}
+
+
+def calls_of(node: exp.Expr) -> set[str]:
+    """Return the names of the functions in an expression, as Spark spells them, in upper case."""
+    return {name for name, _ in _calls(node)}
+
+
+def volatile_function(node: exp.Expr) -> str:
+    """Return a function in an expression that returns something else for the same row later; empty for none."""
+    return next((text for name, text in _calls(node) if name in _VOLATILE), "")
+
+
+def _calls(node: exp.Expr) -> Iterator[tuple[str, str]]:
+    from sqlglot import exp
+
+    for function in node.find_all(exp.Func):
+        text = spark_sql(function)
+        yield text.partition("(")[0].strip("`").upper(), text

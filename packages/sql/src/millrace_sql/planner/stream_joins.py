@@ -38,10 +38,12 @@ def join_sources(
     return joined, marked
 
 
-def keep_order(node: exp.Select, sources: tuple[Source, ...]) -> None:
+def keep_order(text: QueryText, node: exp.Select, sources: tuple[Source, ...]) -> None:
     """Send tables that changes are joined with to all tasks: dividing rows anew would mix the changes of a key."""
     from sqlglot import exp
 
+    if any(isinstance(source.node, exp.Subquery) and not source.alias for source in sources) and len(sources) > 1:
+        raise text.error("give the queries in FROM names, such as (SELECT ...) AS t", node)
     tables = [source.alias for source in sources if source.relation.is_static and source.alias]
     if len(sources) > 1 and tables:
         broadcast = exp.Anonymous(
@@ -77,8 +79,8 @@ def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -
     mode = left.mode if left.is_changelog else right.mode
     if left.is_changelog or right.is_changelog:
         # A row that finds no partner, or another one than before, leaves the result
-        analysis.ask_for_old_rows(left)
-        analysis.ask_for_old_rows(right)
+        analysis.ask_for_old_rows(text, left)
+        analysis.ask_for_old_rows(text, right)
         mode = ChangelogMode(mode.row_kinds)
     step = Step(step_name, _details(join, side, kind), mode, (left.step, right.step))
     columns = None if left.columns is None or right.columns is None else (*left.columns, *right.columns)

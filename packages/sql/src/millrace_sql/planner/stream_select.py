@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
@@ -12,10 +13,12 @@ from millrace_sql.planner.relations import (
     INSERT_ONLY,
     Relation,
     Source,
+    calls_of,
     output_name,
     parse_expression,
     quoted,
     spark_sql,
+    volatile_function,
 )
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_joins import join_sources, keep_order
@@ -25,17 +28,7 @@ if TYPE_CHECKING:
 
     from millrace_sql.planner.analysis import Analysis
 
-_NONDETERMINISTIC = {
-    "CURRENTTIMESTAMP",
-    "RAND",
-    "RANDN",
-    "UUID",
-    "CURRENTDATE",
-    "CURRENT_TIMESTAMP",
-    "RANDOM",
-    "NOW",
-    "SHUFFLE",
-}
+_GENERATORS = {"EXPLODE", "EXPLODE_OUTER", "POSEXPLODE", "POSEXPLODE_OUTER", "INLINE", "INLINE_OUTER", "STACK"}
 
 
 def plan_stream_select(
@@ -51,7 +44,7 @@ def plan_stream_select(
         step = Step("Calc", _details(node), INSERT_ONLY, (relation.step,))
         return Relation(step, _columns(node, relation), is_static=True, types=relation.types)
     _check(text, node, relation, nested)
-    if node.args.get("group") or node.args.get("distinct") or node.args.get("having") or aggregates_of(node):
+    if _is_grouped(node):
         return plan_aggregation(analysis, text, node, relation, sources)
     columns = _columns(node, relation)
     kept = _kept_columns(node, relation, sources)
@@ -60,22 +53,29 @@ def plan_stream_select(
         if relation.key and all(name in kept for name in relation.key)
         else ()
     )
+    key = () if _makes_rows(node) else key
+    volatile = next(filter(None, map(volatile_function, node.expressions)), relation.volatile)
     mode, details, is_needed = relation.mode, _details(node), _does_something(node)
     if relation.is_changelog:
         analysis.is_rewritten = True
-        mode = _pass_changes_on(analysis, text, node, relation, sources, key)
+        mode = _pass_changes_on(analysis, text, node, replace(relation, volatile=volatile), sources, key)
     step = Step("Calc", details, mode, (relation.step,)) if is_needed else relation.step
     return Relation(
         step,
         columns,
         {kept[name]: type_ for name, type_ in relation.types.items() if name in kept},
         frozenset(kept[name] for name in relation.event_time if name in kept),
-        key if not node.args.get("laterals") else (),
+        key,
         relation.scans,
         has_state=relation.has_state,
         is_static=relation.is_static,
         origin=relation.origin,
+        volatile=volatile,
     )
+
+
+def _is_grouped(node: exp.Select) -> bool:
+    return any(node.args.get(name) for name in ("group", "distinct", "having")) or bool(aggregates_of(node))
 
 
 def _check(text: QueryText, node: exp.Select, relation: Relation, nested: tuple[Relation, ...]) -> None:
@@ -87,6 +87,14 @@ def _check(text: QueryText, node: exp.Select, relation: Relation, nested: tuple[
                 f"a query within an expression cannot read the changes of {query.origin}: write a JOIN with the table"
             )
             raise text.error(message, node.args.get("where"))
+    if nested and relation.is_changelog and not _is_grouped(node):
+        message = (
+            f"a query within an expression over the changes of {relation.origin} could mix the changes of a key: "
+            "write LEFT SEMI JOIN for IN and EXISTS, LEFT ANTI JOIN for NOT IN and NOT EXISTS"
+        )
+        raise text.error(message, node.args.get("where"))
+    if relation.is_changelog and any(table.args.get("sample") for table in node.find_all(exp.Table)):
+        raise text.error("a sample of changes could hold a row and not its deletion: leave out TABLESAMPLE", node)
     if node.args.get("order") or node.args.get("sort"):
         raise text.error(
             "a stream cannot be sorted: leave out ORDER BY, or run the query as a batch", node.args.get("order")
@@ -115,12 +123,12 @@ def _pass_changes_on(
     mode = relation.mode
     if where is not None:
         _check_deterministic(text, where.this, relation)
-    if not key or node.args.get("laterals"):
+    if not key:
         if relation.has_state:
             shown = ", ".join(relation.key)
             message = f"the rows of {relation.origin} are known by {shown or 'nothing'}, which the query leaves out: "
             raise text.error(message + f"add {shown} to SELECT" if shown else message + "name its groups", node)
-        analysis.ask_for_old_rows(relation)
+        analysis.ask_for_old_rows(text, relation)
     if where is not None and relation.has_state:
         # There is no old row to send on: a row that does not pass deletes the one of its key
         passes = f"COALESCE(({spark_sql(where.this)}), FALSE)"
@@ -128,9 +136,9 @@ def _pass_changes_on(
         node.set("where", None)
         mode = ChangelogMode(mode.row_kinds | {"-D"})
     elif where is not None and (len(sources) > 1 or not _filters_by_key(where.this, relation)):
-        analysis.ask_for_old_rows(relation)
+        analysis.ask_for_old_rows(text, relation)
     node.append("expressions", parse_expression(f"{row_kind} AS {ROW_KIND_COLUMN}"))
-    keep_order(node, sources)
+    keep_order(text, node, sources)
     return mode
 
 
@@ -145,16 +153,17 @@ def _hide_row_kind(node: exp.Select, changes: Source) -> None:
 
 
 def _check_deterministic(text: QueryText, condition: exp.Expr, relation: Relation) -> None:
-    from sqlglot import exp
+    if function := volatile_function(condition):
+        message = (
+            f"a filter by {function} over {relation.origin} could keep a row and not its deletion: "
+            "filter by columns of the row, or before the changes are written"
+        )
+        raise text.error(message, condition)
 
-    for function in condition.find_all(exp.Func):
-        name = (function.name if isinstance(function, exp.Anonymous) else type(function).__name__).upper()
-        if name in _NONDETERMINISTIC:
-            message = (
-                f"a filter by {spark_sql(function)} over {relation.origin} could keep a row and not its deletion: "
-                "filter by columns of the row, or before the changes are written"
-            )
-            raise text.error(message, condition)
+
+def _makes_rows(node: exp.Select) -> bool:
+    """Return whether a query makes several rows of one, which the key does not tell apart."""
+    return bool(node.args.get("laterals")) or any(calls_of(item) & _GENERATORS for item in node.expressions)
 
 
 def _filters_by_key(condition: exp.Expr, relation: Relation) -> bool:

@@ -38,7 +38,7 @@ def plan_stream_union(
         if side.has_state:
             message = f"UNION ALL needs the former results of {side.origin}: write them to a table of their own first"
             raise text.error(message, node)
-        analysis.ask_for_old_rows(side)
+        analysis.ask_for_old_rows(text, side)
     changes = [side for side in sides if side.is_changelog]
     mode = ChangelogMode(frozenset().union(*(side.mode.row_kinds for side in sides)))
     if changes and len(changes) < len(sides):
