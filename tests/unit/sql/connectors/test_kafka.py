@@ -161,3 +161,13 @@ def test_tables_that_have_no_changes(table, said):
 def test_half_a_buffer_is_refused_in_a_write():
     with pytest.raises(OptionsError, match=r"sink.buffer-flush.max-rows"):
         UpsertKafkaTableFactory().sink(upsert_table(**{"sink.buffer-flush.max-rows": "5"}))
+
+
+def test_quotes_of_jaas_may_be_escaped_as_in_flink():
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    secured = {"properties.security.protocol": "SASL_PLAINTEXT", "properties.sasl.mechanism": "PLAIN"}
+    jaas = {"properties.sasl.jaas.config": rf"{module} username=\"me\" password=\"secret\";"}
+    options = read_options(**secured, **jaas)
+    assert options["properties.sasl.jaas.config"] == f'{module} username="me" password="secret";'
+    kept = f'{module} username="me" password="a\\"b";'
+    assert read_options(**secured, **{"properties.sasl.jaas.config": kept})["properties.sasl.jaas.config"] == kept

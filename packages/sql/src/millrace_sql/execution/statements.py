@@ -14,6 +14,7 @@ from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.secrets import References
 from millrace_sql.definitions.store import DefinitionStore
 from millrace_sql.errors import SqlError
+from millrace_sql.execution.copies import CopyRunner
 from millrace_sql.execution.definitions import DefinitionRunner
 from millrace_sql.execution.inserts import InsertRunner, PlannedInsert
 from millrace_sql.execution.jobs import Job
@@ -71,6 +72,14 @@ class StatementRunner:
         self._selects = SelectRunner(spark, self.configuration, self.queries, self.inserts.places)
         self._definitions = DefinitionRunner(
             self.catalogs, self.queries.schema, lambda connector: table_factory(connector, spark)
+        )
+        self._copies = CopyRunner(
+            spark,
+            self.configuration,
+            self.catalogs,
+            self.tables,
+            self.inserts.places,
+            self._definitions.create_table,
         )
 
     @singledispatchmethod
@@ -140,11 +149,10 @@ class StatementRunner:
     @run.register
     def _(self, statement: CreateTable) -> TableResult:
         if statement.as_table is not None:
-            raise SqlError(
-                "AS TABLE is not supported by SQL yet: replicate() of millrace_catalog copies a table that follows its "
-                "schema, and AS SELECT copies one with fixed columns",
-                statement.position,
-            )
+            result = TableResult(job=self._copies.run(statement, statement.as_table))
+            if self.configuration.options.dml_sync or not self.configuration.is_streaming:
+                result.wait()
+            return result
         table = self._definitions.create_table(statement)
         if table is None or statement.query is None:
             return TableResult()

@@ -178,6 +178,24 @@ class Tables:
         description = replace(description, columns=self._with_computed(definition, description))
         return BoundTable(description, factory, definition.watermark)
 
+    def declared(self, definition: TableDefinition, hint: Mapping[str, str] | None = None) -> TableDescription:
+        """Return a table with the columns that it declares only; of computed ones the types are not determined.
+
+        Raises:
+            SqlError: A reference in its options has no value.
+        """
+        from pyspark.sql.types import NullType
+
+        given = {**definition.options, **(hint or {})}
+        options = dict(self._references.resolve(shown(definition.identifier), given))
+        options.pop(CONNECTOR)
+        description = _described(definition, options)
+        computed = (
+            TableColumn(column.name, NullType(), expression=rewrite_expression(SqlText(column.expression.text)))
+            for column in definition.computed_columns
+        )
+        return replace(description, columns=(*description.columns, *computed))
+
     def _with_session_options(self, options: dict[str, str]) -> dict[str, str]:
         given = {name.lower() for name in options}
         timeout = self._configuration.options.idle_timeout_ms

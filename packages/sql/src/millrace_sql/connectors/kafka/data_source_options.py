@@ -104,7 +104,7 @@ def kafka_table(table: TableDescription, connector: str, more: Mapping[str, str]
             if parallelism < 1:
                 problems.append(f"option 'sink.parallelism': expected a whole number above 0; got {value!r}")
         else:
-            options[name] = value
+            options[name] = _unescaped(name, value)
     if problems:
         raise OptionsError(f"table {table.name!r}", tuple(problems))
     names = {name.lower() for name in options}
@@ -112,6 +112,11 @@ def kafka_table(table: TableDescription, connector: str, more: Mapping[str, str]
         # A prefix tells the key's columns from those of the value, so that the value has none of them
         options["value.fields-include"] = "EXCEPT_KEY"
     return KafkaTable(table, Properties(options), parallelism)
+
+
+def _unescaped(name: str, value: str) -> str:
+    """Return a JAAS configuration whose quotes are escaped, as in Flink's documentation, without these backslashes."""
+    return value.replace('\\"', '"') if name.lower().endswith("sasl.jaas.config") and '=\\"' in value else value
 
 
 def is_changelog(config: SourceConfig | SinkConfig) -> bool:
