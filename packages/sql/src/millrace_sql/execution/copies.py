@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import TableDescription
 from millrace_sql.configuration.session import SessionConfiguration
-from millrace_sql.connectors.table_copy import copy_sink, copy_table
+from millrace_sql.connectors.table_copy import copy_sink, copy_table, described_copy
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import CONNECTOR, TableDefinition, shown
 from millrace_sql.errors import SqlError
@@ -104,9 +104,10 @@ class CopyRunner:
                 as_table.table.position,
             )
         described = self._tables.declared(source, as_table.options)
+        described_copy(described, added)
         name = self._catalogs.resolve(statement.table)
         wanted = TableDescription(_parts(name), (), (), statement.partition_keys, statement.options)
-        # Before there is a table that nothing can be copied into
+        # Both are checked before there is a table that nothing can be copied into
         copy_sink(_without_connector(wanted), statement.options.get(CONNECTOR, ""))
         self._create(replace(statement, as_table=None))
         target = self._definition(name)
