@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from millrace.contracts import Payloads
@@ -27,6 +27,8 @@ def new_format() -> JsonConfluentFormat:
 
 
 @FEW
+# The id of a schema that is not in the registry
+@example(pa.record_batch({"a": [None]}, pa.schema([("a", pa.bool_())])), [b"\0\0\0\0\0"])
 @given(batches(), st.lists(st.none() | st.binary(max_size=9) | st.binary(max_size=9).map(b"\0\0\0\0\1".__add__)))
 def test_rows_are_read_as_they_were_written_between_hostile_bytes(
     rows: pa.RecordBatch, hostile: list[bytes | None]

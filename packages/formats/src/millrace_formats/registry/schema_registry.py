@@ -9,7 +9,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from millrace.errors import RegistryError
 from millrace_formats.registry.client import RegistryClient, RegistryRefusalError
 
-_SCHEMA_NOT_FOUND = 40403
+# The second one is of the mock registry of Confluent's client
+_SCHEMA_NOT_FOUND = (40403, 40400)
 _SUBJECT_NOT_FOUND, _VERSION_NOT_FOUND = 40401, 40402
 
 S = TypeVar("S")
@@ -150,7 +151,7 @@ class SchemaRegistry(Generic[S]):
         try:
             schema = self._client.call(lambda client: client.get_schema(schema_id, fmt=self._fetch_format), what)
         except RegistryRefusalError as error:
-            if error.code == _SCHEMA_NOT_FOUND:
+            if error.code in _SCHEMA_NOT_FOUND:
                 raise SchemaNotFoundError(f"{what} is not in the registry at {self._client.address}") from None
             raise RegistryError(f"the schema registry at {self._client.address} has no {what}: {error}") from None
         return self._parsed(self._text(schema, what), what)
