@@ -100,6 +100,16 @@ def _sql(sql: str, *, streaming: bool = True) -> str:
             "__window.end AS window_end, window_time(__window) AS window_time "
             "FROM (SELECT *, window(ts, '5 minute') AS __window FROM <orders> AS `orders`)) AS w",
         ),
+        ("TABLE plain", "SELECT * FROM <plain> AS `plain`"),
+        ("SELECT id FROM (TABLE plain) AS t", "SELECT id FROM (SELECT * FROM <plain> AS `plain`) AS t"),
+        (
+            "TABLE plain UNION ALL TABLE plain",
+            "SELECT * FROM <plain> AS `plain` UNION ALL SELECT * FROM <plain> AS `plain`",
+        ),
+        (
+            "SELECT `table` FROM (SELECT id AS `table` FROM plain)",
+            "SELECT `table` FROM (SELECT id AS `table` FROM <plain> AS `plain`)",
+        ),
     ],
 )
 def test_spark_gets_the_users_text_but_for_what_it_spells_otherwise(query: str, expected: str) -> None:

@@ -13,12 +13,22 @@ from typing import TYPE_CHECKING
 from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
     from millrace_sql.environment import TableEnvironment
     from millrace_sql.errors import SqlError, SqlSyntaxError
     from millrace_sql.execution.results import TableResult
     from millrace_sql.statement_set import StatementSet
 
 __all__ = ["SqlError", "SqlSyntaxError", "StatementSet", "TableEnvironment", "TableResult"]
+
+
+def load_ipython_extension(ipython: InteractiveShell) -> None:
+    """Add the cell magic ``%%millrace``; IPython calls it for ``%load_ext millrace_sql``."""
+    from millrace_sql.shell.magic import SqlMagics
+
+    ipython.register_magics(SqlMagics)
+
 
 __getattr__, __dir__ = lazy_imports(
     __name__,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from millrace_catalog.types.identifiers import backquote
@@ -45,6 +45,8 @@ class TableEnvironment:
         config: Settings at the start, by the keys of SET.
         secret_values: Values of ``${secret_values.name}`` in the options of tables, by name.
         variables: Values of ``${name}`` in the options of tables, by name.
+        dry_run: Whether statements are parsed, resolved and planned only: a query's result is its plan, nothing is
+            written or started, and kept definitions are only read.
 
     Raises:
         OptionsError: A setting is wrong or unknown.
@@ -59,11 +61,12 @@ class TableEnvironment:
         config: Mapping[str, str] | None = None,
         secret_values: Mapping[str, str] | None = None,
         variables: Mapping[str, str] | None = None,
+        dry_run: bool = False,
     ) -> None:
         settings = dict(config or {})
         if catalog_store is not None:
             settings |= {"table.catalog-store.kind": "file", "table.catalog-store.file.path": catalog_store}
-        self._runner = StatementRunner(spark, settings, References(secret_values, variables))
+        self._runner = StatementRunner(spark, settings, References(secret_values, variables), dry_run=dry_run)
 
     # Statements
 
@@ -94,7 +97,12 @@ class TableEnvironment:
         Raises:
             SqlError, MillraceError: As `execute_sql`; the statements before have run.
         """
-        return [self._run(statement, script) for statement in parse(script)]
+        return list(self.iterate_script(script))
+
+    def iterate_script(self, script: str) -> Iterator[TableResult]:
+        """Run the statements of a script as their results are taken; see `execute_script`."""
+        for statement in parse(script):
+            yield self._run(statement, script)
 
     def sql_query(self, query: str) -> DataFrame:
         """Return the rows of a query as Spark's DataFrame: a stream in streaming mode.

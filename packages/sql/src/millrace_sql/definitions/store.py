@@ -22,13 +22,15 @@ class DefinitionStore:
 
     Args:
         location: The folder, as a path or URI; it is made when something is first kept.
+        is_read_only: Whether `save` and `delete` do nothing, as in a dry run.
 
     Raises:
         SqlError: No file system has such a URI, or it cannot be reached.
     """
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, *, is_read_only: bool = False) -> None:
         self._location = location
+        self._is_read_only = is_read_only
         try:
             if "://" in location or location.startswith("file:"):
                 self._files, self._root = fs.FileSystem.from_uri(location)
@@ -51,6 +53,8 @@ class DefinitionStore:
 
     def save(self, names: tuple[str, ...], text: str) -> None:
         """Write the statements of a definition, whole or not at all."""
+        if self._is_read_only:
+            return
         path = self._path(names)
         self._files.create_dir(path.rpartition("/")[0], recursive=True)
         # The draft has no suffix, so that one that is left behind is never read
@@ -61,6 +65,8 @@ class DefinitionStore:
 
     def delete(self, names: tuple[str, ...]) -> None:
         """Remove a definition, and what it contains."""
+        if self._is_read_only:
+            return
         path = self._path(names)
         if self._exists(path):
             self._files.delete_file(path)

@@ -49,7 +49,8 @@ class TableResult:
         schema: Its columns; None for a statement that only does something.
         rows: Its rows: a list, or, of a query, what makes them as they are taken.
         job: Its streams; None when it is done.
-        is_changelog: Whether `print` shows the kinds of rows, as for the query of a stream.
+        is_changelog: Whether its rows are changes, whose kinds `print` shows, as for the query of a stream.
+        upsert_key: The columns that identify a row of a changelog; empty when nothing does.
         max_width: The width of columns of text where it is printed.
         is_text: Whether it is one text, which is printed as it is.
     """
@@ -63,11 +64,13 @@ class TableResult:
         is_changelog: bool = False,
         max_width: int = 30,
         is_text: bool = False,
+        upsert_key: tuple[str, ...] = (),
     ) -> None:
         self._schema = schema
         self._rows = rows
         self._job = job
-        self._is_changelog = is_changelog
+        self.is_changelog = is_changelog
+        self.upsert_key = upsert_key
         self._max_width = max_width
         self._is_text = is_text
 
@@ -134,7 +137,7 @@ class TableResult:
             yield from (line for row in self._rows for line in str(row[0]).splitlines())
             return
         try:
-            if self._is_changelog:
+            if self.is_changelog:
                 yield from format_changes(self._schema, self._rows, self._max_width)
             else:
                 yield from format_rows(self._schema.names, self._rows, self._max_width)

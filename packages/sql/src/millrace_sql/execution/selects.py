@@ -70,7 +70,12 @@ class SelectRunner:
 
         job = Job([started_query], end, on_cancel=result.give_up)
         return TableResult(
-            self._schema(query, plan, rows), result.rows(job), job=job, is_changelog=True, max_width=width
+            self._schema(query, plan, rows),
+            result.rows(job),
+            job=job,
+            is_changelog=True,
+            max_width=width,
+            upsert_key=plan.upsert_key,
         )
 
     def _schema(self, query: SqlText, plan: QueryPlan, rows: DataFrame) -> StructType:

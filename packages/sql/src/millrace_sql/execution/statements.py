@@ -57,12 +57,18 @@ class StatementRunner:
         spark: The session.
         config: Settings at the start, by key.
         references: Values of references in options.
+        dry_run: Whether queries are planned and not run, and kept definitions are only read.
     """
 
-    def __init__(self, spark: SparkSession, config: Mapping[str, str], references: References) -> None:
+    def __init__(
+        self, spark: SparkSession, config: Mapping[str, str], references: References, *, dry_run: bool = False
+    ) -> None:
+        self._dry_run = dry_run
+        self._jobs: list[Job] = []
         self.configuration = SessionConfiguration(spark, config)
         start = self.configuration.start
-        kept = None if start.store_path is None else KeptDefinitions(DefinitionStore(start.store_path))
+        store = None if start.store_path is None else DefinitionStore(start.store_path, is_read_only=dry_run)
+        kept = None if store is None else KeptDefinitions(store)
         self.catalogs = CatalogManager(start.catalog, start.database, references, kept)
         self.tables = Tables(spark, self.catalogs, references, self.configuration)
         self.queries = QueryRunner(spark, self.configuration, self.tables)
@@ -110,6 +116,8 @@ class StatementRunner:
     def run_inserts(self, inserts: Sequence[Insert]) -> TableResult:
         """Run INSERT statements together: all are checked before the first one starts."""
         planned = [self.inserts.plan(insert) for insert in inserts]
+        if self._dry_run:
+            return text_result("\n\n".join(each.explain() for each in planned))
         started = self._start(planned)
         if not started:
             return TableResult()
@@ -118,7 +126,9 @@ class StatementRunner:
             for _, place in started:
                 place.remove()
 
-        result = TableResult(job=Job([query for query, _ in started], remove))
+        job = Job([query for query, _ in started], remove)
+        self._jobs.append(job)
+        result = TableResult(job=job)
         if self.configuration.options.dml_sync:
             result.wait()
         return result
@@ -185,6 +195,8 @@ class StatementRunner:
 
     @run.register
     def _(self, statement: Show) -> TableResult:
+        if statement.kind == "JOBS":
+            return table_of(("job id", "job name", "status"), [_described_job(job) for job in self._jobs])
         return self.listings.show(statement)
 
     @run.register
@@ -203,6 +215,8 @@ class StatementRunner:
 
     @run.register
     def _(self, statement: Query) -> TableResult:
+        if self._dry_run:
+            return text_result(self.queries.plan(statement.query).explain())
         return self._selects.run(statement.query)
 
     @run.register
@@ -234,6 +248,11 @@ class StatementRunner:
             change()
         except SqlError as error:
             raise SqlError(error.message, statement.position) from error
+
+
+def _described_job(job: Job) -> tuple[str, str, str]:
+    names = ", ".join(str(query.name) for query in job.queries)
+    return str(job.queries[0].id), names, job.status().value
 
 
 def _explained(trees: Sequence[str], queries: Sequence[str]) -> str:

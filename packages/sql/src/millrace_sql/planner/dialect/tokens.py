@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 
 _DESCRIPTOR = re.compile(r"^(?:TIMECOL\s*=>)?\s*DESCRIPTOR\s*\(|\)\s*$", re.IGNORECASE)
+_BEFORE_QUERY = frozenset({"ALL", "DISTINCT", "EXCEPT", "INTERSECT", "MINUS", "UNION"})
+_AFTER_NAME = frozenset({"(", "FROM", "UNION", "WHERE"})
+_NO_NAMES = frozenset({"ANY", "EXISTS", "FROM", "IN", "JOIN", "AS", "ON", "SOME"})
+"""Words before a parenthesis that call no function."""
 
 
 @dataclass(frozen=True, order=True)
@@ -62,7 +66,13 @@ class TokenRewriter:
     def _edits(self, begin: int, end: int) -> Iterator[Edit]:
         index = begin
         while index < end:
-            found = self._system_time(index) or self._window(index) or self._cast(index) or self._call(index)
+            found = (
+                self._system_time(index)
+                or self._window(index)
+                or self._table(index)
+                or self._cast(index)
+                or self._call(index)
+            )
             if found is None:
                 index += 1
                 continue
@@ -97,6 +107,21 @@ class TokenRewriter:
         self.temporal.add(self._tokens[index - 1].end)
         start, end = self._tokens[index].start, self._tokens[min(last, len(self._tokens) - 1)].end + 1
         return [Edit(start, end, " " * (end - start))], last + 1
+
+    def _table(self, index: int) -> tuple[list[Edit], int] | None:
+        """Replace the query ``TABLE t``, which sqlglot does not know."""
+        before, after = self._word(index - 1), self._word(index + 1)
+        begins = index == 0 or before in _BEFORE_QUERY or (before == "(" and not self._is_name(index - 2))
+        if self._word(index) != "TABLE" or not begins or not self._is_name(index + 1) or after in _AFTER_NAME:
+            return None
+        token = self._tokens[index]
+        return [Edit(token.start, token.end + 1, "SELECT * FROM")], index + 1
+
+    def _is_name(self, index: int) -> bool:
+        if not 0 <= index < len(self._tokens):
+            return False
+        token = self._tokens[index]
+        return self._text[token.start] == "`" or (token.text.isidentifier() and token.text.upper() not in _NO_NAMES)
 
     def _window(self, index: int) -> tuple[list[Edit], int] | None:
         """Replace ``TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), ...))`` around the table's name."""

@@ -1,0 +1,1 @@
+"""SQL at a terminal and in notebooks: scripts, the interactive shell, and the cell magic."""

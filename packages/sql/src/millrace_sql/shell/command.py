@@ -1,0 +1,95 @@
+"""``millrace sql``: run a script of SQL, or type statements."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+import click
+
+EXIT_INTERRUPTED = 130
+
+
+class Pairs(click.ParamType):
+    """``KEY=VALUE``."""
+
+    name = "KEY=VALUE"
+
+    def convert(
+        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Split a pair at its first ``=``."""
+        if isinstance(value, tuple):
+            return value
+        key, equals, text = value.partition("=")
+        if not equals or not key.strip():
+            self.fail(f"expected KEY=VALUE, got {value!r}", param, ctx)
+        return key.strip(), text
+
+
+@click.command()
+@click.option("-f", "--file", "script", type=click.File("r", encoding="utf-8"), help="Run this script; - reads stdin.")
+@click.option("-e", "--execute", "texts", multiple=True, metavar="TEXT", help="Run these statements; repeatable.")
+@click.option("--dry-run", is_flag=True, help="Parse, resolve and plan the script, and start nothing.")
+@click.option("--catalog-store", metavar="FOLDER", help="Keep definitions in this folder or URI for later sessions.")
+@click.option("--set", "settings", type=Pairs(), multiple=True, help="A setting, as by SET; repeatable.")
+@click.option("--var", "variables", type=Pairs(), multiple=True, help="A value for ${KEY} in options; repeatable.")
+@click.option("--conf", type=Pairs(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+def sql(
+    script: IO[str] | None,
+    texts: Sequence[str],
+    dry_run: bool,
+    catalog_store: str | None,
+    settings: Sequence[tuple[str, str]],
+    variables: Sequence[tuple[str, str]],
+    conf: Sequence[tuple[str, str]],
+) -> None:
+    """Run SQL on tables of Kafka topics: a script, or what you type.
+
+    A script's streams start and run together; the command ends when all of them have ended. It ends with exit code 0
+    when all went well, 1 when a statement or a stream failed, 2 for a wrong command line, and 130 after Ctrl-C.
+    """
+    if script is not None and texts:
+        raise click.UsageError("give a script by -f or statements by -e, not both")
+    text = script.read() if script is not None else _joined(texts) if texts else None
+    if text is None and dry_run:
+        raise click.UsageError("--dry-run needs a script: give it by -f or -e")
+    if text is None and not sys.stdin.isatty():
+        text = sys.stdin.read()
+    try:
+        _run(text, dry_run, catalog_store, dict(settings), dict(variables), dict(conf))
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Put statements together, each of which may lack its ``;`` or end with a comment."""
+    return "\n;\n".join(text.rstrip().removesuffix(";") for text in texts)
+
+
+def _run(
+    text: str | None,
+    dry_run: bool,
+    catalog_store: str | None,
+    settings: dict[str, str],
+    variables: dict[str, str],
+    conf: dict[str, str],
+) -> None:
+    from rich.console import Console
+
+    from millrace_sql.parser import parse
+    from millrace_sql.shell.session import environment_for
+
+    if text is not None:
+        parse(text)  # before Spark takes its seconds to start
+    with environment_for(catalog_store, settings, variables, conf, dry_run=dry_run) as environment:
+        console = Console()
+        if text is None:
+            from millrace_sql.shell.interactive import Shell
+
+            Shell(environment, console).run()
+        else:
+            from millrace_sql.shell.scripts import run_script
+
+            run_script(environment, text, console, Console(stderr=True))

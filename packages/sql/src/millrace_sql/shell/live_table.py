@@ -1,0 +1,76 @@
+"""The current rows of a stream's result, from its changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+
+class LiveTable:
+    """The rows that the changes so far have left. One thread applies changes, others may read the rows.
+
+    Args:
+        key: The positions of the columns that identify a row; empty when nothing does, so that a change names a whole
+            row.
+    """
+
+    def __init__(self, key: Sequence[int] = ()) -> None:
+        self._key = tuple(key)
+        self._rows: dict[Hashable, list[tuple[Any, ...]]] = {}
+        self._lock = threading.Lock()
+        self.changes = 0
+
+    def apply(self, kind: str, row: tuple[Any, ...]) -> None:
+        """Apply a change.
+
+        Args:
+            kind: ``+I``, ``-U``, ``+U`` or ``-D``.
+            row: The values of its columns.
+        """
+        identity = _hashable(tuple(row[place] for place in self._key) if self._key else row)
+        with self._lock:
+            self.changes += 1
+            if kind in ("-U", "-D"):
+                self._remove(identity)
+            elif self._key:
+                # A row that changes goes to the end, where people look for what is new
+                self._rows.pop(identity, None)
+                self._rows[identity] = [row]
+            else:
+                self._rows.setdefault(identity, []).append(row)
+
+    def _remove(self, identity: Hashable) -> None:
+        left = self._rows.get(identity, [])[:-1]
+        if left:
+            self._rows[identity] = left
+        else:
+            self._rows.pop(identity, None)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return sum(map(len, self._rows.values()))
+
+    def newest(self, count: int) -> list[tuple[Any, ...]]:
+        """Return the rows that changed last, in the order of their changes.
+
+        Args:
+            count: The most rows to return.
+        """
+        found: list[tuple[Any, ...]] = []
+        with self._lock:
+            for rows in reversed(self._rows.values()):
+                found.extend(reversed(rows))
+                if len(found) >= count:
+                    break
+        return found[:count][::-1]
+
+
+def _hashable(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        return tuple((_hashable(key), _hashable(each)) for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(_hashable, value))
+    if isinstance(value, bytearray):
+        return bytes(value)
+    return value
