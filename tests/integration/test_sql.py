@@ -89,6 +89,34 @@ def test_a_bounded_stream_ends_by_itself(env, broker, orders, capsys):
     ]
 
 
+def test_a_row_that_leaves_a_filter_is_deleted(env, broker, make_topic, tmp_path):
+    changes, large = make_topic(), make_topic(2)
+    rows = [{"id": number, "country": "de", "amount": 200.0} for number in range(3)]
+    # The first row leaves the filter, the second one stays, the third one is deleted
+    smaller, larger = ({**rows[0], "amount": 1.0}, {**rows[1], "amount": 300.0})
+    messages = [{"op": "c", "before": None, "after": row} for row in rows]
+    messages += [{"op": "u", "before": rows[0], "after": smaller}, {"op": "u", "before": rows[1], "after": larger}]
+    messages += [{"op": "d", "before": rows[2], "after": None}]
+    produce(broker.bootstrap_servers, changes, [{"value": json.dumps(message).encode()} for message in messages])
+    keyed = f"{COLUMNS}, PRIMARY KEY (id) NOT ENFORCED"
+    upsert = table(broker, "large", large, keyed, **{"connector": "upsert-kafka", "key.format": "json"})
+    upsert = upsert.replace("'format'", "'value.format'").replace(", 'scan.startup.mode' = 'earliest-offset'", "")
+    env.execute_script(
+        f"""
+        SET 'execution.checkpointing.dir' = '{tmp_path}/checkpoints';
+        {table(broker, "changes", changes, keyed, format="debezium-json")};
+        {upsert}
+        """
+    )
+    run_to_here(env.execute_sql("INSERT INTO large SELECT * FROM changes WHERE amount > 100"))
+    latest = {message.key(): message.value() for message in consume(broker.bootstrap_servers, large)}
+    assert {json.loads(key)["id"]: value and json.loads(value)["amount"] for key, value in latest.items()} == {
+        0: None,
+        1: 300.0,
+        2: None,
+    }
+
+
 def test_views_and_statement_sets_of_streams(env, broker, orders, make_topic, tmp_path):
     small, large = make_topic(), make_topic()
     env.execute_script(

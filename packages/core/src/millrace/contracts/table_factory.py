@@ -201,7 +201,11 @@ class TableSink(ABC):
 
     @property
     def changelog_mode(self) -> ChangelogMode:
-        """The kinds of rows that it can write. By default rows are only inserted."""
+        """The kinds of rows that it can write. By default rows are only inserted.
+
+        A sink that takes ``+U`` and not ``-U`` replaces rows by their key. It is given a ``-U`` all the same where the
+        query may drop the new row, as a filter does: unless a later row of the batch has its key, it is a delete.
+        """
         return ChangelogMode.INSERT_ONLY
 
     @abstractmethod

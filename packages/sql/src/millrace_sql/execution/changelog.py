@@ -45,8 +45,8 @@ def check_changelog(plan: QueryPlan, accepted: ChangelogMode, table: str, positi
     )
 
 
-OldRows = Literal["keep", "drop", "delete"]
-"""The fate of ``-U`` before a sink: it gets them, it does not, or it gets them as ``-D``."""
+OldRows = Literal["all", "needed", "delete"]
+"""The ``-U`` that a sink gets: all, those that an operation of the query reads, or these as ``-D``."""
 
 
 def old_rows_for(
@@ -58,8 +58,9 @@ def old_rows_for(
 ) -> OldRows:
     """Decide what becomes of the old rows of updates.
 
-    A sink that takes none finds the row to replace by its key. A row that left its key for another one must be deleted
-    there, so that ``-U`` becomes ``-D`` unless the key of the result is that of the table.
+    A sink that takes no ``-U`` finds the row to replace by its key, and needs only those of rows that an operation
+    drops: they are deletes (`TableSink.changelog_mode`). A row that left its key for another one must be deleted there,
+    so that ``-U`` becomes ``-D`` unless the key of the result is that of the table.
 
     Args:
         plan: The query.
@@ -72,7 +73,7 @@ def old_rows_for(
         SqlError: Several rows of the result can have one key of the table.
     """
     if plan.changelog_mode.is_insert_only or "-U" in accepted.row_kinds or not primary_key:
-        return "keep"
+        return "all"
     key = {sink_names.get(name, name).lower() for name in plan.upsert_key}
     own = {name.lower() for name in primary_key}
     if not key <= own:
@@ -83,19 +84,17 @@ def old_rows_for(
             position,
         )
     if key == own:
-        return "drop"
+        return "needed"
     if not key:
         logger.warning("the rows of the query have no key; if two have one key of the table, the later one stays")
     return "delete"
 
 
 def fit_changelog(rows: DataFrame, old_rows: OldRows) -> DataFrame:
-    """Return rows whose ``-U`` are kept, left out, or ``-D``."""
+    """Return rows whose ``-U`` are as they are, or ``-D``."""
     from pyspark.sql import functions as fn
 
-    if old_rows == "keep" or ROW_KIND_COLUMN not in rows.columns:
+    if old_rows != "delete" or ROW_KIND_COLUMN not in rows.columns:
         return rows
     kind = fn.col(ROW_KIND_COLUMN)
-    if old_rows == "drop":
-        return rows.where(kind != "-U")
     return rows.withColumn(ROW_KIND_COLUMN, fn.when(kind == "-U", "-D").otherwise(kind))

@@ -104,8 +104,8 @@ class InsertRunner:
         plan = self._queries.plan(insert.query)
         check_changelog(plan, sink.changelog_mode, shown(name), insert.query.position)
         old_rows = self._old_rows(insert, bound, sink, plan)
-        if old_rows == "drop" and "-U" in plan.changelog_mode.row_kinds:
-            # Nothing reads old rows that nobody takes
+        if old_rows == "needed" and "-U" in plan.changelog_mode.row_kinds:
+            # The source need not read the old rows of which no operation asks
             plan = self._queries.plan(insert.query, sink.changelog_mode)
         return PlannedInsert(insert, name, bound, sink, plan, old_rows)
 
@@ -162,7 +162,7 @@ class InsertRunner:
 
     def _old_rows(self, insert: Insert, bound: BoundTable, sink: TableSink, plan: QueryPlan) -> OldRows:
         if plan.changelog_mode.is_insert_only:
-            return "keep"
+            return "all"
         names = self._queries.schema(insert.query).names
         sink_names = dict(zip(names, target_columns(bound.description, insert), strict=False))
         return old_rows_for(plan, sink.changelog_mode, bound.description.primary_key, sink_names, insert.query.position)
