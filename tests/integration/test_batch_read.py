@@ -224,7 +224,8 @@ def test_a_batch_waits_for_its_last_records_and_says_so(connection, broker, make
         assert "its log ends at 20" in patient.console.read_text()
         assert patient.is_running()
         produce(broker.bootstrap_servers, topic, [{"value": b"1"}] * 20)
-        assert patient.result().splitlines()[-1] == "30"
+        # Spark may have the last word, about a worker that it has ended
+        assert "30" in patient.result().splitlines()
 
 
 def test_reading_from_where_a_group_is(spark, connection, broker, timed):

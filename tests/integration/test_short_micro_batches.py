@@ -33,10 +33,10 @@ def test_micro_batches_leave_no_memory_threads_and_sockets_behind(stream: ShortM
 def test_workers_that_come_and_go_leave_no_statistics_behind(stream: ShortMicroBatches) -> None:
     stream.run(20)
     # Each has a consumer of its own, and is gone after its task
-    clients, warm, workers = set(), None, 0
+    clients, warm, workers, reader = set(), None, 0, None
 
     def has_reported() -> bool:
-        nonlocal workers, warm
+        nonlocal workers, warm, reader
         workers += 1
         reader = worker(stream, f"worker-{workers}")
         assert stream.next(reader) == 1
@@ -51,7 +51,12 @@ def test_workers_that_come_and_go_leave_no_statistics_behind(stream: ShortMicroB
 
     wait_until(has_reported, "more clients than are kept")
     newest = f"worker-{workers}"
-    assert newest in clients
+
+    def newest_has_reported() -> bool:
+        assert stream.next(reader) == 1
+        return newest in stream.reported()["clients"]
+
+    wait_until(newest_has_reported, "the statistics of the newest worker")
     assert "worker-1" in clients
     assert "worker-1" not in stream.reported()["clients"]
     assert len(stream.reported()["clients"]) == MAX_CLIENTS
