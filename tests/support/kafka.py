@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 
 def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **properties: str) -> None:
@@ -47,6 +47,19 @@ def consume(servers: str, topic: str, isolation: str = "read_committed") -> list
         return sorted(messages, key=lambda message: (message.partition(), message.offset()))
     finally:
         consumer.close()
+
+
+def has_hidden_records(servers: str, topic: str) -> bool:
+    """Return whether a topic has records that cannot be read yet, since transactions are open."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    partitions = [TopicPartition(topic, number) for number in admin.list_topics(topic, 10).topics[topic].partitions]
+
+    def ends(isolation: IsolationLevel) -> list[int]:
+        latest = dict.fromkeys(partitions, OffsetSpec.latest())
+        found = admin.list_offsets(latest, isolation_level=isolation, request_timeout=10)
+        return [found[partition].result().offset for partition in partitions]
+
+    return ends(IsolationLevel.READ_COMMITTED) != ends(IsolationLevel.READ_UNCOMMITTED)
 
 
 def delete_topics(servers: str, topics: Iterable[str]) -> None:
