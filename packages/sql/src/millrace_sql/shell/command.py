@@ -90,6 +90,13 @@ def _run(
 
             Shell(environment, console).run()
         else:
+            from pyspark.errors import PySparkException
+
+            from millrace_sql.errors import SqlError
+            from millrace_sql.shell.failures import sentence_of
             from millrace_sql.shell.scripts import run_script
 
-            run_script(environment, text, console, Console(stderr=True))
+            try:
+                run_script(environment, text, console, Console(stderr=True))
+            except PySparkException as error:
+                raise SqlError(sentence_of(error)) from error

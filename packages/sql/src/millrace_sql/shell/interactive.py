@@ -18,9 +18,9 @@ from pygments.lexers.sql import SqlLexer
 from rich.console import Console
 from rich.text import Text
 
-from millrace.errors import MillraceError
 from millrace_sql.parser import is_complete
 from millrace_sql.shell.completion import StatementCompleter
+from millrace_sql.shell.failures import sentence_of
 from millrace_sql.shell.progress import ProgressMonitor
 from millrace_sql.shell.results import show_result
 
@@ -97,14 +97,8 @@ class Shell:
                 show_result(result, self._console)
         except KeyboardInterrupt:
             self._console.print("Interrupted")
-        except MillraceError as error:
-            self._report(str(error))
         except Exception as error:
-            # Spark's own errors: their first line says what is wrong, the rest is Java's
-            self._report(str(error).partition("\n")[0] or type(error).__name__)
-
-    def _report(self, message: str) -> None:
-        self._console.print(Text(message, "red"), soft_wrap=True)
+            self._console.print(Text(sentence_of(error), "red"), soft_wrap=True)
 
     def _show_progress(self) -> None:
         queries = [query for job in self._jobs for query in job.queries]

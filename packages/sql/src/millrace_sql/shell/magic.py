@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import HTML, display
+from pyspark.errors import PySparkException
 
 from millrace.contracts import ROW_KIND_COLUMN
 from millrace.errors import MillraceError
 from millrace_sql.execution.printing import text_of
+from millrace_sql.shell.failures import sentence_of
 from millrace_sql.shell.live_table import LiveTable
 
 if TYPE_CHECKING:
@@ -43,9 +45,9 @@ class SqlMagics(Magics):
         try:
             for result in self._environment().iterate_script(cell):
                 _show(result)
-        except MillraceError as error:
+        except (MillraceError, PySparkException) as error:
             # The message says what to do; a traceback would hide it
-            raise UsageError(str(error)) from None
+            raise UsageError(sentence_of(error)) from None
 
     def _environment(self) -> TableEnvironment:
         from millrace_sql.environment import TableEnvironment
