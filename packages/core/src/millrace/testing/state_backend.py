@@ -154,8 +154,11 @@ class StateBackendSuite(PluginOptionsSuite):
         keys = sorted(bytes(pair) * 128 for pair in itertools.product((0, 1, 127, 255), repeat=2))
         _, _, store = self.make_store(*[(key, key * 50) for key in keys])
         with store.view() as view:
-            assert list(view.items()) == [(key, key * 50) for key in keys], "keys are in ascending order of their bytes"
-            assert view.get(keys) == {key: key * 50 for key in keys}, "keys of 256 bytes and long values are kept"
+            # Compared before the assertion: pytest takes minutes to draw the difference of values this long.
+            is_in_order = list(view.items()) == [(key, key * 50) for key in keys]
+            is_kept = view.get(keys) == {key: key * 50 for key in keys}
+        assert is_in_order, "keys are in ascending order of their bytes"
+        assert is_kept, "keys of 256 bytes and long values are kept"
 
     def _elsewhere(self, act: object, backend: StateBackend, name: str) -> None:
         """Let another process act."""
