@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from millrace.contracts import ROW_KIND_COLUMN
+
+if TYPE_CHECKING:
+    from millrace_sql.execution.results import TableResult
 
 
 class LiveTable:
@@ -64,6 +69,41 @@ class LiveTable:
                 if len(found) >= count:
                     break
         return found[:count][::-1]
+
+
+class LiveResult:
+    """The current rows of the query of a stream, as a display shows them.
+
+    Args:
+        result: The query's result.
+
+    Attributes:
+        columns: The names of its columns.
+        table: Its rows so far.
+    """
+
+    def __init__(self, result: TableResult) -> None:
+        self._result = result
+        names = result.get_table_schema().names
+        self._kind = names.index(ROW_KIND_COLUMN) if ROW_KIND_COLUMN in names else None
+        self._places = [place for place in range(len(names)) if place != self._kind]
+        self.columns = [names[place] for place in self._places]
+        self.table = LiveTable([self.columns.index(name) for name in result.upsert_key if name in self.columns])
+
+    def follow(self) -> None:
+        """Apply changes until the stream ends; Ctrl-C ends its query."""
+        with self._result.collect() as changes:
+            try:
+                for change in changes:
+                    kind = "+I" if self._kind is None else change[self._kind]
+                    self.table.apply(kind, tuple(change[place] for place in self._places))
+            except KeyboardInterrupt:
+                return
+
+    def counts(self) -> str:
+        """Return the numbers of rows and of changes, for people."""
+        count = len(self.table)
+        return f"{count:,} row{'' if count == 1 else 's'}, {self.table.changes:,} changes"
 
 
 def _hashable(value: Any) -> Hashable:

@@ -12,11 +12,10 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import HTML, display
 from pyspark.errors import PySparkException
 
-from millrace.contracts import ROW_KIND_COLUMN
 from millrace.errors import MillraceError
 from millrace_sql.execution.printing import text_of
 from millrace_sql.shell.failures import sentence_of
-from millrace_sql.shell.live_table import LiveTable
+from millrace_sql.shell.live_table import LiveResult
 
 if TYPE_CHECKING:
     from millrace_sql.environment import TableEnvironment
@@ -75,7 +74,7 @@ def _show(result: TableResult) -> None:
         for line in result.lines():
             print(line)  # noqa: T201 # a cell's output
     elif result.is_changelog:
-        _show_changes(result, names)
+        _show_changes(result)
     else:
         with result.collect() as rows:
             shown = [tuple(row) for _, row in zip(range(_SHOWN_ROWS + 1), rows, strict=False)]
@@ -83,14 +82,11 @@ def _show(result: TableResult) -> None:
         display(_table(names, shown[:_SHOWN_ROWS], more))
 
 
-def _show_changes(result: TableResult, names: Sequence[str]) -> None:
-    kind = names.index(ROW_KIND_COLUMN) if ROW_KIND_COLUMN in names else None
-    places = [place for place in range(len(names)) if place != kind]
-    columns = [names[place] for place in places]
-    table = LiveTable([columns.index(name) for name in result.upsert_key if name in columns])
+def _show_changes(result: TableResult) -> None:
+    live = LiveResult(result)
 
     def draw() -> HTML:
-        return _table(columns, table.newest(_SHOWN_ROWS), f"{len(table):,} rows, {table.changes:,} changes")
+        return _table(live.columns, live.table.newest(_SHOWN_ROWS), live.counts())
 
     handle = display(draw(), display_id=True)
     ended = threading.Event()
@@ -98,18 +94,14 @@ def _show_changes(result: TableResult, names: Sequence[str]) -> None:
     def redraw() -> None:
         drawn = 0
         while not ended.wait(_REFRESH_S):
-            if table.changes != drawn:
-                drawn = table.changes
+            if live.table.changes != drawn:
+                drawn = live.table.changes
                 handle.update(draw())
 
     thread = threading.Thread(target=redraw, name="millrace-sql-result", daemon=True)
     thread.start()
     try:
-        with result.collect() as changes:
-            for change in changes:
-                table.apply("+I" if kind is None else change[kind], tuple(change[place] for place in places))
-    except KeyboardInterrupt:
-        pass
+        live.follow()
     finally:
         ended.set()
         thread.join()

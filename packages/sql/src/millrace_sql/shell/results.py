@@ -10,9 +10,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from millrace.contracts import ROW_KIND_COLUMN
 from millrace_sql.execution.printing import text_of
-from millrace_sql.shell.live_table import LiveTable
+from millrace_sql.shell.live_table import LiveResult
 
 if TYPE_CHECKING:
     from millrace_sql.execution.results import TableResult
@@ -41,32 +40,15 @@ def show_result(result: TableResult, console: Console) -> None:
 
 
 def _show_live(result: TableResult, console: Console) -> None:
-    names = result.get_table_schema().names
-    kind = names.index(ROW_KIND_COLUMN) if ROW_KIND_COLUMN in names else None
-    shown = [place for place in range(len(names)) if place != kind]
-    columns = [names[place] for place in shown]
-    rows = LiveTable([columns.index(name) for name in result.upsert_key if name in columns])
-
-    def draw() -> Group:
-        return _table(columns, rows, max(1, console.height - _OTHER_LINES))
-
-    with (
-        Live(get_renderable=draw, console=console, refresh_per_second=_REFRESHES_PER_SECOND, transient=False),
-        result.collect() as changes,
-    ):
-        try:
-            for change in changes:
-                rows.apply("+I" if kind is None else change[kind], tuple(change[place] for place in shown))
-        except KeyboardInterrupt:
-            return
+    live = LiveResult(result)
+    with Live(get_renderable=lambda: _drawn(live, console), console=console, refresh_per_second=_REFRESHES_PER_SECOND):
+        live.follow()
 
 
-def _table(columns: list[str], rows: LiveTable, height: int) -> Group:
+def _drawn(live: LiveResult, console: Console) -> Group:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for name in columns:
+    for name in live.columns:
         table.add_column(Text(name), overflow="ellipsis", no_wrap=True)
-    for row in rows.newest(height):
+    for row in live.table.newest(max(1, console.height - _OTHER_LINES)):
         table.add_row(*(Text(text_of(value), "dim" if value is None else "") for value in row))
-    count = len(rows)
-    foot = f"{count:,} row{'' if count == 1 else 's'}, {rows.changes:,} changes; Ctrl-C ends the query"
-    return Group(table, Text(foot, "dim"))
+    return Group(table, Text(f"{live.counts()}; Ctrl-C ends the query", "dim"))
