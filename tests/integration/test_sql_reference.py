@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -13,20 +12,16 @@ import pytest
 from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
-from millrace_sql.statements import CreateTable, MetadataColumn, PhysicalColumn, Statement
-from support.kafka import consume, produce
-from support.reference_sql import REFERENCE, complete, examples
+from millrace_sql.statements import MetadataColumn, PhysicalColumn
+from support.kafka import consume, delete_topics, produce
+from support.reference_sql import ALTERNATIVES, DEFAULTS, REFERENCE, at_brokers, complete_examples, examples
 
-EXAMPLES = {f"{page}:{line}": complete(text) for page, line, text in examples() if (page, line) != ("000", 837)}
-BROKERS = "properties.bootstrap.servers"
-DEFAULTS = {"format": "json", "scan.startup.mode": "earliest-offset"}
-"""Options that an example leaves out by dots."""
+EXAMPLES = complete_examples()
 
 TABLES = [
     "000:221", "000:239", "001:37", "001:53", "001:109", "001:127", "001:156", "001:175", "001:334", "001:349",
     "001:384", "001:404", "001:465", "001:485",
 ]  # fmt: skip
-SECURED = ["000:762", "000:777", "001:697", "001:712", "001:730", "001:755", "004:117"]
 VALUES = {"BIGINT": 7, "INT": 7, "STRING": "seven"}
 
 pytestmark = pytest.mark.skipif(not EXAMPLES, reason=f"there is no reference at {REFERENCE}")
@@ -47,18 +42,10 @@ def run(env, broker) -> Run:
     """Run an example with other options in place of addresses, by table."""
 
     def run(name: str, options: Mapping[str, Mapping[str, str]]) -> list[Any]:
-        return [env.execute_sql(render(_at(statement, options, broker))) for statement in parse(EXAMPLES[name])]
+        servers = broker.bootstrap_servers
+        return [env.execute_sql(render(at_brokers(each, servers, options))) for each in parse(EXAMPLES[name])]
 
     return run
-
-
-def _at(statement: Statement, options: Mapping[str, Mapping[str, str]], broker) -> Statement:
-    if not isinstance(statement, CreateTable):
-        return statement
-    given = dict(statement.options)
-    if "kafka" in given["connector"]:
-        given[BROKERS] = broker.bootstrap_servers
-    return replace(statement, options=given | options.get(statement.table.parts[-1], {}))
 
 
 def to_here(result) -> None:
@@ -68,7 +55,8 @@ def to_here(result) -> None:
 
 
 def test_every_example_is_run():
-    named = {*TABLES, *SECURED, "004:97", "004:107", "000:252", "000:897", "000:909", "000:921", "000:1016"}
+    secured = {"000:762", "000:777", "001:697", "001:712", "001:730", "001:755", "004:117"}
+    named = {*TABLES, *secured, "004:97", "004:107", "000:252", "000:897", "000:909", "000:921", "000:1016"}
     copies = {"000:927", "000:941", "000:950", "000:966", "000:978", "000:994"}
     # Descriptions of tables within a pipeline of YAML, which have no connector
     assert EXAMPLES.keys() - named - copies == {"000:2256"}
@@ -116,16 +104,6 @@ def _message(options: Mapping[str, str], row: Mapping[str, Any]) -> dict[str, by
 
 def test_000_252_a_sink_with_metadata_is_created(run):
     run("000:252", {"kafka_sink": {"topic": "nothing", "format": "json"}})
-
-
-@pytest.mark.parametrize("name", SECURED)
-def test_a_secured_table_is_planned(name, env, broker):
-    statement = next(each for each in parse(EXAMPLES[name]) if isinstance(each, CreateTable))
-    table = statement.table.parts[-1]
-    filled = {} if "topic" in statement.options else {"topic": "nothing", **DEFAULTS}
-    env.execute_sql(render(_at(statement, {table: filled}, broker)))
-    # The options of security are translated; tests of security have real ones
-    assert table in env.explain_sql(f"SELECT * FROM {table}")
 
 
 def test_000_example_1_reads_and_writes(env, run, make_topic, broker):
@@ -179,6 +157,55 @@ def test_000_example_5_parses_nested_json(env, run, make_topic, broker):
     env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
     with env.execute_sql("SELECT id, `name`, properties.owner FROM kafka_source").collect() as rows:
         assert [tuple(row) for row in rows] == [("101", "VVP", "Alibaba Cloud")]
+
+
+class TestAlternatives:
+    """000:837 shows the values of one option below each other: each of them runs, with the options beside it."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def alternatives(cls) -> dict[str, dict[str, str]]:
+        (text,) = (text for page, line, text in examples() if (page, line) in ALTERNATIVES)
+        found = {}
+        for block in text.split("-- Consume from")[1:]:
+            pairs = re.findall(r"'([\w.-]+)' = '([^']*)'", block)
+            (mode,) = (value for key, value in pairs if key == "scan.startup.mode")
+            for key, value in [pair for pair in pairs if pair[0].endswith("auto.offset.reset")] or [("", "")]:
+                others = {each: text for each, text in pairs if each != key}
+                found[f"{mode} {value}".strip()] = others | ({key: value} if key else {})
+        return found
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def topic(cls, broker) -> Iterator[str]:
+        """A topic whose partitions have more messages than the offset of the example, ten of them before its time."""
+        name, at_ms = "alternatives", 1655395200000
+        broker.create_topic(name, 2)
+        for partition, count in enumerate([45, 305]):
+            times = [at_ms - 1 if number < 10 else at_ms for number in range(count)]
+            records = [{"value": b'{"id": 1}', "partition": partition, "timestamp": time} for time in times]
+            produce(broker.bootstrap_servers, name, records)
+        yield name
+        delete_topics(broker.bootstrap_servers, [name])
+
+    @pytest.mark.parametrize(
+        ("alternative", "count"),
+        {
+            "earliest-offset": 350,
+            "latest-offset": 0,
+            "group-offsets earliest": 350,
+            "group-offsets latest": 0,
+            "timestamp": 330,
+            "specific-offsets": 3 + 5,
+        }.items(),
+    )
+    def test_000_837_starts_where_each_alternative_says(self, alternative, count, alternatives, topic, env, broker):
+        assert len(alternatives) == 6
+        options = {"topic": topic, "format": "json", **alternatives[alternative]}
+        (table,) = parse("CREATE TEMPORARY TABLE kafka_source (id BIGINT) WITH ('connector' = 'kafka')")
+        env.execute_sql(render(at_brokers(table, broker.bootstrap_servers, {"kafka_source": options})))
+        env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
+        assert env.sql_query("SELECT * FROM kafka_source").count() == count
 
 
 class TestPage004:

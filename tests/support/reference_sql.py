@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+
+from millrace_sql.statements import CreateTable, Statement
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference"
 
@@ -38,3 +41,22 @@ def complete(text: str) -> str:
     """Remove the dots that stand for what an example leaves out, and end comments whose lines the page has joined."""
     text = re.sub(r"(--[\w ]+) (?='properties|\))", r"\1\n", text)
     return re.sub(r"\.\.\.,?", "", re.sub(r",\s*\.\.\.\s*(?=\))", "\n", text))
+
+
+DEFAULTS = {"format": "json", "scan.startup.mode": "earliest-offset"}
+"""Options that an example leaves out by dots."""
+
+
+def complete_examples() -> dict[str, str]:
+    """Texts of the examples that can run, by page and line."""
+    return {f"{page}:{line}": complete(text) for page, line, text in examples() if (page, line) not in ALTERNATIVES}
+
+
+def at_brokers(statement: Statement, servers: str, options: Mapping[str, Mapping[str, str]]) -> Statement:
+    """Give an example's table the address of brokers, and other options in place of its own, by table."""
+    if not isinstance(statement, CreateTable):
+        return statement
+    given = dict(statement.options)
+    if "kafka" in given["connector"]:
+        given["properties.bootstrap.servers"] = servers
+    return replace(statement, options=given | options.get(statement.table.parts[-1], {}))
