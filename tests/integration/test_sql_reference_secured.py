@@ -28,7 +28,7 @@ LISTENERS = {
     "001:730": "TLS",
     "001:755": "TLS",
 }
-"""What each example logs in to; the one of page 000 over TLS does not check the name of the host."""
+"""The listener that each example logs in to; the one of page 000 over TLS does not check the name of the host."""
 
 USER, PASSWORD, STORES_PASSWORD = "username", "password", "test1234"
 MODULES = "org.apache.kafka.common.security"
