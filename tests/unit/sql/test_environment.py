@@ -6,7 +6,6 @@ import pytest
 from pyspark.sql import Row
 from pyspark.sql.types import StructType
 
-from millrace.errors import UnknownPluginError
 from millrace_sql import SqlError, TableEnvironment
 from millrace_sql.execution.jobs import JobStatus
 
@@ -100,15 +99,64 @@ def test_a_wrong_statement_is_refused(batch, statement, message):
     assert message in refusal(batch, statement)
 
 
-def test_an_unknown_connector_is_refused_when_the_table_is_created(env):
-    with pytest.raises(UnknownPluginError, match="unknown connector 'kafkaa'"):
-        env.execute_sql("CREATE TABLE t (id INT) WITH ('connector' = 'kafkaa')")
+KAFKA = "'connector' = 'kafka', 'topic' = 'x', 'properties.bootstrap.servers' = 'nowhere:1', 'format' = 'json'"
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "place", "message"),
+    [
+        ("id INT", "'connector' = 'kafkaa'", "'connector'", "unknown connector 'kafkaa'"),
+        ("id INT", f"{KAFKA}, 'scan.startup.mod' = 'x'", "'scan.s", "did you mean 'scan.startup.mode'?"),
+        ("id INT", f"{KAFKA}, 'scan.startup.mode' = 'x'", "'scan.s", "option 'scan.startup.mode': unknown offset init"),
+        (
+            "id INT",
+            f"{KAFKA}, 'json.ignore-parse-error' = 'true'",
+            "'json.",
+            "did you mean 'json.ignore-parse-errors'?",
+        ),
+        ("id INT", f"{KAFKA}, 'json.ignore-parse-errors' = 'maybe'", "'json.", "expected true or false; got 'maybe'"),
+        ("id INT, x INT METADATA FROM 'ofset'", KAFKA, "x INT", "column 'x' is of unknown metadata 'ofset'; did you"),
+        ("id INT", "'connector' = 'print', 'print-identifer' = 'a'", "'print-", "did you mean 'print-identifier'?"),
+        ("id INT", "'connector' = 'datagen', 'fields.idd.min' = '1'", "'fields", "did you mean 'fields.id.min'?"),
+        ("id INT", "'connector' = 'datagen', 'fields.id.min' = 'x'", "'fields", "option 'fields.id.min': expected"),
+        ("id INT", "'connector' = 'blackhole', 'x' = 'y'", "'x'", "connector 'blackhole' has no option 'x'"),
+        ("id INT", "'connector' = 'jdbc', 'url' = 'u', 'table-nam' = 'y'", "'table-", "did you mean 'table-name'?"),
+        (
+            "id INT",
+            "'connector' = 'filesystem', 'path' = '/x', 'format' = 'csv', 'csv.heder' = 'true'",
+            "'csv.",
+            "unknown option 'csv.heder'; did you mean 'csv.header'?",
+        ),
+        ("id INT, x AS idd + 1", KAFKA, "idd", "computed column x: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column"),
+    ],
+)
+def test_a_table_is_checked_when_it_is_created(env, columns, options, place, message):
+    statement = f"CREATE TABLE t ({columns}) WITH ({options})"
+    told = refusal(env, statement)
+    assert message in told
+    assert told.startswith(f"line 1, column {statement.index(place) + 1}: ")
     assert env.list_tables() == []
 
 
-def test_a_wrong_computed_column_is_named(batch):
-    batch.execute_sql("CREATE TABLE wrong (id INT, x AS idd + 1) WITH ('connector' = 'parquet', 'path' = '/nowhere')")
-    assert "wrong, computed column x: [UNRESOLVED_COLUMN" in refusal(batch, "DESCRIBE wrong")
+def test_an_error_of_a_computed_column_is_one_line_of_sparks(env):
+    told = refusal(env, f"CREATE TABLE t (id INT, x AS idd + 1) WITH ({KAFKA})")
+    assert told.splitlines()[0].endswith("Did you mean one of the following? [`id`].")
+
+
+def test_secrets_need_no_value_when_a_table_is_created_and_its_other_options_are_checked(env):
+    secret = f"{KAFKA}, 'properties.sasl.password' = '${{secret_values.password}}'"
+    env.execute_sql(f"CREATE TABLE t (id INT) WITH ({secret})")
+    assert "'sink.paralelism'" in refusal(env, f"CREATE TABLE u (id INT) WITH ({secret}, 'sink.paralelism' = '2')")
+    env.execute_sql(f"CREATE TABLE v (id INT) WITH ({KAFKA}, 'scan.startup.mode' = '${{start}}')")
+
+
+def test_changed_options_are_checked(env):
+    env.execute_sql(f"CREATE TABLE t (id INT) WITH ({KAFKA})")
+    assert "line 1, column 20: wrong table 't'" in refusal(env, "ALTER TABLE t SET ('sink.paralelism' = '2')")
+    assert "'properties.bootstrap.servers' is required" in refusal(
+        env, "ALTER TABLE t RESET ('properties.bootstrap.servers')"
+    )
+    assert "sink.paralelism" not in "".join(env.execute_sql("SHOW CREATE TABLE t").lines())
 
 
 @pytest.mark.parametrize(("enforcer", "kept"), [("error", None), ("drop", [(1, "a")])])

@@ -43,7 +43,18 @@ class SqlText:
 
 
 class Options(dict[str, str]):
-    """Options by their keys, in the order of the script; their ``repr`` never shows a secret."""
+    """Options by their keys, in the order of the script; their ``repr`` never shows a secret.
+
+    Args:
+        options: The options.
+        positions: The places of their keys.
+    """
+
+    def __init__(
+        self, options: Mapping[str, str] | None = None, positions: Mapping[str, Position] | None = None
+    ) -> None:
+        super().__init__(options or {})
+        self.positions = positions or {}
 
     def __repr__(self) -> str:
         return repr({key: "***" if is_secret(key) else value for key, value in self.items()})

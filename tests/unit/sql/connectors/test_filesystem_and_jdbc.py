@@ -32,6 +32,9 @@ def test_a_table_of_files_ends_unless_it_is_monitored():
             OptionsError,
             "sink.rolling-policy.file-size",
         ),
+        (files(format="csv", **{"csv.heder": "true"}), OptionsError, "'csv.heder'; did you mean 'csv.header'?"),
+        (files(format="json", **{"json.ignore-parse-errors": "x"}), OptionsError, "expected true or false; got 'x'"),
+        (files(NAME, format="text", **{"text.header": "true"}), OptionsError, "unknown option 'text.header'"),
         (files(ID, format="raw"), SchemaError, "format 'raw' has one STRING column"),
         (
             files(ID, TableColumn("p", sql.StringType(), metadata_key="file.pth"), format="csv"),

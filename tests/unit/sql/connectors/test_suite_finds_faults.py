@@ -42,6 +42,11 @@ class WithOneSink(Correct):
         return self.made
 
 
+class ChecksNothing(Correct):
+    def check(self, table):
+        pass
+
+
 class WithUndeclaredOptions(Correct):
     @dataclass(frozen=True)
     class TableOptions:
@@ -77,6 +82,8 @@ def test_a_correct_factory_passes():
     for direction in ("read", "write"):
         suite.test_makes_what_such_tables_are_for(direction)
         suite.test_an_unknown_option_is_refused(direction, "option")
+    suite.test_a_right_table_passes_the_check()
+    suite.test_the_check_finds_unknown_options()
     suite.test_changelog_mode("write")
 
 
@@ -86,6 +93,7 @@ def test_a_correct_factory_passes():
         (TakesAnyOption, "test_an_unknown_option_is_refused", ("write", "option")),
         (WithOneSink, "test_two_sources_or_sinks_of_one_factory", ()),
         (WithUndeclaredOptions, "test_table_options_are_declared", ()),
+        (ChecksNothing, "test_the_check_finds_unknown_options", ()),
         (WithUnknownKinds, "test_changelog_mode", ("write",)),
     ],
 )

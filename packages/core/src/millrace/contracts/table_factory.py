@@ -253,6 +253,21 @@ class TableFactory(Plugin, ABC):
         parser.finish()
         return options
 
+    def check(self, table: TableDescription) -> None:
+        """Check a table when it is created, before it is known whether it is read or written, and ask no other machine.
+
+        By default the options are parsed as `TableOptions`; a factory whose options are not known beforehand overrides
+        it.
+
+        Args:
+            table: The table without its computed columns, and without those that are to be inferred.
+
+        Raises:
+            OptionsError: An option is wrong or unknown.
+            SchemaError: The connector has no such columns.
+        """
+        self.parse_options(table)
+
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
         """Return the columns of a table that declares no physical column, or of the table that AS TABLE copies.
 

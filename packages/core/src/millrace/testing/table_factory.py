@@ -39,6 +39,7 @@ class TableFactorySuite(PluginOptionsSuite):
     - ``TableOptions`` is a frozen dataclass, each field made by `millrace.options.option`.
     - A source or sink is made without asking the outside world, so that a statement is checked before anything starts.
     - An option that the connector does not have is refused by an `OptionsError` that names it and the table.
+    - ``check`` takes such a table, and refuses a wrong one.
     - A table that cannot be read, or not be written, is refused by an `OptionsError` that names it.
     - ``changelog_mode`` holds kinds out of ``+I``, ``-U``, ``+U``, ``-D``, and does not change.
 
@@ -98,6 +99,15 @@ class TableFactorySuite(PluginOptionsSuite):
         name = self.unknown_option if named == "option" and self._can(direction) else table.name
         with must_refuse(OptionsError, name, "options that the connector does not have are refused"):
             self._make(direction, wrong)
+
+    def test_a_right_table_passes_the_check(self) -> None:
+        self.make_factory().check(self.make_table())
+
+    def test_the_check_finds_unknown_options(self) -> None:
+        table = self.make_table()
+        wrong = dataclasses.replace(table, options={**table.options, self.unknown_option: "1"})
+        with must_refuse(OptionsError, self.unknown_option, "check refuses options that the connector does not have"):
+            self.make_factory().check(wrong)
 
     @pytest.mark.parametrize("direction", ["read", "write"])
     def test_changelog_mode(self, direction: str) -> None:

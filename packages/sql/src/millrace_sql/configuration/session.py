@@ -9,7 +9,7 @@ from millrace.errors import OptionsError
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_sql.configuration.options import SessionOptions, StartOptions
-from millrace_sql.errors import SqlError
+from millrace_sql.errors import SqlError, reason_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,8 +131,7 @@ class SessionConfiguration:
         try:
             self._spark.conf.set(key, value)
         except Exception as error:
-            reason = str(error).partition("\n")[0]
-            raise SqlError(f"Spark does not let {key!r} be set to {value!r} now: {reason}") from error
+            raise SqlError(f"Spark does not let {key!r} be set to {value!r} now: {reason_of(error)}") from error
         self._spark_defaults.setdefault(key, before)
 
     def _reset_spark(self, key: str) -> None:

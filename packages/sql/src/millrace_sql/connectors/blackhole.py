@@ -27,10 +27,14 @@ class BlackholeSink(TableSink):
 class BlackholeTableFactory(TableFactory):
     """Tables with ``'connector' = 'blackhole'``; they have no other option."""
 
-    def sink(self, table: TableDescription) -> TableSink:
-        """Return the sink."""
+    def check(self, table: TableDescription) -> None:
+        """Refuse any option."""
         if table.options:
             raise OptionsError(
                 f"table {table.name!r}", (f"connector 'blackhole' has no option {next(iter(table.options))!r}",)
             )
+
+    def sink(self, table: TableDescription) -> TableSink:
+        """Return the sink."""
+        self.check(table)
         return BlackholeSink()

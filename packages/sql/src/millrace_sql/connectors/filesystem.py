@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Gt
 
@@ -23,13 +23,12 @@ from millrace.options.parser import OptionParser
 from millrace.options.suggestions import closest
 from millrace.options.values import parse_duration_ms
 from millrace_catalog.jvm import HadoopFolder
+from millrace_sql.connectors.file_formats import Format, take_format_options
 from millrace_sql.connectors.rows import column_of, physical_rows, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
-
-Format = Literal["csv", "json", "orc", "parquet", "raw", "text"]
 
 _METADATA = {
     "file.path": "file_path",
@@ -37,13 +36,6 @@ _METADATA = {
     "file.size": "file_size",
     "file.modification-time": "file_modification_time",
 }
-_CSV = {
-    "field-delimiter": "sep",
-    "quote-character": "quote",
-    "escape-character": "escape",
-    "null-literal": "nullValue",
-}
-_IGNORES_ERRORS = "ignore-parse-errors"
 _STREAM_LOG = "_spark_metadata"
 
 
@@ -173,6 +165,10 @@ class FilesystemTableFactory(TableFactory):
 
     TableOptions = FilesystemOptions
 
+    def check(self, table: TableDescription) -> None:
+        """Check options and columns: see `TableFactory.check`."""
+        self.source(table)
+
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
         """Ask Spark for the columns of the files."""
         options, format_options = self._parse(table)
@@ -198,8 +194,7 @@ class FilesystemTableFactory(TableFactory):
         options: FilesystemOptions | None = parser.take(FilesystemOptions)
         format_options: dict[str, str] = {}
         if options is not None:
-            # Spark takes its options in any case
-            format_options = _format_options(options.format, parser.take_prefixed(f"{options.format}."))
+            format_options = take_format_options(options.format, parser)
             if options.format in ("raw", "text"):
                 _check_one_text(table, options.format)
         parser.finish()
@@ -210,18 +205,6 @@ class FilesystemTableFactory(TableFactory):
 
 def _spark_format(name: Format) -> str:
     return "text" if name == "raw" else name
-
-
-def _format_options(name: Format, given: Mapping[str, str]) -> dict[str, str]:
-    """Translate the options of a format to Spark's."""
-    known = _CSV if name == "csv" else {}
-    options = {known.get(key, key): value for key, value in given.items() if key != _IGNORES_ERRORS}
-    if _IGNORES_ERRORS in given and name in ("csv", "json"):
-        options["mode"] = "DROPMALFORMED" if given[_IGNORES_ERRORS].lower() == "true" else "FAILFAST"
-    elif name in ("csv", "json"):
-        # As in the reference, a malformed file is an error unless it may be ignored
-        options.setdefault("mode", "FAILFAST")
-    return options
 
 
 def _check_one_text(table: TableDescription, name: str) -> None:

@@ -152,6 +152,10 @@ class JdbcTableFactory(TableFactory):
 
     TableOptions = JdbcOptions
 
+    def check(self, table: TableDescription) -> None:
+        """Check options and columns: see `TableFactory.check`."""
+        self.sink(table)
+
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
         """Ask the database for its columns."""
         declared = {column.name for column in table.columns}

@@ -91,6 +91,10 @@ class PrintTableFactory(TableFactory):
 
     TableOptions = PrintOptions
 
+    def check(self, table: TableDescription) -> None:
+        """Check options and columns: see `TableFactory.check`."""
+        self.sink(table)
+
     def sink(self, table: TableDescription) -> PrintSink:
         """Return the sink."""
         refuse_metadata(table, "print")

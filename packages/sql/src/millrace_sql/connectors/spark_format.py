@@ -85,6 +85,10 @@ class SparkFormatFactory(TableFactory):
         super().__init__()
         self.format_name = format_name
 
+    def check(self, table: TableDescription) -> None:
+        """Refuse metadata columns; which options a format has, it tells nobody."""
+        refuse_metadata(table, self.format_name)
+
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[Any, ...]:
         """Ask the format for its columns."""
         from millrace.contracts import TableColumn

@@ -45,6 +45,19 @@ class References:
         """
         return Properties({name: self._resolve_text(table, name, text) for name, text in options.items()})
 
+    def resolve_known(self, options: Mapping[str, str]) -> tuple[Properties, set[str]]:
+        """Return options with values in place of references, and the names of those where one has none.
+
+        These stay as they are written.
+        """
+        without_value = {
+            name
+            for name, text in options.items()
+            if any(self._value(match["name"]) is None for match in _REFERENCE.finditer(text))
+        }
+        known = {name: text for name, text in options.items() if name not in without_value}
+        return Properties({**options, **self.resolve("", known)}), without_value
+
     def _resolve_text(self, table: str, option: str, text: str) -> str:
         def value_of(match: re.Match[str]) -> str:
             value = self._value(match["name"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from millrace_sql.definitions.like import merge_like
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import CONNECTOR, Definition, TableDefinition, ViewDefinition, shown
 from millrace_sql.errors import SqlError
+from millrace_sql.execution.creation_checks import located
 from millrace_sql.planner.model import TableLookup
 from millrace_sql.statements import (
     AlterTable,
@@ -24,6 +25,7 @@ from millrace_sql.statements import (
     Drop,
     Identifier,
     PhysicalColumn,
+    Position,
     SqlText,
 )
 
@@ -40,15 +42,15 @@ class DefinitionRunner:
     Args:
         catalogs: The definitions.
         query_schema: Finds the columns of queries.
-        check_connector: Raises PluginError for a connector that does not exist.
+        check_table: Raises a MillraceError for a table that its connector does not have.
     """
 
     def __init__(
-        self, catalogs: CatalogManager, query_schema: QuerySchema, check_connector: Callable[[str], object]
+        self, catalogs: CatalogManager, query_schema: QuerySchema, check_table: Callable[[TableDefinition], None]
     ) -> None:
         self._catalogs = catalogs
         self._query_schema = query_schema
-        self._check_connector = check_connector
+        self._check_table = check_table
 
     def create_table(self, statement: CreateTable) -> TableDefinition | None:
         """Create a table, and return it; None when IF NOT EXISTS finds it there.
@@ -73,7 +75,7 @@ class DefinitionRunner:
         if statement.query is not None:
             table = replace(table, columns=self._columns_of_query(statement, statement.query))
         table = check_definition(table, statement.position)
-        self._check_connector(table.options[CONNECTOR])
+        self._check(table, statement.options, statement.position)
         created = self._catalogs.create(table, or_replace=statement.or_replace, if_not_exists=statement.if_not_exists)
         return table if created else None
 
@@ -127,7 +129,9 @@ class DefinitionRunner:
             if key == CONNECTOR:
                 raise SqlError("the option 'connector' is required, and cannot be reset", statement.position)
             del options[key]
-        self._catalogs.replace(replace(table, options=Properties(options)))
+        changed = replace(table, options=Properties(options))
+        self._check(changed, statement.set_options, statement.position)
+        self._catalogs.replace(changed)
 
     def drop(self, statement: Drop) -> None:
         """Remove a table, view, catalog or database.
@@ -161,6 +165,11 @@ class DefinitionRunner:
                 statement.name.position,
             )
         self._catalogs.drop(found)
+
+    def _check(self, table: TableDefinition, options: Mapping[str, str], position: Position) -> None:
+        """Check a table with its connector, and place what it says about options and columns in the statement."""
+        with located(table, options, position):
+            self._check_table(table)
 
     def _table(self, name: Identifier) -> TableDefinition:
         found: Definition = self._catalogs.get(self._catalogs.resolve(name))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import ScanContext
 from millrace_sql.configuration.session import SessionConfiguration
-from millrace_sql.connectors.lookup import table_factory
 from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.secrets import References
@@ -76,9 +75,7 @@ class StatementRunner:
         self.listings = ListingRunner(self.catalogs, self.tables, self.queries.schema)
         self._spark = spark
         self._selects = SelectRunner(spark, self.configuration, self.queries, self.inserts.places)
-        self._definitions = DefinitionRunner(
-            self.catalogs, self.queries.schema, lambda connector: table_factory(connector, spark)
-        )
+        self._definitions = DefinitionRunner(self.catalogs, self.queries.schema, self.tables.check)
         self._copies = CopyRunner(
             spark,
             self.configuration,

@@ -16,7 +16,7 @@ from millrace.contracts import (
     TableSink,
     TableSource,
 )
-from millrace.options.secrets import Properties
+from millrace.options.secrets import Properties, is_secret
 from millrace_catalog.types.identifiers import backquote, quote_name
 from millrace_catalog.types.spark import to_spark
 from millrace_sql.configuration.session import SessionConfiguration
@@ -25,7 +25,8 @@ from millrace_sql.definitions.event_time import watermark_delay_ms
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import CONNECTOR, DataFrameView, TableDefinition, ViewDefinition, shown
 from millrace_sql.definitions.secrets import References
-from millrace_sql.errors import SqlError
+from millrace_sql.errors import SqlError, reason_of
+from millrace_sql.execution.creation_checks import check_with_factory
 from millrace_sql.planner import rewrite_expression
 from millrace_sql.planner.model import InputColumn, InputTable, TableLookup, ViewQuery
 from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, SqlText, Watermark
@@ -161,6 +162,25 @@ class Tables:
             return self.bind(definition).description.columns
         return self._with_computed(definition, description)
 
+    def check(self, definition: TableDefinition) -> None:
+        """Check a table that is created, as far as its connector can without asking another machine.
+
+        References to secrets need no value yet. Where another one has none, options are checked when the table is used.
+
+        Raises:
+            PluginError: There is no such connector.
+            OptionsError: An option is wrong or unknown.
+            SchemaError: The connector has no such columns.
+            SqlError: Spark refuses a computed column.
+        """
+        options, without_value = self._references.resolve_known(definition.options)
+        factory = table_factory(definition.options[CONNECTOR], self._spark)
+        description = _described(definition, {name: text for name, text in options.items() if name != CONNECTOR})
+        if all(map(is_secret, without_value)):
+            check_with_factory(factory, description, without_value)
+        if description.physical_columns:
+            self._with_computed(definition, description, is_in_script=True)
+
     def bind(self, definition: TableDefinition, hint: Mapping[str, str] | None = None) -> BoundTable:
         """Return a table with its connector, and the options of a hint in place of its own.
 
@@ -203,8 +223,16 @@ class Tables:
             return {**options, _IDLE_TIMEOUT: f"{timeout} ms"}
         return options
 
-    def _with_computed(self, definition: TableDefinition, description: TableDescription) -> tuple[TableColumn, ...]:
-        """Return the columns in the order of the statement; inferred ones come last."""
+    def _with_computed(
+        self, definition: TableDefinition, description: TableDescription, *, is_in_script: bool = False
+    ) -> tuple[TableColumn, ...]:
+        """Return the columns in the order of the statement; inferred ones come last.
+
+        Args:
+            definition: The table.
+            description: What it has without computed columns.
+            is_in_script: Whether the places of its columns are those of the script that runs.
+        """
         from pyspark.sql import functions as fn
 
         if not definition.computed_columns:
@@ -217,14 +245,14 @@ class Tables:
             if not isinstance(column, ComputedColumn):
                 columns.append(others.pop(column.name))
                 continue
-            # Its place is one in the script that created the table, not in this one
-            expression = rewrite_expression(SqlText(column.expression.text))
+            expression = rewrite_expression(column.expression if is_in_script else SqlText(column.expression.text))
             try:
                 field = empty.select(fn.expr(expression).alias(column.name)).schema[0]
             except Exception as error:
-                reason = str(error).partition("\n")[0]
                 raise SqlError(
-                    f"table {shown(definition.identifier)}, computed column {quote_name(column.name)}: {reason}"
+                    f"table {shown(definition.identifier)}, computed column {quote_name(column.name)}: "
+                    f"{reason_of(error)}",
+                    column.expression.position if is_in_script else None,
                 ) from error
             columns.append(
                 TableColumn(

@@ -68,7 +68,9 @@ class _StatementBuilder:
 
     def options(self, children: list[tuple[_Name, str]]) -> _Part:
         _check_once("option", (key for key, _ in children))
-        return _Part("options", s.Options({key.text: value for key, value in children}), children[0][0].position)
+        positions = {key.text: key.position for key, _ in children}
+        options = s.Options({key.text: value for key, value in children}, positions)
+        return _Part("options", options, children[0][0].position)
 
     def hint(self, children: list[_Part]) -> _Part:
         return children[0]._replace(attribute="hint_options")

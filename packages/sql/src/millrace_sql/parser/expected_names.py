@@ -100,9 +100,11 @@ def _texts(tokens: Sequence[Token]) -> ExpectedNames:
         return ExpectedNames()
     listed = tokens[begin + 1 :]
     options = Options(
-        (_unquoted(listed[index - 1]), _unquoted(listed[index + 1]))
-        for index, token in enumerate(listed[:-1])
-        if token.type == "EQUAL"
+        {
+            _unquoted(listed[index - 1]): _unquoted(listed[index + 1])
+            for index, token in enumerate(listed[:-1])
+            if token.type == "EQUAL"
+        }
     )
     if tokens[-1].type == "EQUAL":
         return ExpectedNames(("option value",), options=options, key=_unquoted(tokens[-2]))

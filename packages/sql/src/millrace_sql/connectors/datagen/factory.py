@@ -72,6 +72,10 @@ class DatagenTableFactory(TableFactory):
 
     TableOptions = DatagenOptions
 
+    def check(self, table: TableDescription) -> None:
+        """Check options and columns: see `TableFactory.check`."""
+        self.source(table)
+
     def source(self, table: TableDescription) -> DatagenSource:
         """Return the source."""
         refuse_metadata(table, "datagen")

@@ -54,16 +54,32 @@ class KafkaTable:
 
     def source_config(self, more: Mapping[str, str]) -> tuple[Properties, SourceConfig]:
         """Return the options of a read, with those that follow from the table, and what they say."""
-        defaults = dict(more)
-        if not self.is_upsert:
-            defaults["table-name"] = self.table.name
-            if not _STARTS & {name.lower() for name in self.options}:
-                defaults["scan.startup.mode"] = "group-offsets"
-        return self._configure(defaults, configure_source)
+        return self._configure({**more, **self._read_defaults()}, configure_source)
 
     def sink_config(self, more: Mapping[str, str]) -> tuple[Properties, SinkConfig]:
         """Return the options of a write, with those that follow from the table, and what they say."""
         return self._configure(more, configure_sink)
+
+    def check(self) -> None:
+        """Check all options before it is known whether the table is read or written.
+
+        A plugin that is missing for one of the two is no problem, unless an option names it.
+
+        Raises:
+            OptionsError: An option is wrong or unknown.
+        """
+        failures: list[tuple[str, ...]] = []
+        for configure in (self.source_config, self.sink_config):
+            try:
+                configure({})
+            except OptionsError as error:
+                failures.append(error.problems)
+        problems = dict.fromkeys(problem for each in failures for problem in each)
+        if len(failures) == 1:
+            names = [repr(name) for name in self.table.options]
+            problems = dict.fromkeys(each for each in problems if any(name in each for name in names))
+        if problems:
+            raise OptionsError(f"table {self.table.name!r}", tuple(problems))
 
     def _configure(
         self, more: Mapping[str, str], configure: Callable[[Mapping[str, str]], Config]
@@ -74,6 +90,14 @@ class KafkaTable:
             options[ROW_KIND_OPTION] = ROW_KIND_COLUMN
             config = self._checked(options, configure)
         return Properties(options), config
+
+    def _read_defaults(self) -> dict[str, str]:
+        if self.is_upsert:
+            return {}
+        defaults = {"table-name": self.table.name}
+        if not _STARTS & {name.lower() for name in self.options}:
+            defaults["scan.startup.mode"] = "group-offsets"
+        return defaults
 
     def _checked(self, options: Mapping[str, str], configure: Callable[[Mapping[str, str]], Config]) -> Config:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from millrace.contracts import TableColumn, TableDescription, TableFactory
+from millrace_sql.connectors.kafka.creation_checks import check_table
 from millrace_sql.connectors.kafka.data_source_options import kafka_table
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 class KafkaTableFactory(TableFactory):
     """Tables with ``'connector' = 'kafka'``; their options are those of the data source, which checks them."""
+
+    def check(self, table: TableDescription) -> None:
+        """Check options and metadata columns: see `TableFactory.check`."""
+        check_table(kafka_table(table, "kafka"))
 
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
         """Infer the columns of the values from the newest messages: see `TableFactory.infer_columns`."""

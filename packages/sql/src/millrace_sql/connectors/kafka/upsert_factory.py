@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import TableColumn, TableDescription, TableFactory
 from millrace.errors import OptionsError
+from millrace_sql.connectors.kafka.creation_checks import check_table
 from millrace_sql.connectors.kafka.data_source_options import KafkaTable, kafka_table
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 class UpsertKafkaTableFactory(TableFactory):
     """Tables with ``'connector' = 'upsert-kafka'``; their options are those of the data source, which checks them."""
+
+    def check(self, table: TableDescription) -> None:
+        """Check options and metadata columns: see `TableFactory.check`."""
+        check_table(_upsert_table(table))
 
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
         """Infer the columns of the values from the newest messages: see `TableFactory.infer_columns`."""
