@@ -1,4 +1,4 @@
-"""Write docs/options.md and docs/client-properties.md from declarations, so that they cannot drift from the code."""
+"""Write the pages of options and of client properties from declarations, so that they cannot drift from the code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typing
 from pathlib import Path
 
 import generate_client_properties
+import generate_pipeline_options
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -65,7 +66,11 @@ PREFIXES = {
 
 def main() -> None:
     """Write the generated pages, or with --check fail when one is not up to date."""
-    pages = {PAGE: render(), generate_client_properties.PAGE: generate_client_properties.render()}
+    pages = {
+        PAGE: render(),
+        generate_client_properties.PAGE: generate_client_properties.render(),
+        generate_pipeline_options.PAGE: generate_pipeline_options.render(section),
+    }
     for path, text in pages.items():
         if "--check" not in sys.argv:
             path.write_text(text)
@@ -93,7 +98,7 @@ def plugin_sections() -> list[str]:
     manager = plugin_manager()
     sections = []
     for kind in KINDS:
-        for name in manager.names(kind):
+        for name in manager.names(kind) if kind in PREFIXES else ():
             entry = manager.find(kind, name)
             options = manager.load(kind, name).Options
             if entry.distribution.startswith("millrace-") and options_of(options):

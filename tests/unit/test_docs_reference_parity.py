@@ -78,7 +78,9 @@ def names() -> set[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(DOCS)
         pages = [importlib.import_module("generate_options").render()]
-    pages += [page.read_text() for page in DOCS.glob("*.md") if page.name not in (OVERVIEW.name, "options.md")]
+    # The keys of pipelines are declared, but a pipeline does not run yet
+    left_out = (OVERVIEW.name, "options.md", "pipelines.md", "pipeline-options.md")
+    pages += [page.read_text() for page in DOCS.glob("*.md") if page.name not in left_out]
     first_cells = {name for text in pages for line in table_lines(text) for name in CODE.findall(cells(line)[0])}
     choices = {name for line in table_lines(pages[0]) for name in CODE.findall(cells(line)[1])}
     plugins = {name for kind in KINDS for name in plugin_manager().names(kind)}

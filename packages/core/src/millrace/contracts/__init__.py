@@ -16,6 +16,14 @@ from millrace.contracts.header_filter import HEADERS, HeaderFilter, HeaderFilter
 from millrace.contracts.offsets import OffsetInitializer, OffsetLookup, StandardOffsets, TopicPartition
 from millrace.contracts.partitioner import Partitioner, RecordPartitioner
 from millrace.contracts.payloads import Payloads
+from millrace.contracts.pipeline import (
+    SCHEMA_CHANGES,
+    OptionProblem,
+    PipelineSink,
+    PipelineSource,
+    SchemaChangeType,
+    SinkCapabilities,
+)
 from millrace.contracts.plugin import NoOptions, Plugin
 from millrace.contracts.schema_inference import SampledMessage, SchemaInference
 from millrace.contracts.state import MAX_KEY_BYTES, KeyedStore, StateBackend, StateView, StateWriter
@@ -37,6 +45,7 @@ __all__ = [
     "MAX_KEY_BYTES",
     "ROW_KINDS",
     "ROW_KIND_COLUMN",
+    "SCHEMA_CHANGES",
     "Catalog",
     "CatalogColumn",
     "CatalogTable",
@@ -55,15 +64,20 @@ __all__ = [
     "NoOptions",
     "OffsetInitializer",
     "OffsetLookup",
+    "OptionProblem",
     "Partitioner",
     "Payloads",
+    "PipelineSink",
+    "PipelineSource",
     "Plugin",
     "RecordPartitioner",
     "RecordProducer",
     "SampledMessage",
     "ScanContext",
+    "SchemaChangeType",
     "SchemaInference",
     "SerializationContext",
+    "SinkCapabilities",
     "SinkContext",
     "StandardOffsets",
     "StateBackend",

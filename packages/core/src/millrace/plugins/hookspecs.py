@@ -58,6 +58,16 @@ def millrace_table_factories() -> Mapping[str, str]:
 
 
 @hookspec
+def millrace_pipeline_sources() -> Mapping[str, str]:
+    """Pipeline sources (`millrace.contracts.PipelineSource`), named in ``type`` of a pipeline's ``source``."""
+
+
+@hookspec
+def millrace_pipeline_sinks() -> Mapping[str, str]:
+    """Pipeline sinks (`millrace.contracts.PipelineSink`), named in ``type`` of a pipeline's ``sink``."""
+
+
+@hookspec
 def millrace_token_providers() -> Mapping[str, str]:
     """Token providers (`millrace.contracts.TokenProvider`), named in ``properties.sasl.oauthbearer.provider``."""
 

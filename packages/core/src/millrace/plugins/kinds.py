@@ -13,6 +13,8 @@ if TYPE_CHECKING:
         HeaderFilter,
         OffsetInitializer,
         Partitioner,
+        PipelineSink,
+        PipelineSource,
         Plugin,
         SchemaInference,
         StateBackend,
@@ -112,7 +114,12 @@ TABLE_FACTORY: Kind[TableFactory] = Kind(
     "millrace.contracts:TableFactory",
     {"millrace-sql": ("blackhole", "datagen", "filesystem", "jdbc", "kafka", "print", "upsert-kafka")},
 )
-
+PIPELINE_SOURCE: Kind[PipelineSource] = Kind(
+    "pipeline source", "millrace_pipeline_sources", "millrace.contracts:PipelineSource", {"millrace-cdc": ("kafka",)}
+)
+PIPELINE_SINK: Kind[PipelineSink] = Kind(
+    "pipeline sink", "millrace_pipeline_sinks", "millrace.contracts:PipelineSink", {"millrace-cdc": ("kafka",)}
+)
 STATE_BACKEND: Kind[StateBackend] = Kind(
     "state backend",
     "millrace_state_backends",
@@ -131,4 +138,6 @@ KINDS: tuple[Kind[Any], ...] = (
     DEAD_LETTER_COLLECTOR,
     STATE_BACKEND,
     TABLE_FACTORY,
+    PIPELINE_SOURCE,
+    PIPELINE_SINK,
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from millrace.testing.header_filter import HeaderFilterSuite
     from millrace.testing.offset_initializer import OffsetInitializerSuite
     from millrace.testing.partitioner import PartitionerSuite
+    from millrace.testing.pipeline import PipelineSinkSuite, PipelineSourceSuite
     from millrace.testing.schema_inference import SchemaInferenceSuite
     from millrace.testing.state_backend import StateBackendSuite
     from millrace.testing.table_factory import TableFactorySuite
@@ -37,6 +38,8 @@ __all__ = [
     "HeaderFilterSuite",
     "OffsetInitializerSuite",
     "PartitionerSuite",
+    "PipelineSinkSuite",
+    "PipelineSourceSuite",
     "SchemaInferenceSuite",
     "StateBackendSuite",
     "TableFactorySuite",
@@ -62,6 +65,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace.testing.header_filter": ["HeaderFilterSuite"],
         "millrace.testing.offset_initializer": ["OffsetInitializerSuite"],
         "millrace.testing.partitioner": ["PartitionerSuite"],
+        "millrace.testing.pipeline": ["PipelineSinkSuite", "PipelineSourceSuite"],
         "millrace.testing.schema_inference": ["SchemaInferenceSuite"],
         "millrace.testing.state_backend": ["StateBackendSuite"],
         "millrace.testing.table_factory": ["TableFactorySuite"],

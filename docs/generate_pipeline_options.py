@@ -1,0 +1,37 @@
+"""Write docs/pipeline-options.md: the keys of a pipeline's YAML, from their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
+from millrace_cdc.definitions.rules import RouteRule, TransformRule
+
+PAGE = Path(__file__).with_name("pipeline-options.md")
+
+HEAD = """# Keys of a pipeline
+
+Generated from their declarations by `tox -e docs`.
+
+The keys of the YAML of [change-data pipelines](pipelines.md). Names, defaults and values are those of the reference.
+Names are compared without case. An unknown key is an error.
+"""
+
+
+def render(section: Callable[[str, type], str]) -> str:
+    """Return the page's text.
+
+    Args:
+        section: Returns a section with a table of a dataclass's options, for a title and the dataclass.
+    """
+    manager = plugin_manager()
+    ends = [
+        section(f"`{key}` of type `{name}`", manager.load(kind, name).Options)
+        for key, kind in (("source", PIPELINE_SOURCE), ("sink", PIPELINE_SINK))
+        for name in manager.names(kind)
+        if manager.find(kind, name).distribution.startswith("millrace-")
+    ]
+    return "\n".join(
+        [HEAD, *ends, section("Rules of `route`", RouteRule), section("Rules of `transform`", TransformRule)]
+    )

@@ -1,0 +1,1 @@
+"""Change-data pipelines, defined in YAML as Flink CDC defines them."""

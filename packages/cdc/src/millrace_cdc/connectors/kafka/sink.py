@@ -1,0 +1,37 @@
+"""Kafka as a sink of pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from millrace.contracts import OptionProblem, PipelineSink, SinkCapabilities
+from millrace_cdc.connectors.kafka.format_options import unused_format_options
+from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
+
+
+class KafkaPipelineSink(PipelineSink):
+    """Changes of tables as messages."""
+
+    Options = KafkaSinkOptions
+    options: KafkaSinkOptions
+
+    @property
+    def capabilities(self) -> SinkCapabilities:
+        """All schema changes: a topic has no columns, and each message shows those of its row."""
+        return SinkCapabilities(SinkCapabilities.ALL_CHANGES, self.options.delivery_guarantee)
+
+    def problems(self) -> Iterator[OptionProblem]:
+        """Yield options that do not go together."""
+        options = self.options
+        if options.topic and options.topic_mapping:
+            yield OptionProblem(
+                "sink.tableId-to-topic.mapping",
+                "options 'topic' and 'sink.tableId-to-topic.mapping' exclude each other: give one of them",
+            )
+        if (options.delivery_guarantee == "exactly-once") != (options.transactional_id_prefix is not None):
+            yield OptionProblem(
+                "sink.transactional-id-prefix",
+                "'sink.delivery-guarantee: exactly-once' and 'sink.transactional-id-prefix' go together: give both or "
+                "none",
+            )
+        yield from unused_format_options(options)

@@ -1,0 +1,210 @@
+"""The options of Kafka as a source of pipelines, with the names and defaults of the reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+
+from millrace.options import option
+from millrace.options.values import parse_duration_ms, parse_java_pattern, parse_topics
+from millrace_catalog.inference.options import parse_fixed_types, parse_table_fields
+from millrace_catalog.types import Column
+from millrace_cdc.connectors.kafka.common_options import KafkaOptions
+from millrace_cdc.connectors.kafka.values import (
+    InitialSchema,
+    parse_initial_schemas,
+    parse_metadata_list,
+    parse_specific_offsets,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(KafkaOptions):
+    """The topics, and where in them reading starts."""
+
+    topics: tuple[str, ...] = option(
+        "topic", default=(), parse=parse_topics, doc="The topics to read, separated by ';'. Not with topic-pattern."
+    )
+    topic_pattern: str | None = option(
+        "topic-pattern",
+        default=None,
+        parse=parse_java_pattern,
+        doc="A regular expression in Java's syntax that matches the whole names of the topics to read.",
+    )
+    group_id: str | None = option(
+        "properties.group.id", default=None, doc="The consumer group to start from, and to follow, for monitoring."
+    )
+    startup_mode: Literal["earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets"] = (
+        option("scan.startup.mode", default="group-offsets", doc="Where a pipeline without a checkpoint starts.")
+    )
+    specific_offsets: str | None = option(
+        "scan.startup.specific-offsets",
+        default=None,
+        parse=parse_specific_offsets,
+        doc="With specific-offsets: the offsets, as partition:0,offset:42;partition:1,offset:300.",
+    )
+    timestamp_millis: Annotated[int, Ge(0)] | None = option(
+        "scan.startup.timestamp-millis",
+        default=None,
+        doc="With timestamp: the time of the first messages, in milliseconds since 1970.",
+    )
+    discovery_interval_ms: int = option(
+        "scan.topic-partition-discovery.interval",
+        default=300_000,
+        parse=parse_duration_ms,
+        doc="How often to look for new partitions and, with topic-pattern, new topics; 0 or less turns it off.",
+    )
+    check_duplicated_group: bool = option(
+        "scan.check.duplicated.group.id",
+        default=False,
+        doc="Whether the pipeline refuses to start while properties.group.id is in use.",
+    )
+    metadata: tuple[str, ...] = option(
+        "metadata.list",
+        default=(),
+        parse=parse_metadata_list,
+        doc="Metadata of messages as columns, separated by ',': topic, partition, offset, timestamp, timestamp-type, "
+        "headers, leader-epoch.",
+    )
+    ignore_errors: bool = option(
+        "ingestion.ignore-errors",
+        default=False,
+        doc="Whether messages that cannot be parsed are skipped and counted; if not, the first one ends the pipeline.",
+    )
+    max_errors: Annotated[int, Ge(-1)] = option(
+        "ingestion.error-tolerance.max-count",
+        default=-1,
+        doc="With ingestion.ignore-errors: how many messages may be skipped before the pipeline fails; -1 for any "
+        "number.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemaOptions(ReadOptions):
+    """The formats of keys and values, and the schemas of the tables."""
+
+    key_format: Literal["json"] | None = option("key.format", default=None, doc="The format of keys.")
+    value_format: Literal["debezium-json", "canal-json", "json"] = option(
+        "value.format", default="debezium-json", doc="The format of values."
+    )
+    key_prefix: str = option(
+        "key.fields-prefix", default="", doc="A prefix of the names of the key's columns: key_ makes key_a of a."
+    )
+    value_prefix: str = option(
+        "value.fields-prefix",
+        default="",
+        doc="A prefix of the names of the value's columns: value_ makes value_b of b.",
+    )
+    inference_strategy: Literal["continuous", "static"] = option(
+        "schema.inference.strategy",
+        default="continuous",
+        doc="continuous: every message may widen its table's schema. static: the schema stays that of the start.",
+    )
+    prefetched_records: Annotated[int, Ge(0)] = option(
+        "scan.max.pre.fetch.records",
+        default=50,
+        doc="The number of newest messages of each partition that the first schemas are inferred from.",
+    )
+    initial_schemas: tuple[InitialSchema, ...] = option(
+        "scan.value.initial-schemas.ddls",
+        default=(),
+        parse=parse_initial_schemas,
+        doc="The first schemas of some tables: CREATE TABLE statements in Flink's SQL, separated by ';'.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class KafkaSourceOptions(SchemaOptions):
+    """The options of Kafka as a source of pipelines."""
+
+    debezium_distributed: bool = option(
+        "debezium-json.distributed-tables",
+        default=False,
+        doc="Whether changes of a table are in several partitions. To change it, start without a checkpoint.",
+    )
+    debezium_schema_include: bool = option(
+        "debezium-json.schema-include",
+        default=False,
+        doc="Whether messages include their schema, as with value.converter.schemas.enable.",
+    )
+    debezium_ignore_parse_errors: bool = option(
+        "debezium-json.ignore-parse-errors", default=False, doc="Whether rows that cannot be parsed are skipped."
+    )
+    debezium_primitive_as_string: bool = option(
+        "debezium-json.infer-schema.primitive-as-string",
+        default=False,
+        doc="Whether all values but arrays and objects are inferred as STRING.",
+    )
+    canal_distributed: bool = option(
+        "canal-json.distributed-tables",
+        default=False,
+        doc="Whether changes of a table are in several partitions. To change it, start without a checkpoint.",
+    )
+    canal_database_include: str | None = option(
+        "canal-json.database.include",
+        default=None,
+        parse=parse_java_pattern,
+        doc="A regular expression in Java's syntax that matches the whole names of the databases to read.",
+    )
+    canal_table_include: str | None = option(
+        "canal-json.table.include",
+        default=None,
+        parse=parse_java_pattern,
+        doc="A regular expression in Java's syntax that matches the whole names of the tables to read.",
+    )
+    canal_ignore_parse_errors: bool = option(
+        "canal-json.ignore-parse-errors", default=False, doc="Whether rows that cannot be parsed are skipped."
+    )
+    canal_primitive_as_string: bool = option(
+        "canal-json.infer-schema.primitive-as-string",
+        default=False,
+        doc="Whether all values but arrays and objects are inferred as STRING.",
+    )
+    canal_strategy: Literal["AUTO", "SQL_TYPE", "MYSQL_TYPE"] = option(
+        "canal-json.infer-schema.strategy",
+        default="AUTO",
+        doc="Where types are from. AUTO: the values; SQL_TYPE: the message's sqlType; MYSQL_TYPE: its mysqlType.",
+    )
+    canal_timestamp_as_datetime: bool = option(
+        "canal-json.mysql.treat-mysql-timestamp-as-datetime-enabled",
+        default=True,
+        doc="Whether MySQL's TIMESTAMP is a TIMESTAMP, else a TIMESTAMP_LTZ, with MYSQL_TYPE.",
+    )
+    canal_tinyint1_as_boolean: bool = option(
+        "canal-json.mysql.treat-tinyint1-as-boolean.enabled",
+        default=True,
+        doc="Whether MySQL's TINYINT(1) is a BOOLEAN, else a TINYINT, with MYSQL_TYPE.",
+    )
+    json_timestamp_format: Literal["SQL", "ISO-8601"] = option(
+        "json.timestamp-format.standard",
+        default="SQL",
+        doc="How timestamps are written: SQL with a blank between date and time, ISO-8601 with a T.",
+    )
+    json_ignore_parse_errors: bool = option(
+        "json.ignore-parse-errors", default=False, doc="Whether rows that cannot be parsed are skipped."
+    )
+    json_primitive_as_string: bool = option(
+        "json.infer-schema.primitive-as-string",
+        default=False,
+        doc="Whether all values but arrays and objects are inferred as STRING.",
+    )
+    json_flatten: bool = option(
+        "json.infer-schema.flatten-nested-columns.enable",
+        default=False,
+        doc="Whether the fields of nested objects are columns, at any depth; if not, a nested object is a STRING.",
+    )
+    json_table_fields: tuple[str, ...] = option(
+        "json.decode.parser-table-id.fields",
+        default=(),
+        parse=parse_table_fields,
+        doc="Fields, separated by ',', whose values are the parts of the id of a message's table. By default the table "
+        "is named as the topic.",
+    )
+    json_fixed_types: tuple[Column, ...] = option(
+        "json.infer-schema.fixed-types",
+        default=(),
+        parse=parse_fixed_types,
+        doc="The types of all fields of some names, such as id BIGINT, name VARCHAR(10).",
+    )

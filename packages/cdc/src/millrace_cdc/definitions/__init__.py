@@ -1,0 +1,1 @@
+"""Definitions of pipelines, as files have them, without Spark and without Kafka."""

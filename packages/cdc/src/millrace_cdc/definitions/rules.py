@@ -1,0 +1,112 @@
+"""Rules of a pipeline: routes and transforms, as its file has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from millrace.options import option
+from millrace.options.values import parse_names
+
+
+def parse_replace_symbol(text: str) -> str:
+    """Check the text that stands for a table's name.
+
+    Raises:
+        ValueError: It is empty.
+    """
+    if not text:
+        raise ValueError("expected a text that stands for the table's name in sink-table, such as <>")
+    return text
+
+
+def parse_column_names(text: str) -> tuple[str, ...]:
+    """Parse a list of columns such as ``id, name``; a name may stand between backticks.
+
+    Raises:
+        ValueError: A name is empty or repeated.
+    """
+    names = parse_names(text, "names of columns", "column", separator=",")
+    return tuple(name[1:-1] if len(name) > 2 and name[0] == name[-1] == "`" else name for name in names)
+
+
+def parse_table_options(text: str) -> tuple[tuple[str, str], ...]:
+    """Parse options of a table such as ``bucket=4,comment=web order``.
+
+    Raises:
+        ValueError: A part is no pair, or a key is repeated.
+    """
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(key.strip() and sign for key, sign, _ in pairs):
+        raise ValueError("expected pairs such as key1=value1,key2=value2")
+    options = {key.strip(): value.strip() for key, _, value in pairs}
+    if len(options) < len(pairs):
+        raise ValueError("expected each key once")
+    return tuple(options.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteRule:
+    """A rule of ``route``: the changes of some tables go to another one."""
+
+    source_table: str = option(
+        "source-table",
+        doc=r"The tables that the rule is for: ids, or regular expressions of which '.' divides the parts of an id and "
+        r"'\.' is any character; several are separated by ','. They are compared with the whole id, as db.orders.",
+    )
+    sink_table: str = option(
+        "sink-table",
+        doc="The id of the sink's table. $1 is what the first group in parentheses of source-table has matched.",
+    )
+    replace_symbol: str | None = option(
+        "replace-symbol",
+        default=None,
+        parse=parse_replace_symbol,
+        doc="A text in sink-table, such as <>, that stands for the name of the source's table.",
+    )
+    description: str | None = option("description", default=None, doc="Words for people.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformRule:
+    """A rule of ``transform``: columns, rows and keys of some tables."""
+
+    source_table: str = option(
+        "source-table",
+        doc=r"The tables that the rule is for: ids, or regular expressions of which '.' divides the parts of an id and "
+        r"'\.' is any character; several are separated by ','. They are compared part by part, in any case.",
+    )
+    projection: str | None = option(
+        "projection",
+        default=None,
+        doc=r"The columns, as after SELECT: * for all (written \* at the beginning of a YAML value), names, and "
+        "expressions AS names. By default all.",
+    )
+    filter: str | None = option(
+        "filter", default=None, doc="The condition that rows must meet, as after WHERE. By default none."
+    )
+    primary_keys: tuple[str, ...] = option(
+        "primary-keys",
+        default=(),
+        parse=parse_column_names,
+        doc="The columns of the primary key, separated by ','. By default those of the source's table.",
+    )
+    partition_keys: tuple[str, ...] = option(
+        "partition-keys",
+        default=(),
+        parse=parse_column_names,
+        doc="The columns that divide the sink's table into partitions, separated by ','.",
+    )
+    table_options: tuple[tuple[str, str], ...] = option(
+        "table-options",
+        default=(),
+        parse=parse_table_options,
+        doc="Options of the tables that the sink creates, as key1=value1,key2=value2.",
+    )
+    converter: Literal["SOFT_DELETE"] | None = option(
+        "converter-after-transform",
+        default=None,
+        doc="SOFT_DELETE makes an inserted row of each deleted one; a column __data_event_type__ AS op_type tells them "
+        "apart.",
+    )
+    description: str | None = option("description", default=None, doc="Words for people.")

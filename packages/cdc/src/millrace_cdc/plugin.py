@@ -1,0 +1,19 @@
+"""Hooks of this package: the names of its plugins and their import strings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace.plugins import hookimpl
+
+
+@hookimpl
+def millrace_pipeline_sources() -> Mapping[str, str]:
+    """Return the pipeline sources of this package."""
+    return {"kafka": "millrace_cdc.connectors.kafka.source:KafkaPipelineSource"}
+
+
+@hookimpl
+def millrace_pipeline_sinks() -> Mapping[str, str]:
+    """Return the pipeline sinks of this package."""
+    return {"kafka": "millrace_cdc.connectors.kafka.sink:KafkaPipelineSink"}

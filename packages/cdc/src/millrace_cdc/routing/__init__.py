@@ -1,0 +1,1 @@
+"""Tables that rules are for, and the tables that changes go to."""

@@ -1,0 +1,89 @@
+"""Sources and sinks of change-data pipelines, named by ``type`` in a pipeline's YAML."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple, get_args
+
+from millrace.contracts.plugin import Plugin
+
+SchemaChangeType = Literal[
+    "create.table",
+    "add.column",
+    "alter.column.type",
+    "drop.column",
+    "rename.column",
+    "truncate.table",
+    "drop.table",
+]
+"""Type of a schema change, named as in the reference's ``include.schema.changes``."""
+
+SCHEMA_CHANGES: tuple[SchemaChangeType, ...] = get_args(SchemaChangeType)
+"""All of them."""
+
+Guarantee = Literal["at-least-once", "exactly-once"]
+
+
+class OptionProblem(NamedTuple):
+    """Options that do not go together.
+
+    Attributes:
+        option: The name of the one to change.
+        sentence: The problem, and what to do.
+    """
+
+    option: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class SinkCapabilities:
+    """Abilities of a sink, as its options are.
+
+    Attributes:
+        schema_changes: The types of schema changes that it can apply to its tables.
+        guarantee: How often a change is in its tables after a failure: once or more, or exactly once.
+    """
+
+    schema_changes: frozenset[SchemaChangeType]
+    guarantee: Guarantee = "at-least-once"
+
+    ALL_CHANGES: ClassVar[frozenset[SchemaChangeType]] = frozenset(SCHEMA_CHANGES)
+    """Every type of schema change."""
+
+
+class _PipelineEnd(Plugin):
+    def problems(self) -> Iterable[OptionProblem]:
+        """Return options that do not go together; each option by itself is right.
+
+        It asks nothing of the outside world, so that a file can be checked anywhere. By default all go together.
+        """
+        return ()
+
+
+class PipelineSource(_PipelineEnd, ABC):
+    """Base of the plugins that read the changes of tables.
+
+    ``Options`` declares the keys of ``source:`` in a pipeline's YAML, without ``type`` and ``name``. Options whose
+    names end in ``.*`` take all keys that begin so.
+    """
+
+    @property
+    @abstractmethod
+    def metadata_columns(self) -> tuple[str, ...]:
+        """The names of the metadata that the rows of all tables have as columns, beside those of every source."""
+
+
+class PipelineSink(_PipelineEnd, ABC):
+    """Base of the plugins that write the changes of tables.
+
+    ``Options`` declares the keys of ``sink:`` in a pipeline's YAML, without ``type``, ``name``,
+    ``include.schema.changes`` and ``exclude.schema.changes``.
+    """
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> SinkCapabilities:
+        """Abilities of the sink, as its options are."""
