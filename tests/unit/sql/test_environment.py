@@ -345,3 +345,14 @@ def test_settings_are_listed(env):
     assert env.get_config().get("pipeline.name") == "p"
     env.execute_sql("RESET 'pipeline.name'")
     assert rows(env, "SET") == []
+
+
+def test_functions_are_those_of_spark_and_of_the_session(env, spark):
+    spark.udf.register("millrace_twice", lambda number: 2 * number)
+    assert rows(env, "SHOW FUNCTIONS LIKE 'get_json%'") == [("get_json_object",)]
+    assert ("millrace_twice",) in rows(env, "SHOW USER FUNCTIONS")
+
+
+def test_settings_that_are_secrets_are_not_shown(env):
+    env.execute_sql("SET 'spark.millrace.password' = 'hunter2'")
+    assert rows(env, "SET") == [("spark.millrace.password", "***")]

@@ -20,6 +20,12 @@ _OPTION = re.compile(
 """A key and its value, with or without the sign between them: what is wrong may be that it is missing."""
 
 
+PASSWORD_IN_URL = re.compile(
+    r"(?:(?P<user>://[^/@\s:']*:(?=[^/@\s']*@))|[?&;]password=)(?P<password>(?(user)[^/@\s']*|[^&;\s']*))",
+    re.IGNORECASE,
+)
+"""The password in the URL of a schema registry or of a database."""
+
 _PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+)?;?\s*$")
 """The end of a message of Spark, whose place is one in a query that only Spark has seen."""
 
@@ -81,6 +87,21 @@ def excerpt_of(script: str, position: Position) -> str:
     if last < len(line):
         after += "..."
     return f"  {before}{after}\n  {''.join(map(_blank, before))}^"
+
+
+def hide_secrets(script: str) -> str:
+    """Return a script with ``***`` for the values of secret options."""
+    parts, copied = [], 0
+    for match in _OPTION.finditer(script):
+        if is_secret(match["quoted"] or match["double_quoted"] or match["plain"] or "") and match["value"]:
+            parts += [script[copied : match.start("value")], "'***'"]
+            copied = match.end("value")
+    return PASSWORD_IN_URL.sub(_without_password, "".join((*parts, script[copied:])))
+
+
+def _without_password(match: re.Match[str]) -> str:
+    start, end = (offset - match.start() for offset in match.span("password"))
+    return f"{match[0][:start]}***{match[0][end:]}"
 
 
 def _offset_of_line(script: str, line: int) -> int:

@@ -229,6 +229,7 @@ ShowKind = Literal[
     "FUNCTIONS",
     "JOBS",
     "TABLES",
+    "USER FUNCTIONS",
     "VIEWS",
 ]
 

@@ -24,6 +24,9 @@ _NOT_HERE = {
     "execution.checkpointing.mode": "delivery is an option of a table: 'sink.delivery-guarantee'",
     "state.backend.type": "Spark's is spark.sql.streaming.stateStore.providerClass",
     "table.sql-dialect": "queries are Spark SQL",
+    "sql-client.execution.result-mode": "results are always tables, and those of streams update",
+    "sql-client.execution.max-table-result.rows": "a result keeps all its rows",
+    "sql-client.verbose": "errors have no more to tell; millrace sql --conf spark.log.level=ERROR shows Spark's log",
 }
 
 

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 
 from millrace.options.secrets import Properties, is_secret
 from millrace.options.suggestions import closest
-from millrace_sql.errors import SqlError
+from millrace_sql.errors import PASSWORD_IN_URL, SqlError
 
 _REFERENCE = re.compile(r"\$\{(?P<name>[^{}]*)\}")
 _SECRETS = "secret_values."
 _ENVIRONMENT = "env:"
-_CREDENTIALS_IN_URL = re.compile(r"://[^/@\s:]*:(?P<password>[^/@\s]*)@")
 
 
 class References:
@@ -82,7 +81,11 @@ class References:
         close = closest(name, values)
         hint = f"did you mean '${{{close}}}'? Or " if close else ""
         given = name.removeprefix(_SECRETS)
-        return f"'${{{name}}}' has no value: {hint}give it by TableEnvironment(spark, {argument}={{{given!r}: ...}})"
+        in_shell = "a line of millrace sql --secrets FILE" if argument == "secret_values" else "millrace sql --var"
+        return (
+            f"'${{{name}}}' has no value: {hint}give it by {in_shell}, or by "
+            f"TableEnvironment(spark, {argument}={{{given!r}: ...}})"
+        )
 
 
 def plain_secrets(options: Mapping[str, str]) -> list[str]:
@@ -98,12 +101,12 @@ def without_secrets(options: Mapping[str, str]) -> dict[str, str]:
 
 def _holds_secret(name: str, text: str) -> bool:
     # The URL of a schema registry or of a database may hold a password
-    return is_secret(name) or _CREDENTIALS_IN_URL.search(text) is not None
+    return is_secret(name) or PASSWORD_IN_URL.search(text) is not None
 
 
 def _is_reference(name: str, text: str) -> bool:
     if not is_secret(name):
-        return all(_REFERENCE.fullmatch(match["password"]) for match in _CREDENTIALS_IN_URL.finditer(text))
+        return all(_REFERENCE.fullmatch(match["password"]) for match in PASSWORD_IN_URL.finditer(text))
     # A JAAS configuration holds a password among other words
     password = re.search(r"password\s*=\s*[\"']?([^\"';\s]*)", text) if "jaas" in name.lower() else None
     return _REFERENCE.fullmatch(password[1] if password else text) is not None

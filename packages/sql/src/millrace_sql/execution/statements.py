@@ -7,6 +7,7 @@ from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ScanContext
+from millrace.options.secrets import is_secret
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.manager import CatalogManager
@@ -194,6 +195,11 @@ class StatementRunner:
     def _(self, statement: Show) -> TableResult:
         if statement.kind == "JOBS":
             return table_of(("job id", "job name", "status"), [_described_job(job) for job in self._jobs])
+        if statement.kind in ("FUNCTIONS", "USER FUNCTIONS"):
+            scope = "USER" if statement.kind == "USER FUNCTIONS" else "ALL"
+            return self.listings.show_functions(
+                statement, [str(row[0]) for row in self._spark.sql(f"SHOW {scope} FUNCTIONS").collect()]
+            )
         return self.listings.show(statement)
 
     @run.register
@@ -231,7 +237,8 @@ class StatementRunner:
     @run.register
     def _(self, statement: SetOption) -> TableResult:
         if statement.key is None or statement.value is None:
-            return table_of(("key", "value"), self.configuration.items())
+            settings = ((key, "***" if is_secret(key) else value) for key, value in self.configuration.items())
+            return table_of(("key", "value"), list(settings))
         self._located(statement, lambda: self.configuration.set(str(statement.key), str(statement.value)))
         return TableResult()
 

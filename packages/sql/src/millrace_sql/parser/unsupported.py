@@ -16,7 +16,7 @@ _NAMES = frozenset({"WORD", "QUOTED", "TEXT", "SIZE", "QUERY", "EXPRESSION", "SE
 _OPTIONS_ONLY = "ALTER TABLE has SET, RESET and RENAME TO; create the table again with CREATE OR REPLACE TABLE"
 _FUNCTIONS = "register functions with spark.udf.register, and call them in queries"
 _MODULES = "this SQL has no modules; functions are Spark's"
-_JARS = "add jars and Python packages to the Spark session"
+_JARS = "give jars when the Spark session starts, such as millrace sql --conf spark.jars=driver.jar"
 _ROWS = "rows of a topic cannot be changed in place; INSERT INTO a table of upsert-kafka"
 _CLIENT = "it is a command of the interactive shell, not a statement"
 
@@ -47,7 +47,6 @@ _ADVICE = {
     "SHOW MODELS": "this SQL has no models",
     "SHOW PARTITIONS": "a topic's partitions are in the metadata column 'partition'",
     "SHOW PROCEDURES": "this SQL has no procedures",
-    "SHOW USER FUNCTIONS": "SHOW FUNCTIONS lists those of Spark and of the session",
     "SHOW MATERIALIZED TABLES": "SHOW TABLES",
     "SHOW CREATE CATALOG": "SHOW CREATE TABLE and SHOW CREATE VIEW are supported",
     "DESCRIBE FUNCTION": "SHOW FUNCTIONS lists them",
@@ -67,7 +66,7 @@ _ADVICE = {
     "UPDATE": _ROWS,
     "MERGE INTO": _ROWS,
     "TRUNCATE TABLE": "delete the topic's records with Kafka's own tools",
-    "STOP JOB": "stop a query with Ctrl-C in the shell, or with its stop() in Python",
+    "STOP JOB": "it is a command of the interactive shell; in Python, get_job_client().cancel() ends a job",
     "QUIT": _CLIENT,
     "EXIT": _CLIENT,
     "CLEAR": _CLIENT,

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO
 
 import click
+
+from millrace_sql.shell.secrets_file import read_secrets
+from millrace_sql.shell.start import Start
 
 EXIT_INTERRUPTED = 130
 
@@ -35,6 +39,13 @@ class Pairs(click.ParamType):
 @click.option("--catalog-store", metavar="FOLDER", help="Keep definitions in this folder or URI for later sessions.")
 @click.option("--set", "settings", type=Pairs(), multiple=True, help="A setting, as by SET; repeatable.")
 @click.option("--var", "variables", type=Pairs(), multiple=True, help="A value for ${KEY} in options; repeatable.")
+@click.option(
+    "--secrets",
+    "secrets_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="MILLRACE_SQL_SECRETS",
+    help="A file with a line NAME=VALUE for each ${secret_values.NAME} in options, which only its owner can read.",
+)
 @click.option("--conf", type=Pairs(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
 def sql(
     script: IO[str] | None,
@@ -43,6 +54,7 @@ def sql(
     catalog_store: str | None,
     settings: Sequence[tuple[str, str]],
     variables: Sequence[tuple[str, str]],
+    secrets_file: Path | None,
     conf: Sequence[tuple[str, str]],
 ) -> None:
     """Run SQL on tables of Kafka topics: a script, or what you type.
@@ -57,8 +69,11 @@ def sql(
         raise click.UsageError("--dry-run needs a script: give it by -f or -e")
     if text is None and not sys.stdin.isatty():
         text = sys.stdin.read()
+    start = Start(
+        catalog_store, dict(settings), dict(variables), read_secrets(secrets_file) if secrets_file else {}, dict(conf)
+    )
     try:
-        _run(text, dry_run, catalog_store, dict(settings), dict(variables), dict(conf))
+        _run(text, start, dry_run=dry_run)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
 
@@ -68,35 +83,28 @@ def _joined(texts: Sequence[str]) -> str:
     return "\n;\n".join(text.rstrip().removesuffix(";") for text in texts)
 
 
-def _run(
-    text: str | None,
-    dry_run: bool,
-    catalog_store: str | None,
-    settings: dict[str, str],
-    variables: dict[str, str],
-    conf: dict[str, str],
-) -> None:
+def _run(text: str | None, start: Start, *, dry_run: bool) -> None:
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped] # it has no stubs
+    from pyspark.errors import PySparkException
     from rich.console import Console
 
+    from millrace_sql.errors import SqlError
     from millrace_sql.parser import parse
+    from millrace_sql.shell.failures import sentence_of
     from millrace_sql.shell.session import environment_for
 
     if text is not None:
         parse(text)  # before Spark takes its seconds to start
-    with environment_for(catalog_store, settings, variables, conf, dry_run=dry_run) as environment:
+    with environment_for(start, dry_run=dry_run) as environment:
         console = Console()
         if text is None:
             from millrace_sql.shell.interactive import Shell
 
             Shell(environment, console).run()
-        else:
-            from pyspark.errors import PySparkException
+            return
+        from millrace_sql.shell.scripts import run_script
 
-            from millrace_sql.errors import SqlError
-            from millrace_sql.shell.failures import sentence_of
-            from millrace_sql.shell.scripts import run_script
-
-            try:
-                run_script(environment, text, console, Console(stderr=True))
-            except PySparkException as error:
-                raise SqlError(sentence_of(error)) from error
+        try:
+            run_script(environment, text, console, Console(stderr=True))
+        except (PySparkException, Py4JError) as error:
+            raise SqlError(sentence_of(error)) from error

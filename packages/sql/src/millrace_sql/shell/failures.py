@@ -5,15 +5,33 @@ from __future__ import annotations
 import re
 
 from millrace.errors import MillraceError
+from millrace_sql.errors import reason_of
 
 _OURS = re.compile(r"\bmillrace[\w.]*\.\w+Error: (.+)")
 """An error of millrace in the text that Spark makes of what a Python worker raised."""
 
+_CONDITION = re.compile(r"\[(?P<condition>[A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] [^\n]+")
+"""An error of Spark: its condition, and its message."""
+
+_WRAPPERS = ("FOREACH_BATCH_USER_FUNCTION_ERROR", "PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR", "STREAM_FAILED")
+"""Conditions that only say that something else has failed."""
+
+_OF_PYTHON = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
+_OF_JAVA = re.compile(r"(?:^|Caused by: |: )(?:[a-z]\w*\.)+\w*(?:Error|Exception): (?P<message>[^\n]+)", re.MULTILINE)
+
 
 def sentence_of(error: BaseException) -> str:
-    """Return the message of an error of millrace, also of one within an error of Spark, else the first line of it."""
+    """Return the message of the first cause that an error names: of millrace, of Spark, of Python or of Java."""
     if isinstance(error, MillraceError):
         return str(error)
     text = str(error)
-    found = _OURS.search(text)
-    return found[1] if found else text.partition("\n")[0] or type(error).__name__
+    if ours := _OURS.search(text):
+        return ours[1]
+    for found in _CONDITION.finditer(text):
+        if found["condition"] not in _WRAPPERS:
+            return reason_of(RuntimeError(found[0]))
+    if "\n" in text and (causes := [*_OF_JAVA.finditer(text)]):
+        return causes[-1]["message"]
+    if "Traceback" in text and (raised := _OF_PYTHON.findall(text)):
+        return str(raised[-1])
+    return reason_of(error)

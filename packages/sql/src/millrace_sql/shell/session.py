@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from millrace.api.session import local_session
+from millrace_sql.shell.spark_startup import silence_query_loggers, startup_output_held_back
+from millrace_sql.shell.start import Start
 
 if TYPE_CHECKING:
     from millrace_sql.environment import TableEnvironment
 
 
 @contextmanager
-def environment_for(
-    catalog_store: str | None,
-    settings: Mapping[str, str],
-    variables: Mapping[str, str],
-    conf: Mapping[str, str],
-    *,
-    dry_run: bool = False,
-) -> Iterator[TableEnvironment]:
+def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[TableEnvironment]:
     """Start Spark, and stop it at the end.
 
     Args:
-        catalog_store: The folder of kept definitions, if any.
-        settings: Settings at the start, by the keys of SET.
-        variables: Values of ``${name}`` in options.
-        conf: Settings of Spark, ``spark.master`` among them.
+        start: What the command line gives.
         dry_run: Whether kept definitions are only read.
 
     Raises:
+        MachineError: Spark does not start.
         MillraceError: A setting is wrong, or kept definitions cannot be read.
     """
     from millrace_sql.environment import TableEnvironment
 
-    spark = local_session("millrace sql", config=conf)
+    silence_query_loggers()
+    # An error ends as a sentence of the shell; Spark logs the same with all frames, several times
+    with startup_output_held_back():
+        spark = local_session("millrace sql", config={"spark.log.level": "OFF", **start.conf})
     # Spark's own handler cancels the jobs of all queries, also of those that go on behind the one that Ctrl-C ends
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield TableEnvironment(
-            spark, catalog_store=catalog_store, config=settings, variables=variables, dry_run=dry_run
+            spark,
+            catalog_store=start.catalog_store,
+            config=start.settings,
+            secret_values=start.secret_values,
+            variables=start.variables,
+            dry_run=dry_run,
         )
     finally:
         for query in spark.streams.active:

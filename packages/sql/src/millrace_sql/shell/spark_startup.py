@@ -1,0 +1,91 @@
+"""Start Spark without its log lines, which come before it knows how much it may log."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
+from rich.console import Console
+
+from millrace.errors import MachineError
+from millrace_sql.errors import reason_of
+
+_STDERR = 2
+_BLOCK = 65_536
+_JAVA_ERROR = re.compile(r'^Exception in thread "main" [\w.$]+: (.+)', re.MULTILINE)
+_TWICE_TOLD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Loggers of PySpark that write each error of a query, which is raised too, as a line of JSON."""
+
+
+def silence_query_loggers() -> None:
+    """Keep PySpark from logging the errors that it raises."""
+    for name in _TWICE_TOLD:
+        PySparkLogger.getLogger(name).disabled = True
+
+
+@contextmanager
+def startup_output_held_back() -> Iterator[None]:
+    """Hold back what is written to standard error in the block, by Spark's processes above all.
+
+    It is dropped, unless the block fails. What the processes write later is passed on. On a terminal a line says that
+    Spark starts.
+
+    Raises:
+        MachineError: The block fails with an error of Spark; the message has the reason that its processes wrote.
+    """
+    pipe = _HeldBackPipe()
+    with os.fdopen(os.dup(_STDERR), "w") as terminal:
+        try:
+            with Console(file=terminal).status("Starting Spark"), pipe.as_stderr():
+                yield
+        except PySparkException as error:
+            raise MachineError(f"Spark does not start: {_reason(pipe.release()) or reason_of(error)}") from error
+        except Exception:
+            terminal.write(pipe.release())
+            raise
+    pipe.release()
+
+
+def _reason(written: str) -> str | None:
+    found = _JAVA_ERROR.search(written)
+    return found[1] if found else None
+
+
+class _HeldBackPipe:
+    """A pipe that stands for standard error, and passes on what it is given once it is released."""
+
+    def __init__(self) -> None:
+        self._stderr = os.dup(_STDERR)
+        self._read_end, self._write_end = os.pipe()
+        self._held: list[bytes] | None = []
+        self._lock = threading.Lock()
+        threading.Thread(target=self._pump, name="millrace-sql-stderr", daemon=True).start()
+
+    @contextmanager
+    def as_stderr(self) -> Iterator[None]:
+        """Let standard error be the pipe, for this process and those that it starts."""
+        os.dup2(self._write_end, _STDERR)
+        os.close(self._write_end)
+        try:
+            yield
+        finally:
+            os.dup2(self._stderr, _STDERR)
+
+    def release(self) -> str:
+        """Pass on what comes from now on, and return what was held back."""
+        with self._lock:
+            held, self._held = self._held or [], None
+        return b"".join(held).decode(errors="replace")
+
+    def _pump(self) -> None:
+        while block := os.read(self._read_end, _BLOCK):
+            with self._lock:
+                if self._held is not None:
+                    self._held.append(block)
+                else:
+                    os.write(self._stderr, block)
