@@ -150,9 +150,18 @@ def test_an_unknown_row_kind_is_told_with_its_row() -> None:
 @pytest.mark.parametrize("kind", ["+I", "+U"])
 def test_a_value_that_would_be_taken_for_a_delete_is_refused(kind: str) -> None:
     rows = batch(("-D", "a", None), ("+I", "b", "1"), (kind, "c", None))
-    with pytest.raises(MessageError, match=r"row 1 has a null value and is not deleted.*write the row kind -D"):
+    with pytest.raises(MessageError, match=r"row with key 'c' has a null value.*write the row kind -D"):
         written([rows], value_format="raw")
     assert written([rows.slice(0, 2)], value_format="raw") == [("a", None), ("b", "1")]
+
+
+@pytest.mark.parametrize("options", [{}, BUFFER])
+def test_a_row_that_cannot_be_encoded_is_told_with_its_key(options: dict[str, str]) -> None:
+    changes = [("-U", "a", "1"), ("+U", "a", "2"), ("-D", "b", "1"), ("+I", "c", "3"), ("+I", "d", "x|y")]
+    rows = [batch(*changes), batch(("+I", "f", "4"))]
+    unquoted = {"value_csv_field-delimiter": "|", "value_csv_disable-quote-character": "true"}
+    with pytest.raises(MessageError, match=r"^column name, row with key 'd': the value holds the delimiter"):
+        written(rows, **unquoted, **options)
 
 
 def test_a_format_that_can_write_null_is_not_refused() -> None:

@@ -40,7 +40,7 @@ class UpsertRecordBuilder:
         """Build the records of a batch that need not wait for further rows.
 
         Raises:
-            MessageError: A row has no key or an unknown row kind; or as `RecordBuilder.build`.
+            MessageError: A row has no key or an unknown row kind; or as `RecordBuilder.build`, with the row's key.
         """
         self._check(rows)
         keys = self._keys.serialize_rows(self._topic, rows)
@@ -53,7 +53,7 @@ class UpsertRecordBuilder:
         """Build the records that have waited for further rows.
 
         Raises:
-            MessageError: As `RecordBuilder.build`.
+            MessageError: As `RecordBuilder.build`, with the row's key.
         """
         changes: Iterable[Changes] = ()
         for reducer in self._reducers:
@@ -62,7 +62,34 @@ class UpsertRecordBuilder:
 
     def _records(self, changes: Iterable[Changes]) -> Iterator[ProducerRecords]:
         for each in changes:
-            yield from self._builder.build(each.rows, Payloads(each.keys))
+            try:
+                yield from self._build(each)
+            except MessageError as error:
+                # Its row numbers are those of the changes that are left, perhaps of several batches
+                raise self._naming_the_key(each) or error from error
+
+    def _build(self, changes: Changes) -> Iterator[ProducerRecords]:
+        return self._builder.build(changes.rows, Payloads(changes.keys))
+
+    def _naming_the_key(self, changes: Changes) -> MessageError | None:
+        """Return the error of changes that cannot be built, with the key of the row; None if no single row has one."""
+        while (count := len(changes.keys)) > 1:
+            first, second = changes.select(range(count // 2)), changes.select(range(count // 2, count))
+            changes = second if self._error_of(first) is None else first
+        error = self._error_of(changes)
+        if error is None:
+            return None
+        key = f"row with key {str(changes.keys[0], 'utf-8', 'backslashreplace')!r}"
+        text = str(error)
+        return MessageError(text.replace("row 0", key, 1) if "row 0" in text else f"{key}: {text}")
+
+    def _error_of(self, changes: Changes) -> MessageError | None:
+        try:
+            for _ in self._build(changes):
+                pass
+        except MessageError as error:
+            return error
+        return None
 
     def _check(self, rows: pa.RecordBatch) -> None:
         if self._row_kind_column is not None:
