@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +60,8 @@ def standalone_cluster(folder: Path, hosts: Sequence[str] = ("127.0.0.1", "127.0
 
     Args:
         folder: For logs and the workers' files.
-        hosts: Where each worker is: a loopback address.
+        hosts: Where each worker is: a loopback address. Each has a folder for temporary files of its own,
+            ``host-0`` and so on, as hosts have.
     """
     with ExitStack() as stack:
         deploy = "org.apache.spark.deploy"
@@ -70,7 +71,10 @@ def standalone_cluster(folder: Path, hosts: Sequence[str] = ("127.0.0.1", "127.0
         for number, host in enumerate(hosts):
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker-{number}")]
             command = [f"{deploy}.worker.Worker", *_at(host), *size, url]
-            families.append(stack.enter_context(_spark(command, folder / f"worker-{number}.log")))
+            temporary = folder / f"host-{number}"
+            temporary.mkdir()
+            log = folder / f"worker-{number}.log"
+            families.append(stack.enter_context(_spark(command, log, environment={"TMPDIR": str(temporary)})))
         for family in families[1:]:
             _said(family, r"(Successfully registered with master)")
         yield StandaloneCluster(url, families)
@@ -105,8 +109,9 @@ def _at(host: str) -> list[str]:
     return ["--host", host, "--port", "0", "--webui-port", "0"]
 
 
-def _spark(command: list[str], log: Path, memory: str = "256m") -> Family:
-    return Family([_SPARK_CLASS, *command], log, {**ENVIRONMENT, "SPARK_DAEMON_MEMORY": memory})
+def _spark(command: list[str], log: Path, memory: str = "256m", environment: Mapping[str, str] | None = None) -> Family:
+    settings = {**ENVIRONMENT, "SPARK_DAEMON_MEMORY": memory, **(environment or {})}
+    return Family([_SPARK_CLASS, *command], log, settings)
 
 
 def _said(family: Family, pattern: str) -> str:

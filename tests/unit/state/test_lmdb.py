@@ -43,6 +43,16 @@ def test_what_is_from_before_the_machine_started_is_not_used(tmp_path: Path, mon
         assert (view.marker, view.size) == (None, 0)
 
 
+def test_the_size_in_bytes_is_what_the_file_takes_on_the_disk(tmp_path: Path) -> None:
+    backend = LmdbBackend(LmdbOptions(local_dir=str(tmp_path)))
+    put(backend, 20_000)
+    with backend.open("a").view() as view:
+        size = view.size_bytes
+    on_disk = (tmp_path / "a" / "data.mdb").stat().st_blocks * 512
+    assert size > 20_000 * 8
+    assert size == pytest.approx(on_disk, rel=0.1)
+
+
 def test_a_machine_without_boot_ids_flushes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lmdb_backend, "_boot_id", lambda: "")
     backend = LmdbBackend(LmdbOptions(local_dir=str(tmp_path)))

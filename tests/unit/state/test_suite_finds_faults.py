@@ -38,7 +38,7 @@ def backend_with(folder: Path, view: type[LmdbView], writer: type[LmdbWriter]) -
         @contextmanager
         def view(self) -> Iterator[StateView]:
             with self._env.begin() as transaction:
-                yield view(transaction, self._meta, self._rows)
+                yield view(self._env, transaction, self._meta, self._rows)
 
         @contextmanager
         def writer(self) -> Iterator[StateWriter]:

@@ -124,7 +124,7 @@ class LmdbStore(KeyedStore):
     def view(self) -> Iterator[LmdbView]:
         """Yield a view: see `KeyedStore.view`."""
         with self._env.begin() as transaction:
-            yield LmdbView(transaction, self._meta, self._rows)
+            yield LmdbView(self._env, transaction, self._meta, self._rows)
 
     @contextmanager
     def writer(self) -> Iterator[LmdbWriter]:
@@ -147,8 +147,8 @@ class LmdbStore(KeyedStore):
 class LmdbView(StateView):
     """A view: a transaction that reads."""
 
-    def __init__(self, transaction: Any, meta: Any, rows: Any) -> None:
-        self._transaction, self._meta, self._rows = transaction, meta, rows
+    def __init__(self, env: Any, transaction: Any, meta: Any, rows: Any) -> None:
+        self._env, self._transaction, self._meta, self._rows = env, transaction, meta, rows
 
     @property
     def marker(self) -> bytes | None:
@@ -169,6 +169,11 @@ class LmdbView(StateView):
     def size(self) -> int:
         """The number of keys: see `StateView.size`."""
         return self._transaction.stat(self._rows)["entries"]
+
+    @property
+    def size_bytes(self) -> int:
+        """The part of the file that was ever written: see `StateView.size_bytes`."""
+        return (self._env.info()["last_pgno"] + 1) * self._env.stat()["psize"]
 
 
 class LmdbWriter(StateWriter):

@@ -77,8 +77,19 @@ def test_a_source_has_what_its_partitions_have_together() -> None:
         "missingReports": 1,
         "consumers": {"reader": {"rx": 7}},
         "lastStableOffsetLag": 0,
+        "stateRestores": 0,
+        "stateKeys": None,
+        "stateBytes": None,
     }
     assert found.to_dict()["partitions"][0]["committedOffset"] == 6
+
+
+def test_a_table_has_the_size_of_its_state() -> None:
+    read = {"a": {"0": [9, 90, 0, None, None, 0, 1, 500, 8192], "1": [9, 90, 0, None, None, 0, 2, 30, 4096]}}
+    reported = {**REPORTED, "partitions": read}
+    (found,) = source_metrics(progress((offset(reported, a={"0": 9, "1": 9}), offset(a={"0": 9, "1": 9}))))
+    sizes = [(each.state_restores, each.state_keys, each.state_bytes) for each in (*found.partitions, found)]
+    assert sizes == [(1, 500, 8192), (2, 30, 4096), (3, 530, 12288)]
 
 
 def test_without_a_watermark_there_is_no_lag_of_it() -> None:

@@ -20,7 +20,11 @@ from millrace.monitoring.split_report import PartitionCounts, SplitReport
 from millrace.worker import RESOURCES
 from support.waiting import wait_until
 
-REPORT = SplitReport(3, 1, {TopicPartition("a", 0): PartitionCounts(10, 100, 2, 5, None, 4)}, "reader", {"rx": 7})
+COUNTS = {
+    TopicPartition("a", 0): PartitionCounts(10, 100, 2, 5, None, 4),
+    TopicPartition("a", 1): PartitionCounts(10, 100, 2, 5, None, 4, restores=1, state_keys=5, state_bytes=4096),
+}
+REPORT = SplitReport(3, 1, COUNTS, "reader", {"rx": 7})
 
 
 @pytest.fixture(autouse=True)

@@ -29,6 +29,17 @@ def test_reports_of_a_batch_are_added_up_when_it_ends() -> None:
     }
 
 
+def test_the_size_of_a_state_is_the_last_one() -> None:
+    totals = StreamTotals()
+    for keys, restores in ((5, 1), (7, 0), (None, 0)):
+        batch = totals.begin_batch(1)
+        counts = PartitionCounts(1, restores=restores, state_keys=keys, state_bytes=keys and 1000 * keys)
+        totals.add_report(SplitReport(batch, 0, {A0: counts}))
+        totals.end_batch()
+    found = totals.progress().partitions[A0]
+    assert (found.restores, found.state_keys, found.state_bytes) == (1, 7, 7_000)
+
+
 def test_a_split_that_is_read_again_counts_once() -> None:
     totals = StreamTotals()
     batch = totals.begin_batch(1)

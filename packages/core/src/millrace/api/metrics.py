@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,9 @@ def _source(latest: ReportedOffset, current: StreamOffset, watermark_lag: int | 
         missing_reports=read.missing,
         consumers=read.clients,
         last_stable_offset_lag=sum(each.last_stable_offset_lag for each in partitions),
+        state_restores=sum(each.state_restores for each in partitions),
+        state_keys=_total(each.state_keys for each in partitions),
+        state_bytes=_total(each.state_bytes for each in partitions),
     )
 
 
@@ -89,12 +93,19 @@ def _partition(
         current_emit_event_time_lag=counts.emit_lag_ms,
         num_records_in_errors=counts.errors,
         state_restores=counts.restores,
+        state_keys=counts.state_keys,
+        state_bytes=counts.state_bytes,
         last_stable_offset_lag=end - stable,
     )
 
 
 def _largest(found: Any) -> int | None:
     return max((each for each in found if each is not None), default=None)
+
+
+def _total(found: Iterable[int | None]) -> int | None:
+    known = [each for each in found if each is not None]
+    return sum(known) if known else None
 
 
 def _watermark_lag(progress: StreamingQueryProgress) -> int | None:

@@ -38,6 +38,9 @@ class PartitionMetrics(Metrics):
         last_stable_offset_lag: The part of `pending_records` that cannot be read yet, since it is behind the last
             stable offset: transactions are open. 0 where the query reads uncommitted records.
         state_restores: How often an executor restored the state of an upsert table from a snapshot.
+        state_keys: The number of rows in the state of an upsert table, before the last micro-batch that is counted.
+            None where no state is kept.
+        state_bytes: The bytes that this state took on the disk of the executor that read last.
     """
 
     topic: str
@@ -53,6 +56,8 @@ class PartitionMetrics(Metrics):
     num_records_in_errors: int = 0
     last_stable_offset_lag: int = 0
     state_restores: int = 0
+    state_keys: int | None = None
+    state_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,9 @@ class SourceMetrics(Metrics):
         missing_reports: Splits whose executors could not report to the driver; what they counted is missing.
         consumers: The statistics of the Kafka consumers, by client.
         last_stable_offset_lag: The part of `pending_records` that is behind open transactions, of all partitions.
+        state_restores: How often executors restored the state of an upsert table from snapshots.
+        state_keys: The number of rows in the state of an upsert table, of all partitions; None where none is kept.
+        state_bytes: The bytes that this state takes on the executors' disks, of all partitions.
     """
 
     partitions: tuple[PartitionMetrics, ...]
@@ -99,6 +107,9 @@ class SourceMetrics(Metrics):
     missing_reports: int
     consumers: Mapping[str, Mapping[str, float]]
     last_stable_offset_lag: int = 0
+    state_restores: int = 0
+    state_keys: int | None = None
+    state_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,11 @@ class StateView(ABC):
     def size(self) -> int:
         """The number of keys."""
 
+    @property
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """About the bytes that the store takes on the disk; asked for in every task, so that it must be quick."""
+
 
 class StateWriter(ABC):
     """Changes of a store, of which views see all after `commit`, and nothing without it."""

@@ -21,6 +21,8 @@ class PartitionCounts:
         emit_lag_ms: The age of the last record whose row was built, when that was done.
         errors: The number of malformed records among them.
         restores: How often the state of a table was restored from a snapshot.
+        state_keys: The number of keys in that state before the records; None where none is kept.
+        state_bytes: The bytes that the state took then on the executor's disk.
     """
 
     records: int = 0
@@ -30,6 +32,8 @@ class PartitionCounts:
     emit_lag_ms: int | None = None
     errors: int = 0
     restores: int = 0
+    state_keys: int | None = None
+    state_bytes: int | None = None
 
     def add(self, later: PartitionCounts) -> None:
         """Add the counts of what was read later."""
@@ -40,11 +44,13 @@ class PartitionCounts:
         self.emit_lag_ms = self.emit_lag_ms if later.emit_lag_ms is None else later.emit_lag_ms
         self.errors += later.errors
         self.restores += later.restores
+        self.state_keys = self.state_keys if later.state_keys is None else later.state_keys
+        self.state_bytes = self.state_bytes if later.state_bytes is None else later.state_bytes
 
     def to_list(self) -> list[int | None]:
-        """Return the fields in order, without restores where there are none."""
+        """Return the fields in order, without those of a state where there is none."""
         counts = [self.records, self.bytes, self.skipped, self.fetch_lag_ms, self.emit_lag_ms, self.errors]
-        return [*counts, self.restores] if self.restores else counts
+        return counts if self.state_keys is None else [*counts, self.restores, self.state_keys, self.state_bytes]
 
 
 @dataclass(frozen=True)

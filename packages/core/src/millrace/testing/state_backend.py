@@ -86,6 +86,7 @@ class StateBackendSuite(PluginOptionsSuite):
         with store.view() as view:
             assert view.marker == b"1", "a view has the marker of the last commit"
             assert view.size == 3, "it counts the keys"
+            assert view.size_bytes > 0, "it takes some room"
             assert view.get([b"\0", b"a", b"x"]) == {b"\0": b"zero", b"a": b""}, "it finds the keys that there are"
 
     def test_changes_replace_and_remove(self) -> None:

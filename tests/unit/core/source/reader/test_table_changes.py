@@ -105,6 +105,17 @@ def test_quiet_hosts_do_not_restore(stream: Stream) -> None:
     assert [count.restores for count in stream.metrics.counts.values()] == [2]
 
 
+def test_the_size_of_the_state_is_that_before_the_last_micro_batch(stream: Stream) -> None:
+    stream.run(1)
+    (count,) = stream.metrics.counts.values()
+    assert count.state_keys == 0
+    assert count.state_bytes is not None
+    stream.run()
+    (count,) = stream.metrics.counts.values()
+    assert count.state_keys == 1
+    assert count.state_bytes > 0
+
+
 def test_an_older_checkpoint_forgets_what_came_after_it(tmp_path: Path) -> None:
     stream = Stream(Topic(row(1, "a"), row(1, "b"), row(1, "c")), tmp_path)
     stream.run(2)

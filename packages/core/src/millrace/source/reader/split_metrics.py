@@ -41,6 +41,11 @@ class SplitMetrics:
         """Count a restore of the state of a partition."""
         self.counts[partition].restores += 1
 
+    def state_size(self, partition: TopicPartition, keys: int, size_bytes: int) -> None:
+        """Note the size of the state of a partition."""
+        count = self.counts[partition]
+        count.state_keys, count.state_bytes = keys, size_bytes
+
     def skipped(self, partition: TopicPartition, offsets: int) -> None:
         """Count offsets that are gone."""
         self.counts[partition].skipped += offsets

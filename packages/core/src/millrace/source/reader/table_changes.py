@@ -110,6 +110,8 @@ class TableReader:
 
         if versions.bring_to(offsets.start, read_again):
             self._metrics.restored(partition)
+        with versions.store.view() as view:
+            self._metrics.state_size(partition, view.size, view.size_bytes)
         normalize = Normalizer(self._build, self._primary_key, codec, options.row_kind_column)
         is_replay = files.has_changes(partition, offsets.start, offsets.end)
         spool = None if is_replay else ChangeSpool(codec)
