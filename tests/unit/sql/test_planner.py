@@ -266,7 +266,32 @@ def test_explain_shows_both_sides_of_a_join() -> None:
             "would count within each micro-batch: write the joined rows to a table of their own",
         ),
         ("SELECT window(ts, '1 hour'), SUM(v) FROM plain GROUP BY window(ts, '1 hour')", "declare WATERMARK FOR"),
-        ("SELECT window_start FROM TABLE(SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY))", "session_window"),
+        (
+            "SELECT window_start FROM TABLE(SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY))",
+            "write GROUP BY window_",
+        ),
+        (
+            "SELECT COUNT(*) FROM TABLE(SESSION(TABLE orders PARTITION BY id, DESCRIPTOR(ts), INTERVAL '1' DAY)) "
+            "GROUP BY window_start, window_end",
+            "write GROUP BY window_start, window_end, id",
+        ),
+        (
+            "SELECT COUNT(*) FROM TABLE(SESSION(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY)) "
+            "GROUP BY window_start, window_end, id",
+            "write GROUP BY window_start, window_end, the",
+        ),
+        (
+            "SELECT * FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY))",
+            "CUMULATE in a stream: .* or run the query as a batch",
+        ),
+        (
+            "SELECT * FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' HOUR, INTERVAL '1' DAY))",
+            "1 day, is no multiple of the step, 5 hour",
+        ),
+        (
+            "SELECT * FROM TABLE(TUMBLE(TABLE orders PARTITION BY id, DESCRIPTOR(ts), INTERVAL '1' DAY))",
+            "TUMBLE has no",
+        ),
         ("SELECT window_start FROM TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' DAY))", "slide, size"),
         ("SELECT TUMBLE_START(ts, INTERVAL '1' DAY) FROM orders", r"write window\(ts, size\)\.start"),
         ("SELECT JSON_VALUE(name, '$.a' DEFAULT 1 ON EMPTY) FROM orders", r"DEFAULT 1 ON EMPTY.*write coalesce"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode
 from millrace_sql.planner.accumulators import Accumulator, AggregateRewriter, same, set_size
+from millrace_sql.planner.dialect.windows import WINDOW_COLUMNS
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import (
     INSERT_ONLY,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from millrace_sql.planner.analysis import Analysis
 
 _WINDOWS = {"WINDOW", "SESSION_WINDOW", "WINDOW_TIME"}
-_WINDOW_COLUMNS = {"window_start", "window_end", "window_time"}
 _GROUPING_SETS = ("rollup", "cube", "grouping_sets")
 NOW, FIRST, ROWS = "__now", "__first", "__rows"
 
@@ -175,7 +175,7 @@ def _is_windowed(grouping: _Grouping, relation: Relation) -> bool:
         }
         if calls & _WINDOWS:
             return True
-        if isinstance(group, exp.Column) and group.name.lower() in _WINDOW_COLUMNS & {
+        if isinstance(group, exp.Column) and group.name.lower() in WINDOW_COLUMNS & {
             name.lower() for name in relation.columns or ()
         }:
             return True

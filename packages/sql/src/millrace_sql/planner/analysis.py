@@ -13,6 +13,7 @@ from millrace_sql.planner.dialect.tokens import Edit
 from millrace_sql.planner.model import InputTable, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, apply_edits, parse_query
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, quoted, spark_sql
+from millrace_sql.planner.session_windows import group_by_sessions
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_select import plan_stream_select
@@ -94,6 +95,7 @@ class Analysis:
             return Relation(step, sides[0].columns)
         if not isinstance(node, exp.Select):
             return Relation(Step("Values", (), INSERT_ONLY), is_static=True)
+        group_by_sessions(self, text, node)
         sources = tuple(self._sources(text, node, tables, names))
         nested = tuple(self.query(text, query, tables, names) for query in _nested_queries(node))
         if self.streaming:

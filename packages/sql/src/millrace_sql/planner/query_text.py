@@ -35,6 +35,7 @@ class QueryText:
         tree: The parsed text.
         hints: Options of a hint, by the offset of the last character of the table's name in `text`.
         temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows.
+        session_keys: The columns of PARTITION BY in SESSION, by the last offset of the table's name.
         edits: The differences between the two texts, in order.
     """
 
@@ -43,6 +44,7 @@ class QueryText:
     tree: exp.Expr
     hints: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     temporal: frozenset[int] = frozenset()
+    session_keys: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
 
     def position_of(self, node: exp.Expr | None) -> Position | None:
@@ -87,6 +89,7 @@ def parse_query(source: SqlText) -> QueryText:
         tree,
         {moved_offset(edits, end): options for end, (options, _) in hints.items()},
         frozenset(moved_offset(edits, end) for end in rewriter.temporal),
+        {moved_offset(edits, end): names for end, names in rewriter.session_keys.items()},
         edits,
     )
 

@@ -47,6 +47,8 @@ class TokenRewriter:
 
     Attributes:
         temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows; filled by `edits`.
+        session_keys: The columns of PARTITION BY in SESSION, in lower case, by the offset of the last character of the
+            table's name; filled by `edits`.
     """
 
     def __init__(self, text: str, tokens: list[Token], place: Callable[[int], Position]) -> None:
@@ -54,6 +56,7 @@ class TokenRewriter:
         self._tokens = tokens
         self._place = place
         self.temporal: set[int] = set()
+        self.session_keys: dict[int, tuple[str, ...]] = {}
 
     def edits(self) -> list[Edit]:
         """Return the edits, in order.
@@ -137,12 +140,21 @@ class TokenRewriter:
             raise SqlError(message, place)
         column = _DESCRIPTOR.sub("", self._source(rest[0]))
         try:
-            before = window_select(words[2], column.strip(), [self._source(part) for part in rest[1:]])
+            before, after = window_select(words[2], column.strip(), [self._source(part) for part in rest[1:]])
         except ValueError as error:
             raise SqlError(str(error), place) from None
+        # sqlglot makes one token of the two words
+        partition = next((step for step in range(*table) if self._word(step).split() == ["PARTITION", "BY"]), table[1])
+        if partition < table[1]:
+            if words[2] != "SESSION":
+                message = f"{words[2]} has no PARTITION BY: name its columns in GROUP BY"
+                raise SqlError(message, self._place(self._tokens[partition].start))
+            keys = range(partition + 1, table[1])
+            names = (self._tokens[step].text.lower() for step in keys if self._is_name(step))
+            self.session_keys[self._tokens[partition - 1].end] = tuple(names)
         edits = [
             Edit(self._tokens[index].start, self._tokens[keyword + 1].start, before),
-            Edit(self._tokens[table[1]].start, self._tokens[outer].end + 1, "))"),
+            Edit(self._tokens[partition].start, self._tokens[outer].end + 1, after),
         ]
         return edits, outer + 1
 

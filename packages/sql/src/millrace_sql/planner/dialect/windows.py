@@ -1,24 +1,36 @@
-"""The table functions of windows, by Spark's function `window`."""
+"""The table functions of windows, by Spark's functions `window` and `session_window`."""
 
 from __future__ import annotations
 
 import re
 
 WINDOW_FUNCTIONS = {"TUMBLE", "HOP", "CUMULATE", "SESSION"}
+SESSION_COLUMN, LARGEST_COLUMN = "__session_window", "__largest_window"
+"""Columns by which the planner knows SESSION and CUMULATE."""
 
-_UNITS = "WEEK|DAY|HOUR|MINUTE|SECOND|MILLISECOND"
-_INTERVAL = re.compile(rf"INTERVAL\s+'?\s*(\d+)\s*'?\s*({_UNITS})S?", re.IGNORECASE)
-_NAMES = {"TUMBLE": ("SIZE", "OFFSET"), "HOP": ("SLIDE", "SIZE", "OFFSET")}
+WINDOW_COLUMNS = {"window_start", "window_end", "window_time", SESSION_COLUMN}
+"""Columns of windows, by which a stream can be grouped."""
 
-_REFUSED = {
-    "CUMULATE": "CUMULATE is not a window of Spark: write a query with TABLE(TUMBLE(...)) for each step, and UNION ALL",
-    "SESSION": "SESSION is written GROUP BY session_window(ts, '5 minutes'), key in Spark; session_window.start and "
-    "session_window.end are window_start and window_end",
+_UNITS_MS = {
+    "WEEK": 604_800_000,
+    "DAY": 86_400_000,
+    "HOUR": 3_600_000,
+    "MINUTE": 60_000,
+    "SECOND": 1000,
+    "MILLISECOND": 1,
 }
+_INTERVAL = re.compile(rf"INTERVAL\s+'?\s*(\d+)\s*'?\s*({'|'.join(_UNITS_MS)})S?", re.IGNORECASE)
+_NAMES = {
+    "TUMBLE": ("SIZE", "OFFSET"),
+    "HOP": ("SLIDE", "SIZE", "OFFSET"),
+    "CUMULATE": ("STEP", "SIZE", "OFFSET"),
+    "SESSION": ("GAP",),
+}
+_REQUIRED = {"TUMBLE": ("SIZE",), "HOP": ("SLIDE", "SIZE"), "CUMULATE": ("STEP", "SIZE"), "SESSION": ("GAP",)}
 
 
-def window_select(name: str, column: str, arguments: list[str]) -> str:
-    """Return the text before the table of a window function's table; two closing parentheses come after it.
+def window_select(name: str, column: str, arguments: list[str]) -> tuple[str, str]:
+    """Return the texts before and after the table of a window function's table.
 
     Args:
         name: TUMBLE, HOP, CUMULATE or SESSION.
@@ -28,21 +40,50 @@ def window_select(name: str, column: str, arguments: list[str]) -> str:
     Raises:
         ValueError: Spark has no such window.
     """
-    if name in _REFUSED:
-        raise ValueError(_REFUSED[name])
     given = dict(_named(name, arguments))
-    order = ("SIZE", "SLIDE", "OFFSET")
-    if "SIZE" not in given or (name == "HOP" and "SLIDE" not in given):
-        written = "TABLE t, DESCRIPTOR(ts), " + ("slide, size" if name == "HOP" else "size")
+    if any(each not in given for each in _REQUIRED[name]):
+        written = ", ".join(("TABLE t", "DESCRIPTOR(ts)", *(each.lower() for each in _REQUIRED[name])))
         message = f"{name} is written TABLE({name}({written})), with intervals such as INTERVAL '5' MINUTES"
         raise ValueError(message)
-    if "OFFSET" in given:
-        given.setdefault("SLIDE", given["SIZE"])
-    durations = ", ".join(f"'{given[key]}'" for key in order if key in given)
+    if name == "SESSION":
+        return f"(SELECT *, session_window({column}, '{given['GAP']}') AS {SESSION_COLUMN} FROM ", ")"  # noqa: S608
+    if name == "CUMULATE":
+        return _cumulate(column, given)
     return (
         "(SELECT * EXCEPT (__window), __window.start AS window_start, __window.end AS window_end, "  # noqa: S608
-        f"window_time(__window) AS window_time FROM (SELECT *, window({column}, {durations}) AS __window FROM "
+        f"window_time(__window) AS window_time FROM (SELECT *, {_window(column, given)} AS __window FROM ",
+        "))",
     )
+
+
+def _window(column: str, given: dict[str, str]) -> str:
+    if "OFFSET" in given:
+        given = {"SLIDE": given["SIZE"], **given}
+    durations = ", ".join(f"'{given[key]}'" for key in ("SIZE", "SLIDE", "OFFSET") if key in given)
+    return f"window({column}, {durations})"
+
+
+def _cumulate(column: str, given: dict[str, str]) -> tuple[str, str]:
+    """Return a query that repeats each row for the window of its step, and for each larger one to the largest."""
+    step_ms, size_ms = (_milliseconds(given[key]) for key in ("STEP", "SIZE"))
+    if size_ms % step_ms:
+        message = f"CUMULATE: the size, {given['SIZE']}, is no multiple of the step, {given['STEP']}"
+        raise ValueError(message)
+    offset = {"OFFSET": given["OFFSET"]} if "OFFSET" in given else {}
+    step = _window(column, {"SIZE": given["STEP"], **offset})
+    ends = f"SEQUENCE(__step.end, {LARGEST_COLUMN}.end, INTERVAL '{step_ms / 1000:.3f}' SECOND)"
+    largest = _window(column, {"SIZE": given["SIZE"], **offset})
+    return (
+        "(SELECT *, window_end - INTERVAL '0.000001' SECOND AS window_time FROM "  # noqa: S608
+        f"(SELECT * EXCEPT (__step, {LARGEST_COLUMN}), {LARGEST_COLUMN}.start AS window_start, EXPLODE({ends}) AS "
+        f"window_end FROM (SELECT *, {step} AS __step FROM (SELECT *, {largest} AS {LARGEST_COLUMN} FROM ",
+        "))))",
+    )
+
+
+def _milliseconds(duration: str) -> int:
+    number, unit = duration.split()
+    return int(number) * _UNITS_MS[unit.upper()]
 
 
 def _named(function: str, arguments: list[str]) -> list[tuple[str, str]]:
