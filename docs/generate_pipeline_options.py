@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
+from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 
 PAGE = Path(__file__).with_name("pipeline-options.md")
@@ -32,6 +33,5 @@ def render(section: Callable[[str, type], str]) -> str:
         for name in manager.names(kind)
         if manager.find(kind, name).distribution.startswith("millrace-")
     ]
-    return "\n".join(
-        [HEAD, *ends, section("Rules of `route`", RouteRule), section("Rules of `transform`", TransformRule)]
-    )
+    rest = {"Rules of `route`": RouteRule, "Rules of `transform`": TransformRule, "`pipeline`": PipelineOptions}
+    return "\n".join([HEAD, *ends, *(section(title, cls) for title, cls in rest.items())])

@@ -1,1 +1,30 @@
-"""Change-data pipelines, defined in YAML as Flink CDC defines them."""
+"""Change-data pipelines, defined in YAML as Flink CDC defines them.
+
+from millrace_cdc import read_pipeline
+
+definition = read_pipeline(text, variables={"kafka.topic": "orders"})
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from millrace.lazy_imports import lazy_imports
+
+if TYPE_CHECKING:
+    from millrace_cdc.definitions.model import PipelineDefinition
+    from millrace_cdc.definitions.render import render_pipeline
+    from millrace_cdc.errors import PipelineError
+    from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
+
+__all__ = ["PipelineDefinition", "PipelineError", "read_pipeline", "read_pipeline_file", "render_pipeline"]
+
+__getattr__, __dir__ = lazy_imports(
+    __name__,
+    {
+        "millrace_cdc.definitions.model": ["PipelineDefinition"],
+        "millrace_cdc.definitions.render": ["render_pipeline"],
+        "millrace_cdc.errors": ["PipelineError"],
+        "millrace_cdc.reader.reader": ["read_pipeline", "read_pipeline_file"],
+    },
+)

@@ -36,6 +36,7 @@ click:
     millrace
         ValueError
         ├── ShownValueError         an option's value is wrong, in a message that shows the value already
+        ├── UnresolvedReferenceError  a reference in an option, such as ${name}, has no value
         ├── JaasError               a JAAS configuration cannot be translated
         └── StoreError              a truststore or keystore cannot be read
             ├── StorePasswordError      its password is wrong or missing
@@ -48,6 +49,10 @@ click:
     millrace_catalog
         MillraceError
         └── TableSinkError          a sink of `replicate` could not be reached, or refused an operation
+
+    millrace_cdc
+        MillraceError
+        └── PipelineError           the definition of a pipeline is wrong; says where, all problems at once
 
     millrace_cli
         ClickException

@@ -251,3 +251,24 @@ def test_a_secret_is_not_shown_when_it_is_wrong(name: str) -> None:
 
 def test_an_unknown_option_is_told_without_its_value() -> None:
     assert "hush" not in problems({"passwd": "hush"})[0]
+
+
+def test_problems_are_told_with_the_options_that_they_are_about() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Options:
+        number: int = option("number", default=1, doc="A number.")
+        needed: str = option("needed", default=None, doc="A text.", parse=_refuse)
+        required: str = option("required", doc="A text.")
+
+    parser = OptionParser("source", {"Number": "x", "needed": "y", "nmber": "1"}, hidden=("needed",))
+    parser.take(Options)
+    assert parser.named_problems() == (
+        ("needed", "option 'needed': a value that is not shown is wrong"),
+        ("Number", "option 'number': expected a whole number; got 'x'"),
+        (None, "option 'required' is required"),
+        ("nmber", "unknown option 'nmber'; did you mean 'number'?"),
+    )
+
+
+def _refuse(text: str) -> str:
+    raise ValueError(f"expected another text than {text}")

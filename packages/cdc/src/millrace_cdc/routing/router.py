@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from millrace_cdc.definitions.pipeline_options import RouteMode
 from millrace_cdc.definitions.rules import RouteRule
 from millrace_cdc.routing.patterns import RoutePattern
 from millrace_cdc.table_id import TableId
 
 if TYPE_CHECKING:
     import regex
-
-RouteMode = Literal["ALL_MATCH", "FIRST_MATCH"]
 
 _SPECIAL = re.compile(r"\\(?P<escaped>.)|\$(?P<digits>\d*)|(?P<backslash>\\)", re.DOTALL)
 

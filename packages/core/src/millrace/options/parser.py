@@ -6,7 +6,7 @@ Only the driver imports this module, since it needs pydantic; the dataclasses th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -28,19 +28,21 @@ class OptionParser:
     Args:
         side: The thing to configure, for messages, such as ``"source"``.
         raw: The options as given. Names are compared without case, since Spark lower-cases them.
+        hidden: Names of options whose values are never shown, beside those whose names mark them as secrets.
     """
 
-    def __init__(self, side: str, raw: Mapping[str, str]) -> None:
+    def __init__(self, side: str, raw: Mapping[str, str], hidden: Collection[str] = ()) -> None:
         self._side = side
+        self._hidden = {name.lower() for name in hidden}
         self._given: dict[str, tuple[str, str]] = {}
         self._taken: set[str] = set()
         self._known: dict[str, str] = {}
-        self._problems: dict[str, None] = {}
+        self._problems: dict[str, str | None] = {}
         self._warnings: dict[str, None] = {}
         for name, value in raw.items():
             first, text = self._given.setdefault(name.lower(), (name, str(value)))
             if text != str(value):
-                self.report(f"{first!r} and {name!r} mean the same option but differ; give one of them")
+                self.report(f"{first!r} and {name!r} mean the same option but differ; give one of them", name)
 
     def take(self, cls: type[T], *prefixes: str) -> T | None:
         """Parse the options that a dataclass declares.
@@ -87,9 +89,14 @@ class OptionParser:
         """Return whether an option is given whose name starts with ``prefix``."""
         return any(name.startswith(prefix.lower()) for name in self._given)
 
-    def report(self, problem: str) -> None:
-        """Add a problem, to be raised with all others by `finish`."""
-        self._problems[problem] = None
+    def report(self, problem: str, option: str | None = None) -> None:
+        """Add a problem, to be raised with all others by `finish`.
+
+        Args:
+            problem: A sentence.
+            option: The name of the option that it is about; None where it is about several, or about one that lacks.
+        """
+        self._problems[problem] = option
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -110,10 +117,14 @@ class OptionParser:
         Args:
             hint: Hints for unknown options whose names are not close to a known one.
         """
+        return tuple(sentence for _, sentence in self.named_problems(hint))
+
+    def named_problems(self, hint: Callable[[str], str | None] = lambda _: None) -> tuple[tuple[str | None, str], ...]:
+        """Return all problems as `problems` does, each with the name of the option that it is about, as given."""
         for key, (name, _) in self._given.items():
             if key not in self._taken:
-                self.report(self._unknown_option(name, hint))
-        return tuple(self._problems)
+                self.report(self._unknown_option(name, hint), name)
+        return tuple((option, sentence) for sentence, option in self._problems.items())
 
     def finish(self, hint: Callable[[str], str | None] = lambda _: None) -> None:
         """Raise all problems, among them the unknown options.
@@ -141,7 +152,7 @@ class OptionParser:
             if info.wins and given[0][0].lower() == info.name.lower():
                 self.warn(f"options {names_given} mean the same but differ: {info.name!r} is used, {given[0][1]!r}")
                 return given[0]
-            self.report(f"{names_given} mean the same option but differ; give one of them")
+            self.report(f"{names_given} mean the same option but differ; give one of them", given[-1][0])
         return given[0] if given else None
 
     def _take_all(self, info: OptionInfo, prefixes: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -156,10 +167,12 @@ class OptionParser:
     def _add_value(self, given: dict[str, Any], field: str, info: OptionInfo, name: str, text: str) -> None:
         try:
             given[field] = text if info.parse is None else info.parse(text)
-        except ShownValueError as error:
-            self.report(f"option {self._spelled(name)!r}: {error}")
         except ValueError as error:
-            self.report(f"option {self._spelled(name)!r}: {error}; got {show(name, text)}")
+            got = "" if isinstance(error, ShownValueError) else f"; got {self._show(name, text)}"
+            sentence = f"{error}{got}"
+            if name.lower() in self._hidden and text in sentence:
+                sentence = "a value that is not shown is wrong"
+            self.report(f"option {self._spelled(name)!r}: {sentence}", name)
 
     def _build(self, cls: type[T], given: dict[str, Any], shown: dict[str, tuple[str, str]], prefix: str) -> T | None:
         try:
@@ -167,8 +180,9 @@ class OptionParser:
         except ValidationError as failure:
             wrong = {str(error["loc"][0]) for error in failure.errors() if error["loc"]} & given.keys()
             for error in failure.errors(include_url=False):
-                if error["type"] != "missing" or str(error["loc"][0]) not in shown:
-                    self.report(self._problem(cls, dict(error), shown, prefix))
+                field = str(error["loc"][0]) if error["loc"] else ""
+                if error["type"] != "missing" or field not in shown:
+                    self.report(self._problem(cls, dict(error), shown, prefix), shown.get(field, (None,))[0])
         if not wrong:
             return None
         return self._build(cls, {field: given[field] for field in given.keys() - wrong}, shown, prefix)
@@ -181,7 +195,10 @@ class OptionParser:
         if error["type"] == "missing":
             return f"option {prefix + options_of(cls)[field].name!r} is required"
         name, text = shown[field]
-        return f"option {self._spelled(name)!r}: {_expected(error, text)}; got {show(name, text)}"
+        return f"option {self._spelled(name)!r}: {_expected(error, text)}; got {self._show(name, text)}"
+
+    def _show(self, name: str, text: str) -> str:
+        return show("password" if name.lower() in self._hidden else name, text)
 
     def _spelled(self, name: str) -> str:
         return self._known.get(name.lower(), name)

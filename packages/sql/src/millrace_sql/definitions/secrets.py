@@ -1,21 +1,13 @@
-"""References in options, which stand for values that a definition must not hold, such as passwords.
-
-``${secret_values.name}`` and ``${name}`` are those of the reference; ``${env:NAME}`` is an addition.
-"""
+"""References in the options of tables, and options that hold secrets."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 
+from millrace.options.references import REFERENCE, ReferenceValues, UnresolvedReferenceError
 from millrace.options.secrets import Properties, is_secret
-from millrace.options.suggestions import closest
 from millrace_sql.errors import PASSWORD_IN_URL, SqlError
-
-_REFERENCE = re.compile(r"\$\{(?P<name>[^{}]*)\}")
-_SECRETS = "secret_values."
-_ENVIRONMENT = "env:"
 
 
 class References:
@@ -29,8 +21,7 @@ class References:
     def __init__(
         self, secret_values: Mapping[str, str] | None = None, variables: Mapping[str, str] | None = None
     ) -> None:
-        self._secret_values = Properties({_SECRETS + name: value for name, value in (secret_values or {}).items()})
-        self._variables = Properties(variables or {})
+        self._values = ReferenceValues(secret_values or {}, variables or {}, _advice)
 
     def resolve(self, table: str, options: Mapping[str, str]) -> Properties:
         """Return options with values in place of references.
@@ -52,40 +43,23 @@ class References:
         without_value = {
             name
             for name, text in options.items()
-            if any(self._value(match["name"]) is None for match in _REFERENCE.finditer(text))
+            if any(self._values.get(match["name"]) is None for match in REFERENCE.finditer(text))
         }
         known = {name: text for name, text in options.items() if name not in without_value}
         return Properties({**options, **self.resolve("", known)}), without_value
 
     def _resolve_text(self, table: str, option: str, text: str) -> str:
-        def value_of(match: re.Match[str]) -> str:
-            value = self._value(match["name"])
-            if value is None:
-                raise SqlError(f"table {table}, option {option!r}: {self._advice(match['name'])}")
-            return value
+        try:
+            return self._values.resolve(text).text
+        except UnresolvedReferenceError as error:
+            raise SqlError(f"table {table}, option {option!r}: {error}") from None
 
-        return _REFERENCE.sub(value_of, text)
 
-    def _value(self, name: str) -> str | None:
-        if name.startswith(_ENVIRONMENT):
-            return os.environ.get(name.removeprefix(_ENVIRONMENT))
-        values = self._secret_values if name.startswith(_SECRETS) else self._variables
-        return values.get(name)
-
-    def _advice(self, name: str) -> str:
-        if name.startswith(_ENVIRONMENT):
-            return f"'${{{name}}}' has no value: set the environment variable {name.removeprefix(_ENVIRONMENT)}"
-        values, argument = (
-            (self._secret_values, "secret_values") if name.startswith(_SECRETS) else (self._variables, "variables")
-        )
-        close = closest(name, values)
-        hint = f"did you mean '${{{close}}}'? Or " if close else ""
-        given = name.removeprefix(_SECRETS)
-        in_shell = "a line of millrace sql --secrets FILE" if argument == "secret_values" else "millrace sql --var"
-        return (
-            f"'${{{name}}}' has no value: {hint}give it by {in_shell}, or by "
-            f"TableEnvironment(spark, {argument}={{{given!r}: ...}})"
-        )
+def _advice(name: str, is_secret: bool) -> str:
+    argument, in_shell = (
+        ("secret_values", "a line of millrace sql --secrets FILE") if is_secret else ("variables", "millrace sql --var")
+    )
+    return f"give it by {in_shell}, or by TableEnvironment(spark, {argument}={{{name!r}: ...}})"
 
 
 def plain_secrets(options: Mapping[str, str]) -> list[str]:
@@ -106,7 +80,7 @@ def _holds_secret(name: str, text: str) -> bool:
 
 def _is_reference(name: str, text: str) -> bool:
     if not is_secret(name):
-        return all(_REFERENCE.fullmatch(match["password"]) for match in PASSWORD_IN_URL.finditer(text))
+        return all(REFERENCE.fullmatch(match["password"]) for match in PASSWORD_IN_URL.finditer(text))
     # A JAAS configuration holds a password among other words
     password = re.search(r"password\s*=\s*[\"']?([^\"';\s]*)", text) if "jaas" in name.lower() else None
-    return _REFERENCE.fullmatch(password[1] if password else text) is not None
+    return REFERENCE.fullmatch(password[1] if password else text) is not None

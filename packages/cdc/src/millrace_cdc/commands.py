@@ -1,0 +1,96 @@
+"""The commands of pipelines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from millrace_cdc.definitions.model import PipelineDefinition
+
+_WRONG = 1
+
+
+class _Pair(click.ParamType):
+    """``NAME=VALUE``."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Split a pair at its first ``=``."""
+        if isinstance(value, tuple):
+            return value
+        key, equals, text = value.partition("=")
+        if not equals or not key.strip():
+            # The value could be a secret
+            self.fail("expected NAME=VALUE", param, ctx)
+        return key.strip(), text
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--set", "settings", type=_Pair(), multiple=True, help="A value of ${NAME}; repeatable.")
+@click.option(
+    "--secrets",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A YAML file with the values of ${secret_values.NAME}, which only its owner may read.",
+)
+def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | None) -> None:
+    """Check the definition of a pipeline.
+
+    All problems of FILE are shown at once, each with line and column. Values of ${NAME} are given by --set, else they
+    are environment variables. It asks neither Kafka nor Spark. The exit code is 0 when the definition is right, 1 when
+    it is wrong or cannot be read, and 2 for a wrong command line.
+    """
+    from millrace_cdc.errors import PipelineError
+
+    try:
+        definition = read_definition(file, settings, secrets)
+    except PipelineError as error:
+        click.echo(f"millrace: {error}", err=True)
+        raise click.exceptions.Exit(_WRONG) from None
+    click.echo(
+        f"{file} is right: {definition.source.type} to {definition.sink.type}, "
+        f"{_count(len(definition.routes), 'route')}, {_count(len(definition.transforms), 'transform')}"
+    )
+
+
+@click.command("pipeline-schema")
+def pipeline_schema() -> None:
+    """Print the JSON Schema of pipelines' files, for editors.
+
+    It has the keys of all sources and sinks that are installed.
+    """
+    import json
+
+    from millrace_cdc.json_schema import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2))
+
+
+def read_definition(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | None) -> PipelineDefinition:
+    """Read a definition with the values that a command line gives.
+
+    Args:
+        file: The file.
+        settings: Values of references, by name; environment variables stand for the others.
+        secrets: The file of secrets; None for no secrets.
+
+    Raises:
+        PipelineError: It is wrong, or a file cannot be read.
+    """
+    from millrace_cdc.reader.reader import read_pipeline_file
+    from millrace_cdc.reader.secrets_file import read_secrets
+
+    secret_values = read_secrets(secrets) if secrets is not None else {}
+    return read_pipeline_file(file, variables={**os.environ, **dict(settings)}, secret_values=secret_values)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
