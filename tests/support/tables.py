@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 from confluent_kafka import Message
@@ -79,6 +79,13 @@ class Stream:
         options: Further options.
     """
 
+    table: ClassVar[Mapping[str, str]] = {
+        "connector": "upsert-kafka",
+        "key.format": "json",
+        "key.fields": "id",
+        "value.format": "json",
+    }
+
     def __init__(self, topic: Topic, folder: Path, schema: pa.Schema = SCHEMA, **options: str) -> None:
         self.topic, self.folder, self.schema, self.options = topic, folder, schema, options
         self.offsets = [0]
@@ -93,11 +100,8 @@ class Stream:
         return configure_source(
             {
                 "properties.bootstrap.servers": "h:1",
-                "connector": "upsert-kafka",
                 "topic": "orders",
-                "key.format": "json",
-                "key.fields": "id",
-                "value.format": "json",
+                **self.table,
                 "state.checkpoints.dir": str(self.folder / "state"),
                 "state.backend.local-dir": str(self.folder / host),
                 **self.options,
@@ -127,9 +131,22 @@ class Stream:
         return rows
 
 
-def latest_rows(topic: Topic, schema: pa.Schema = SCHEMA, **options: str) -> list[Row]:
+class ChangeLogStream(Stream):
+    """A streaming query over a change log, which is normalized by its primary key."""
+
+    table: ClassVar[Mapping[str, str]] = {"value.format": "debezium-json", "changelog.primary-key": "id"}
+
+
+def change(old: Row | None, new: Row | None) -> tuple[bytes, bytes]:
+    """Return a message of Debezium."""
+    op = "c" if old is None else "d" if new is None else "u"
+    key = {"id": (old or new or {})["id"]}
+    return json.dumps(key).encode(), json.dumps({"before": old, "after": new, "op": op}).encode()
+
+
+def latest_rows(topic: Topic, schema: pa.Schema = SCHEMA, stream: type[Stream] = Stream, **options: str) -> list[Row]:
     """Read a topic as a batch."""
-    config = Stream(topic, Path("unused"), schema, **options).config("a")
+    config = stream(topic, Path("unused"), schema, **options).config("a")
     metrics = SplitMetrics()
     reader = TableReader(
         config, schema, "UTC", topic.fetch, metrics, ErrorPolicy(config.options, metrics, DiscardingCollector())

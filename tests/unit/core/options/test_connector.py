@@ -146,6 +146,9 @@ CASES |= {
             {"sometimes": "expected true or false"},
             ("properties.register.consumer.metrics",),
         ),
+        "changelog.primary-key": Case(
+            (), {"id;country": ("id", "country")}, {"id;id": "expected each column once, but id is repeated"}
+        ),
         "changelog.mode": Case(
             "retract", {"upsert": "upsert"}, {"append": "expected one of retract, upsert; got 'append'"}
         ),

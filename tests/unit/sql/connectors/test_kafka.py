@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -171,3 +172,15 @@ def test_quotes_of_jaas_may_be_escaped_as_in_flink():
     assert options["properties.sasl.jaas.config"] == f'{module} username="me" password="secret";'
     kept = f'{module} username="me" password="a\\"b";'
     assert read_options(**secured, **{"properties.sasl.jaas.config": kept})["properties.sasl.jaas.config"] == kept
+
+
+def test_change_logs_that_may_repeat_events_are_normalized_by_the_primary_key():
+    keyed = replace(describe(ID, NAME, format="debezium-json"), primary_key=("ID",), cdc_events_duplicate=True)
+    source = KafkaTableFactory().source(keyed)
+    assert source.options["changelog.primary-key"] == "id"
+    assert (str(source.raw_changelog_mode), str(source.changelog_mode)) == ("[I,UA,D]", "[I,UB,UA,D]")
+    assert "changelog.primary-key" not in KafkaTableFactory().sink(keyed).options
+    for other in (replace(keyed, cdc_events_duplicate=False), replace(keyed, options=describe().options)):
+        assert KafkaTableFactory().source(other).raw_changelog_mode is None
+    with pytest.raises(OptionsError, match=r"table 'orders' .*cdc-events-duplicate' = 'true' requires a primary key"):
+        KafkaTableFactory().source(replace(keyed, primary_key=()))

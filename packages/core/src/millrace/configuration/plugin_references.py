@@ -111,7 +111,7 @@ class PluginReferences:
 
     def state_backend(self, options: SourceOptions) -> PluginRef | None:
         """Resolve the backend of a table's state; None where there is no table, or after a problem."""
-        if not options.is_upsert:
+        if not options.has_primary_key:
             return None
         name = self._installed_name(STATE_BACKEND, options.state_backend)
         return self._resolve(STATE_BACKEND, "state.backend", name, "state.backend.", direction=Direction.READ)

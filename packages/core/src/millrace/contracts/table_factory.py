@@ -92,6 +92,8 @@ class TableDescription:
         partition_keys: The columns of PARTITIONED BY.
         options: Its options without ``connector``, those of a hint included. Their text shows no secret in errors.
         comment: Its comment.
+        cdc_events_duplicate: Whether messages of changes may repeat events, so that a source with a primary key has to
+            compare them with the rows that it keeps: ``table.exec.source.cdc-events-duplicate``.
     """
 
     identifier: tuple[str, str, str]
@@ -100,6 +102,7 @@ class TableDescription:
     partition_keys: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     comment: str | None = None
+    cdc_events_duplicate: bool = False
 
     @property
     def name(self) -> str:
@@ -168,6 +171,14 @@ class TableSource(ABC):
     def changelog_mode(self) -> ChangelogMode:
         """The kinds of rows that it reads. By default rows are only inserted."""
         return ChangelogMode.INSERT_ONLY
+
+    @property
+    def raw_changelog_mode(self) -> ChangelogMode | None:
+        """The kinds of rows of its messages, if it makes others of them by the rows that it keeps; by default None.
+
+        A plan then shows that it normalizes changes.
+        """
+        return None
 
     @property
     def is_bounded(self) -> bool:

@@ -16,6 +16,7 @@ from millrace.options.shared import TableOptions
 from millrace.options.values import (
     parse_address,
     parse_bounded_mode,
+    parse_columns,
     parse_duration_ms,
     parse_folder,
     parse_partitions,
@@ -204,6 +205,15 @@ class SourceOptions(TableOptions):
         doc="The largest number of inferred columns, fields within columns included; topics with more are "
         "refused (an addition).",
     )
+    primary_key: tuple[str, ...] = option(
+        "changelog.primary-key",
+        default=(),
+        parse=parse_columns,
+        doc="With a changelog format: the columns of the primary key, separated by ';'. A read is then exact where "
+        "messages repeat events, lack old rows, or begin in the middle: events that change nothing are dropped, the "
+        "first row of a key is +I, and old rows come from state. The messages of a key belong into one partition, "
+        "as tools write them (an addition; in SQL, PRIMARY KEY with table.exec.source.cdc-events-duplicate).",
+    )
     changelog_mode: Literal["retract", "upsert"] = option(
         "changelog.mode",
         default="retract",
@@ -215,21 +225,22 @@ class SourceOptions(TableOptions):
         "state.checkpoints.dir",
         default=None,
         parse=parse_folder,
-        doc="With upsert-kafka: the folder of the state of a stream, as a path or a URI that driver and executors "
-        "reach: hdfs, s3, gs or a shared disk. Each query has its own. Required for changelog.mode = retract.",
+        doc="With upsert-kafka or changelog.primary-key: the folder of the state of a stream, as a path or a URI that "
+        "driver and executors reach: hdfs, s3, gs or a shared disk. Each query has its own. Required unless "
+        "changelog.mode = upsert.",
     )
     retained_micro_batches: Annotated[int, Gt(0)] = option(
         "state.checkpoints.num-retained",
         default=100,
-        doc="With upsert-kafka: the number of last micro-batches of a partition to which the state can go back, at "
-        "least that of Spark's setting spark.sql.streaming.minBatchesToRetain.",
+        doc="With state.checkpoints.dir: the number of last micro-batches of a partition to which the state can go "
+        "back, at least that of Spark's setting spark.sql.streaming.minBatchesToRetain.",
     )
     state_backend: str = option(
         "state.backend",
         default="lmdb",
         aliases=("state.backend.type",),
-        doc="With upsert-kafka: the state backend, which keeps state on the local disks of executors: lmdb, or another "
-        "plugin, whose options are given as state.backend.<option>.",
+        doc="With upsert-kafka or changelog.primary-key: the state backend, which keeps state on the local disks of "
+        "executors: lmdb, or another plugin, whose options are given as state.backend.<option>.",
     )
     metrics_address: str = option(
         "scan.metrics.address",
@@ -243,6 +254,11 @@ class SourceOptions(TableOptions):
         default=False,
         doc="Without a format: adds the column headers, as Spark's own connector does.",
     )
+
+    @property
+    def has_primary_key(self) -> bool:
+        """True when the topic is read as a table whose rows have keys."""
+        return self.is_upsert or bool(self.primary_key)
 
     def __post_init__(self) -> None:
         given = {"topic": self.topics, "topic-pattern": self.topic_pattern, "topic-partitions": self.partitions}

@@ -111,7 +111,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
             self._check_once()
             first, last = StreamOffset.from_json(start), StreamOffset.from_json(end)
             splits = plan_micro_batch(first, last, self._config.options)
-            if self._config.options.is_upsert:
+            if self._config.options.has_primary_key:
                 splits = self._prepare_state(first, last, splits)
         server = self._metrics_server()
         batch, address = server.begin_batch(len(splits)), server.address
@@ -143,7 +143,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         from millrace.source.enumerator.preflight import check_dead_letter_topics
 
         if not self._has_checked:
-            if self._config.options.is_upsert:
+            if self._config.options.has_primary_key:
                 from millrace.source.enumerator.state_preparation import check_state_location
 
                 check_state_location(self._config.options)

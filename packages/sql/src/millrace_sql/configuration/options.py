@@ -96,6 +96,12 @@ class SessionOptions:
         doc="Time after which a partition without messages no longer holds the others back, in tables that set "
         "scan.watermark.alignment.max-drift; with 0 that of the table. In other tables a partition never does.",
     )
+    cdc_events_duplicate: bool = option(
+        "table.exec.source.cdc-events-duplicate",
+        default=False,
+        doc="Whether change logs may repeat events. Tables read with a format of changes then need a PRIMARY KEY, by "
+        "which streams drop what is repeated, and take old rows from state.",
+    )
     time_zone: str | None = option(
         "table.local-time-zone",
         default=None,

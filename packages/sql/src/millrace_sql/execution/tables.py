@@ -140,6 +140,7 @@ class Tables:
                 source.changelog_mode,
                 is_bounded=source.is_bounded,
                 is_static=source.is_static,
+                raw_changelog_mode=source.raw_changelog_mode,
                 origin=bound,
             )
         if hint:
@@ -195,7 +196,11 @@ class Tables:
         description = _described(definition, self._with_session_options(options))
         if not description.physical_columns:
             description = replace(description, columns=factory.infer_columns(description, self._spark))
-        description = replace(description, columns=self._with_computed(definition, description))
+        description = replace(
+            description,
+            columns=self._with_computed(definition, description),
+            cdc_events_duplicate=self._configuration.options.cdc_events_duplicate,
+        )
         return BoundTable(description, factory, definition.watermark)
 
     def declared(self, definition: TableDefinition, hint: Mapping[str, str] | None = None) -> TableDescription:

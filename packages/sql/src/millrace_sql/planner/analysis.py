@@ -174,6 +174,10 @@ class Analysis:
         shown = ", ".join(table.identifier.parts)
         fields = f"fields=[{', '.join(column.name for column in table.columns)}]"
         step = Step("LookupTable" if is_lookup else "TableSourceScan", (f"table=[[{shown}]]", fields), mode)
+        origin = "" if mode.is_insert_only else step.operation
+        if table.raw_changelog_mode is not None and not mode.is_insert_only:
+            raw = replace(step, mode=table.raw_changelog_mode)
+            step = Step("ChangelogNormalize", (f"key=[{', '.join(table.primary_key)}]",), mode, (raw,))
         return view_name, Relation(
             step,
             tuple(column.name for column in table.columns),
@@ -182,7 +186,7 @@ class Analysis:
             tuple(name.lower() for name in table.primary_key),
             frozenset() if mode.is_insert_only else frozenset({number}),
             is_static=table.is_static or is_lookup,
-            origin="" if mode.is_insert_only else step.operation,
+            origin=origin,
         )
 
     def _view(self, text: QueryText, node: exp.Table, table: InputTable) -> Relation:

@@ -62,6 +62,8 @@ class InputTable:
         view: Of a view: its query.
         is_bounded: Whether a stream of it ends by itself.
         is_static: Whether streams read it as a batch, as they do a table that is only looked up.
+        raw_changelog_mode: The kinds of rows of its messages, if its connector makes others of them by the rows that it
+            keeps; None where it does not.
         origin: What the table environment knows the table by; the planner only hands it back in a `Scan`.
     """
 
@@ -72,6 +74,7 @@ class InputTable:
     view: ViewQuery | None = None
     is_bounded: bool = False
     is_static: bool = False
+    raw_changelog_mode: ChangelogMode | None = None
     origin: object = field(default=None, compare=False, repr=False)
 
 

@@ -58,7 +58,8 @@ def _looked_up(analysis: Analysis, text: QueryText, source: Source) -> Source:
     relation = source.relation
     if not relation.is_changelog:
         return source
-    if relation.step.name != "TableSourceScan":
+    scan = relation.step.inputs[0] if relation.step.name == "ChangelogNormalize" else relation.step
+    if scan.name != "TableSourceScan":
         message = (
             f"a stream can be joined with a table's current rows, not with the changes of {relation.origin}: "
             "write its result to a table of upsert-kafka, and join that"
@@ -66,7 +67,7 @@ def _looked_up(analysis: Analysis, text: QueryText, source: Source) -> Source:
         raise text.error(message, source.node)
     (number,) = relation.scans
     analysis.scans[number] = replace(analysis.scans[number], is_lookup=True, needs_update_before=True)
-    step = replace(relation.step, name="LookupTable", mode=INSERT_ONLY)
+    step = replace(scan, name="LookupTable", mode=INSERT_ONLY)
     return replace(source, relation=replace(relation, step=step, scans=frozenset(), is_static=True, origin=""))
 
 

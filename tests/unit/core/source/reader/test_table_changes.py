@@ -170,6 +170,13 @@ def test_upserts_need_no_state(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_upserts_and_deletes_are_in_the_order_of_their_messages(tmp_path: Path) -> None:
+    topic = Topic(row(1, "a"), row(1, None), row(1, "b"), (row(1, "")[0], b""), row(1, None))
+    topic.batch_size = 5
+    stream = Stream(topic, tmp_path, **{"changelog.mode": "upsert"})
+    assert short(stream.run()) == ["+U 1 a", "-D 1 None", "+U 1 b", "-D 1 None"]
+
+
 def test_a_batch_has_the_latest_rows(stream: Stream) -> None:
     stream.topic.append(row(5, "x"))
     assert sorted(short(latest_rows(stream.topic))) == ["+I 1 c", "+I 5 x"]

@@ -252,4 +252,4 @@ def plan_micro_batch(start: StreamOffset, end: StreamOffset, options: SourceOpti
 
 def _splits(start: Offsets, end: Offsets, options: SourceOptions) -> list[Split]:
     max_records = options.max_records_per_split or MAX_SPLIT_RECORDS
-    return plan_splits(start, end, options.parallelism or 1, max_records, cuts_partitions=not options.is_upsert)
+    return plan_splits(start, end, options.parallelism or 1, max_records, cuts_partitions=not options.has_primary_key)

@@ -26,10 +26,12 @@ def check_state_location(options: SourceOptions) -> None:
     if not keeps_state(options):
         return
     if options.state_location is None:
+        with_ = "'connector' = 'upsert-kafka'" if options.is_upsert else "'changelog.primary-key'"
+        without = ". It is not required for 'changelog.mode' = 'upsert', which has no old rows"
         problem = (
-            "option 'state.checkpoints.dir' is required for a stream with 'connector' = 'upsert-kafka': a folder for "
-            "the rows of the table, as durable as the checkpoint, such as '<checkpoint location>/state/orders'. It is "
-            "not required for 'changelog.mode' = 'upsert', which has no old rows"
+            f"option 'state.checkpoints.dir' is required for a stream with {with_}: a folder for the rows of the "
+            f"table, as durable as the checkpoint, such as '<checkpoint location>/state/orders'"
+            f"{without if options.is_upsert else ''}"
         )
         raise OptionsError("source", (problem,))
     StateFiles(options.state_location, "")
@@ -37,7 +39,7 @@ def check_state_location(options: SourceOptions) -> None:
 
 def keeps_state(options: SourceOptions) -> bool:
     """Return whether a stream needs to know the rows of its table."""
-    return options.is_upsert and options.changelog_mode == "retract"
+    return options.has_primary_key and options.changelog_mode == "retract"
 
 
 class StatePreparation:

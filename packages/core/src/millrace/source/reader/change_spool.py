@@ -10,13 +10,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import pyarrow as pa
-from confluent_kafka import Message
 
-from millrace.contracts import StateWriter, TopicPartition
+from millrace.contracts import StateWriter
 from millrace.errors import StateError
 from millrace.records.messages import Messages
 from millrace.source.reader.normalization import Changes
-from millrace.source.reader.stored_messages import MessageCodec
 from millrace.source.state_files import new_stream_writer
 
 APPLIED_CHANGES = 50_000
@@ -25,21 +23,25 @@ APPLIED_CHANGES = 50_000
 Change = tuple[bytes, bytes | None]
 
 
-def snapshot_schema(codec: MessageCodec) -> pa.Schema:
-    """Return the schema of snapshots."""
-    return pa.schema([("key", pa.binary()), (codec.column, pa.binary())])
+def snapshot_schema(column: str) -> pa.Schema:
+    """Return the schema of snapshots.
+
+    Args:
+        column: The name of the column that holds what is kept of rows (`EventReader.column`).
+    """
+    return pa.schema([("key", pa.binary()), (column, pa.binary())])
 
 
 class ChangeSpool:
     """Collects changes in a temporary file.
 
     Args:
-        codec: Says what of a message the state keeps.
+        column: The name of the column that holds what is kept of rows.
     """
 
-    def __init__(self, codec: MessageCodec) -> None:
+    def __init__(self, column: str) -> None:
         self._schema = pa.schema(
-            [*snapshot_schema(codec), ("message_key", pa.binary()), ("offset", pa.int64())]  # each has its key
+            [*snapshot_schema(column), ("message_key", pa.binary()), ("offset", pa.int64())]  # each has its key
         )
         self.file = tempfile.TemporaryFile(prefix="millrace-changes-")  # noqa: SIM115 - `close` closes it
         self._writer = new_stream_writer(self.file, self._schema)
@@ -65,53 +67,36 @@ class ChangeSpool:
         self.file.close()
 
 
-def replayed(batches: Iterable[pa.RecordBatch], partition: TopicPartition, codec: MessageCodec) -> Iterator[Messages]:
-    """Yield the messages of a file of changes, which give the same rows as when they were read first."""
-    topic, number = partition
-    for batch in batches:
-        check_layout(batch, codec)
-        _, stored, keys, offsets = (column.to_pylist() for column in batch.columns)
-        yield Messages(
-            partition,
-            [
-                Message(topic=topic, partition=number, offset=offset, key=key)
-                if value is None
-                else codec.from_stored(value, key, offset)
-                for value, key, offset in zip(stored, keys, offsets, strict=True)
-            ],
-        )
-
-
-def apply_changes(batches: Iterable[pa.RecordBatch], codec: MessageCodec, writer: StateWriter) -> None:
+def apply_changes(batches: Iterable[pa.RecordBatch], column: str, writer: StateWriter) -> None:
     """Write the changes of a file, or a snapshot, to a store."""
-    changes = _changes(batches, codec)
+    changes = _changes(batches, column)
     while latest := dict(islice(changes, APPLIED_CHANGES)):
         writer.put(sorted(latest.items()))
 
 
-def snapshot_batches(items: Iterator[tuple[bytes, bytes]], codec: MessageCodec) -> Iterator[pa.RecordBatch]:
+def snapshot_batches(items: Iterator[tuple[bytes, bytes]], column: str) -> Iterator[pa.RecordBatch]:
     """Yield the content of a store as it is written to a snapshot."""
-    schema = snapshot_schema(codec)
+    schema = snapshot_schema(column)
     while some := list(islice(items, 10_000)):
-        columns = [pa.array(column, pa.binary()) for column in zip(*some, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        arrays = [pa.array(each, pa.binary()) for each in zip(*some, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def check_layout(batch: pa.RecordBatch, codec: MessageCodec) -> None:
-    """Check that a file was written by the same codec.
+def check_layout(batch: pa.RecordBatch, column: str) -> None:
+    """Check that a file keeps rows in the same way.
 
     Raises:
-        StateError: It was not, since the query has read metadata and does not now, or the reverse.
+        StateError: It does not, since the query has read metadata and does not now, or the reverse.
     """
-    if batch.schema.names[1] != codec.column:
+    if batch.schema.names[1] != column:
         raise StateError(
             "the state of the table was written by a query with other metadata columns: give option "
             "'metadata.columns' as it was, or start the query with a new checkpoint"
         )
 
 
-def _changes(batches: Iterable[pa.RecordBatch], codec: MessageCodec) -> Iterator[Change]:
+def _changes(batches: Iterable[pa.RecordBatch], column: str) -> Iterator[Change]:
     for batch in batches:
-        check_layout(batch, codec)
-        keys, values = (column.to_numpy(zero_copy_only=False).tolist() for column in batch.columns[:2])
+        check_layout(batch, column)
+        keys, values = (each.to_numpy(zero_copy_only=False).tolist() for each in batch.columns[:2])
         yield from zip(keys, values, strict=True)

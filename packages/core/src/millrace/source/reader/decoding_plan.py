@@ -14,6 +14,7 @@ from millrace.contracts import ChangelogFormat, Decoded, Decoder
 from millrace.errors import PluginError, SchemaError
 from millrace.options.metadata import format_metadata_keys
 from millrace.plugins.manager import PluginRef
+from millrace.records.key_bytes import check_key_types
 from millrace.records.key_value_projection import ColumnProjection, KeyValueProjection, divide_columns
 from millrace.records.messages import Messages
 from millrace.records.metadata_columns import without_metadata
@@ -80,6 +81,11 @@ def check_table_columns(config: SourceConfig, schema: pa.Schema, *, is_stream: b
         SchemaError: Keys cannot be decoded or compared, or a deleted row cannot have a column.
     """
     options = config.options
+    for name in options.primary_key:
+        if name not in schema.names:
+            known = ", ".join(each for each in schema.names if each != options.row_kind_column)
+            raise SchemaError(f"option 'changelog.primary-key': there is no column {name!r}; the columns are {known}")
+    check_key_types(pa.schema([schema.field(name) for name in options.primary_key]))
     if not options.is_upsert:
         return
     key_columns = primary_key_decoder_for(config, schema).columns

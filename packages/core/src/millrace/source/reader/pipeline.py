@@ -52,7 +52,7 @@ def read_split(
             new_follower=lambda: new_consumer(config.client, FetchPositions()),
         )
 
-    if config.options.is_upsert:
+    if config.options.has_primary_key:
         return read_table(fetch_split, config, schema, zone, split, metrics, error_policy)
     return build_record_batches(fetch_split(split), config, schema, zone, metrics, error_policy)
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from millrace.contracts import KeyedStore, StateBackend, TopicPartition
 from millrace.errors import StateError
 from millrace.source.reader.change_spool import apply_changes, snapshot_batches, snapshot_schema
-from millrace.source.reader.stored_messages import MessageCodec
 from millrace.source.splits import OffsetRange
 from millrace.source.state_files import ChangeFile, PartitionFiles, Snapshot, StateFiles, StateId
 
@@ -82,9 +81,9 @@ def _steps(
     return tuple(steps)
 
 
-def store_name(location: str, state: StateId, partition: TopicPartition, codec: MessageCodec) -> str:
+def store_name(location: str, state: StateId, partition: TopicPartition, column: str) -> str:
     """Return the name of a partition's store, which is another one for each stream."""
-    parts = (location, *state, *partition, codec.column)
+    parts = (location, *state, *partition, column)
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:40]
 
 
@@ -97,7 +96,7 @@ class VersionedStore:
         state: The name of the stream's state.
         location: Where the durable files are.
         partition: The partition.
-        codec: Says what of a message the state keeps.
+        column: The name of the column that holds what is kept of rows (`EventReader.column`).
         retained: The number of micro-batches that must be repeatable.
     """
 
@@ -108,11 +107,11 @@ class VersionedStore:
         state: StateId,
         location: str,
         partition: TopicPartition,
-        codec: MessageCodec,
+        column: str,
         retained: int,
     ) -> None:
-        self._files, self._partition, self._codec, self._retained = files, partition, codec, retained
-        self.store: KeyedStore = backend.open(store_name(location, state, partition, codec))
+        self._files, self._partition, self._column, self._retained = files, partition, column, retained
+        self.store: KeyedStore = backend.open(store_name(location, state, partition, column))
 
     def bring_to(self, version: int, read_again: Callable[[OffsetRange], None]) -> bool:
         """Bring the store to the state at an offset.
@@ -164,12 +163,12 @@ class VersionedStore:
             at = marker
             if way.snapshot is not None:
                 writer.clear()
-                apply_changes(self._files.read_snapshot(self._partition, way.snapshot.version), self._codec, writer)
+                apply_changes(self._files.read_snapshot(self._partition, way.snapshot.version), self._column, writer)
                 at = way.snapshot.version
             for step in way.steps:
                 if isinstance(step, OffsetRange):
                     break
-                apply_changes(self._files.read_changes(self._partition, step.start, step.end), self._codec, writer)
+                apply_changes(self._files.read_changes(self._partition, step.start, step.end), self._column, writer)
                 at = step.end
             writer.commit(str(at).encode())
         missing = next((step for step in way.steps if isinstance(step, OffsetRange)), None)
@@ -191,8 +190,8 @@ class VersionedStore:
             return
         with self.store.view() as view:
             if view.marker == str(version).encode():
-                schema = snapshot_schema(self._codec)
-                batches = snapshot_batches(view.items(), self._codec)
+                schema = snapshot_schema(self._column)
+                batches = snapshot_batches(view.items(), self._column)
                 self._files.write_snapshot(self._partition, version, batches, schema)
         self._files.delete(self._partition, superfluous(listed, self._retained))
 

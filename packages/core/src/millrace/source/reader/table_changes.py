@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -12,17 +12,20 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.configuration import SourceConfig
-from millrace.contracts import Decoded, StateBackend
+from millrace.contracts import StateBackend, TopicPartition
 from millrace.errors import PluginError, StateError
 from millrace.records.messages import Messages
-from millrace.source.reader.change_spool import ChangeSpool, replayed
+from millrace.source.reader.change_log import ChangeLogReader
+from millrace.source.reader.change_spool import ChangeSpool, check_layout
 from millrace.source.reader.decoding_plan import primary_key_decoder_for, record_batch_builder_for
 from millrace.source.reader.error_policy import ErrorPolicy, MalformedRecord
 from millrace.source.reader.keyed_state import KeyedState, Overlay, state_above
-from millrace.source.reader.normalization import Normalizer, table_rows, with_row_kinds
+from millrace.source.reader.normalization import EventReader, Normalizer, interleave, with_row_kinds
+from millrace.source.reader.primary_key import PrimaryKeyDecoder, PrimaryKeys
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.reader.state_versions import VersionedStore
-from millrace.source.reader.stored_messages import MessageCodec, codec_for
+from millrace.source.reader.stored_messages import codec_for
+from millrace.source.reader.upsert_messages import UpsertReader, table_rows
 from millrace.source.splits import OffsetRange, Split
 from millrace.source.state_files import StateFiles, new_stream_writer
 
@@ -55,8 +58,8 @@ class TableReader:
         self._fetch = fetch
         self._metrics = metrics
         self._error_policy = error_policy
+        self._zone = zone
         self._build = record_batch_builder_for(config, schema, zone)
-        self._primary_key = primary_key_decoder_for(config, schema, zone)
 
     def read(self, split: Split) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a split.
@@ -76,18 +79,19 @@ class TableReader:
         """Yield changes with old rows, by the state of the table before them."""
         with ExitStack() as stack:
             tables = {each.partition: stack.enter_context(self._open(split, each)) for each in split.ranges}
-            replays = [table.replay() for table in tables.values() if table.spool is None]
+            for table in tables.values():
+                if table.spool is None:
+                    yield from table.replay()
             rest = tuple(each for each in split.ranges if tables[each.partition].spool is not None)
-            for messages in (*replays, self._fetch(Split(rest))) if rest else replays:
-                for some in messages:
-                    yield self._change(tables[some.partition], some)
+            for messages in self._fetch(Split(rest)) if rest else ():
+                yield self._change(tables[messages.partition], messages)
             # Their files say that these micro-batches were read to their ends
             self._error_policy.finish()
             for table in tables.values():
                 table.finish()
 
     def _change(self, table: _OpenTable, messages: Messages) -> pa.RecordBatch:
-        changes = table.normalize(messages, table.state)
+        changes = table.normalizer(messages, table.state)
         self._handle(messages, changes.malformed)
         if table.spool is not None:
             table.spool.append(messages, changes)
@@ -101,8 +105,10 @@ class TableReader:
         if state is None or location is None:
             raise StateError("option 'state.checkpoints.dir' is required for the changes of a table")
         partition, files = offsets.partition, StateFiles(location, state.stream)
-        codec = codec_for(options.metadata, partition)
-        versions = VersionedStore(files, backend, state, location, partition, codec, options.retained_micro_batches)
+        events = self._event_reader(partition)
+        versions = VersionedStore(
+            files, backend, state, location, partition, events.column, options.retained_micro_batches
+        )
 
         def read_again(missing: OffsetRange) -> None:
             for _ in self._changes(Split((missing,), is_stream=True, state=state)):
@@ -112,30 +118,43 @@ class TableReader:
             self._metrics.restored(partition)
         with versions.store.view() as view:
             self._metrics.state_size(partition, view.size, view.size_bytes)
-        normalize = Normalizer(self._build, self._primary_key, codec, options.row_kind_column)
+        normalizer = Normalizer(events, options.row_kind_column)
         is_replay = files.has_changes(partition, offsets.start, offsets.end)
-        spool = None if is_replay else ChangeSpool(codec)
+        spool = None if is_replay else ChangeSpool(events.column)
         with state_above(versions.store, backend) as above:
             try:
-                yield _OpenTable(offsets, files, codec, normalize, above, spool)
+                yield _OpenTable(offsets, files, events.column, normalizer, above, spool)
             finally:
                 if spool is not None:
                     spool.close()
 
+    def _event_reader(self, partition: TopicPartition) -> EventReader:
+        options = self._config.options
+        if options.primary_key:
+            return ChangeLogReader(self._build, self._schema, options.primary_key, options.row_kind_column, partition)
+        codec = codec_for(options.metadata, partition)
+        return UpsertReader(self._build, self._primary_key(), codec, partition)
+
+    def _primary_key(self) -> PrimaryKeyDecoder:
+        return primary_key_decoder_for(self._config, self._schema, self._zone)
+
     def _upserts(self, split: Split) -> Iterator[pa.RecordBatch]:
-        """Yield new rows as +U, and the keys of deleted ones as -D."""
+        """Yield new rows as +U, and the keys of deleted ones as -D, in the order of their messages."""
+        primary_key = self._primary_key()
         for messages in self._fetch(split):
-            new = table_rows(messages, self._build, self._primary_key)
+            new = table_rows(messages, self._build, primary_key)
             self._handle(messages, new.malformed)
-            if new.batch.num_rows:
-                yield self._with_kinds(new.batch, "+U")
+            row, count = np.array(new.row, np.int64), new.batch.num_rows
             deleted = [
                 index
                 for index, key in enumerate(new.keys.bytes)
                 if key is not None and messages.items[index].value() is None
             ]
+            row[deleted] = count + np.arange(len(deleted))
+            rows = self._with_kinds(new.batch, "+U")
             if deleted:
-                yield self._deleted_keys(new.keys.decoded, new.keys.row, deleted)
+                rows = interleave(rows, self._deleted_keys(new.keys, primary_key.columns, deleted), row[row >= 0])
+            yield rows
         self._error_policy.finish()
 
     def _latest_rows(self, split: Split) -> Iterator[pa.RecordBatch]:
@@ -157,18 +176,16 @@ class TableReader:
 
     def _write_rows(self, split: Split, latest: Overlay, file: object) -> int:
         """Write all rows of a split to a file, and the number of the last row of each key to an overlay."""
-        count = 0
+        count, (offsets,) = 0, split.ranges
+        reader = self._event_reader(offsets.partition)
         with new_stream_writer(file, self._schema) as writer:
             for messages in self._fetch(split):
-                new = table_rows(messages, self._build, self._primary_key)
-                self._handle(messages, new.malformed)
-                changes: dict[bytes, bytes | None] = {}
-                for message, key, row in zip(messages.items, new.keys.bytes, new.row, strict=True):
-                    if key is not None and (row >= 0 or message.value() is None):
-                        changes[key] = None if row < 0 else (count + row).to_bytes(8)
-                latest.set(changes)
-                writer.write_batch(new.batch)
-                count += new.batch.num_rows
+                events = reader.read(messages)
+                self._handle(messages, events.malformed)
+                rows = zip(events.keys, events.row, strict=True)
+                latest.set({key: None if row < 0 else (count + row).to_bytes(8) for key, row in rows})
+                writer.write_batch(events.batch)
+                count += events.batch.num_rows
         self._error_policy.finish()
         return count
 
@@ -181,9 +198,10 @@ class TableReader:
         kinds = pa.repeat(pa.scalar(kind, pa.string()), rows.num_rows)
         return with_row_kinds(rows, self._config.options.row_kind_column, kinds)
 
-    def _deleted_keys(self, decoded: Decoded, row: np.ndarray | None, deleted: list[int]) -> pa.RecordBatch:
-        rows = pa.array(deleted if row is None else row[deleted].tolist(), pa.int64())
-        keys = dict(zip(self._primary_key.columns, decoded.rows.columns, strict=True))
+    def _deleted_keys(self, primary_keys: PrimaryKeys, columns: Sequence[str], deleted: list[int]) -> pa.RecordBatch:
+        """Return rows with the keys of messages, given by their indices, and nothing else."""
+        rows = pa.array(deleted if primary_keys.row is None else primary_keys.row[deleted].tolist(), pa.int64())
+        keys = dict(zip(columns, primary_keys.decoded.rows.columns, strict=True))
         arrays = [
             keys[field.name].take(rows).cast(field.type) if field.name in keys else pa.nulls(len(rows), field.type)
             for field in self._schema
@@ -203,23 +221,25 @@ class _OpenTable(NamedTuple):
     Attributes:
         offsets: What the task reads of it.
         files: Its durable files.
-        codec: Says what of a message the state keeps.
-        normalize: Turns its messages into changes.
+        column: The name of the column that holds what is kept of rows.
+        normalizer: Turns its messages into changes.
         state: Its state at the beginning of the range, and the changes since then.
         spool: Collects the changes; None where an earlier attempt has written them.
     """
 
     offsets: OffsetRange
     files: StateFiles
-    codec: MessageCodec
-    normalize: Normalizer
+    column: str
+    normalizer: Normalizer
     state: KeyedState
     spool: ChangeSpool | None
 
-    def replay(self) -> Iterator[Messages]:
-        """Yield the messages that an earlier attempt has read."""
+    def replay(self) -> Iterator[pa.RecordBatch]:
+        """Yield the changes that an earlier attempt has read."""
         partition, start, end = self.offsets.partition, self.offsets.start, self.offsets.end
-        return replayed(self.files.read_changes(partition, start, end), partition, self.codec)
+        for batch in self.files.read_changes(partition, start, end):
+            check_layout(batch, self.column)
+            yield self.normalizer.replay(batch, self.state)
 
     def finish(self) -> None:
         """Make the changes durable."""

@@ -23,6 +23,8 @@ _NOT_IN_TABLES = {
     "metadata.columns": "declare a column for each, such as: event_time TIMESTAMP_LTZ(3) METADATA FROM 'timestamp'",
     "metadata.list": "declare a column for each, such as: event_time TIMESTAMP_LTZ(3) METADATA FROM 'timestamp'",
     "table-name": "a table has its own name; drop the option, or name the group by 'properties.group.id'",
+    "changelog.primary-key": "declare PRIMARY KEY (id) NOT ENFORCED, and "
+    "SET 'table.exec.source.cdc-events-duplicate' = 'true'; drop the option",
     ROW_KIND_OPTION: "the rows of a table carry their kinds without a column; drop the option",
 }
 _STARTS = {"scan.startup.mode", "startingoffsets", "startingoffsetsbytimestamp", "startingtimestamp"}

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.types import StringType, StructField, StructType
 
+from millrace.configuration import SourceConfig
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext, TableSource
+from millrace.errors import OptionsError
 from millrace.options.secrets import Properties
 from millrace_sql.connectors.kafka.data_source_options import KafkaTable, format_metadata, is_changelog
 from millrace_sql.connectors.kafka.metadata import MetadataMapping, columns_to_read, metadata_option
@@ -15,6 +17,9 @@ from millrace_sql.connectors.rows import column_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+PRIMARY_KEY, STATE_LOCATION = "changelog.primary-key", "state.checkpoints.dir"
 
 
 class KafkaSource(TableSource):
@@ -32,7 +37,8 @@ class KafkaSource(TableSource):
         self._table = kafka.table
         _, config = kafka.source_config({})
         self._metadata = columns_to_read(kafka.table, format_metadata(config))
-        self._options, self._config = kafka.source_config(metadata_option(self._metadata))
+        more = self._primary_key_option(config)
+        self._options, self._config = kafka.source_config({**metadata_option(self._metadata), **more})
         self._has_row_kinds = kafka.is_upsert or is_changelog(self._config)
 
     @property
@@ -46,17 +52,48 @@ class KafkaSource(TableSource):
         return ChangelogMode.ALL if self._has_row_kinds else ChangelogMode.INSERT_ONLY
 
     @property
+    def raw_changelog_mode(self) -> ChangelogMode | None:
+        """All kinds but old rows, of messages that are normalized by the primary key."""
+        return ChangelogMode.UPSERT if self._config.options.primary_key else None
+
+    @property
     def is_bounded(self) -> bool:
         """True with ``scan.bounded.mode``."""
         return self._config.bounded is not None
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
-        """Read the topics, a batch to their latest offsets unless ``scan.bounded.mode`` says otherwise."""
-        return self._read(spark, scan, self._options)
+        """Read the topics, a batch to their latest offsets unless ``scan.bounded.mode`` says otherwise.
+
+        A stream keeps the rows of a table in the query's checkpoint.
+        """
+        keeps_state = scan.streaming and self.raw_changelog_mode is not None
+        if not keeps_state or scan.state_location is None or self._kafka.given(STATE_LOCATION) is not None:
+            return self._read(spark, scan, self._options)
+        return self._read(spark, scan, {**self._options, STATE_LOCATION: scan.state_location})
 
     def _read(self, spark: SparkSession, scan: ScanContext, options: Mapping[str, str]) -> DataFrame:
         reader = spark.readStream if scan.streaming else spark.read
         return self._declared(reader.format("millrace").options(**options).schema(self._schema()).load())
+
+    def _primary_key_option(self, config: SourceConfig) -> Mapping[str, str]:
+        """Return the option by which changes are normalized, where the session asks for it.
+
+        Raises:
+            OptionsError: The table has no primary key.
+        """
+        if not self._table.cdc_events_duplicate or self._kafka.is_upsert or not is_changelog(config):
+            return {}
+        if not self._table.primary_key:
+            raise OptionsError(
+                f"table {self._table.name!r}",
+                (
+                    "'table.exec.source.cdc-events-duplicate' = 'true' requires a primary key, by which repeated "
+                    "events are found: declare PRIMARY KEY (id) NOT ENFORCED, or RESET the setting",
+                ),
+            )
+        names = {each.name.lower(): each.name for each in self._table.physical_columns}
+        names |= {each.column.name.lower(): each.alias for each in self._metadata}
+        return {PRIMARY_KEY: ";".join(names[name.lower()] for name in self._table.primary_key)}
 
     def _schema(self) -> StructType:
         physical = [StructField(each.name, each.type, each.nullable) for each in self._table.physical_columns]

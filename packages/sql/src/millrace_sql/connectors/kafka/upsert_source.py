@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from millrace.contracts import ChangelogMode, ScanContext
+from millrace.contracts import ChangelogMode
 from millrace_sql.connectors.kafka.source import KafkaSource
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-_STATE = "state.checkpoints.dir"
 
 
 class UpsertKafkaSource(KafkaSource):
@@ -28,8 +21,7 @@ class UpsertKafkaSource(KafkaSource):
         """All kinds of rows."""
         return ChangelogMode.ALL
 
-    def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
-        """Read the table, with its rows before each change in the query's checkpoint."""
-        if not scan.streaming or scan.state_location is None or self._kafka.given(_STATE) is not None:
-            return self._read(spark, scan, self._options)
-        return self._read(spark, scan, {**self._options, _STATE: scan.state_location})
+    @property
+    def raw_changelog_mode(self) -> ChangelogMode:
+        """New rows and deletions, as messages have them."""
+        return ChangelogMode(frozenset({"+U", "-D"}))
