@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
 
 from millrace.errors import MalformedMessageError
 from millrace.options.java_pattern import java_pattern
@@ -11,10 +11,11 @@ from millrace_catalog.inference.canal_types import jdbc_type, mysql_type_reader
 from millrace_catalog.inference.canal_values import fitting_type_reader
 from millrace_catalog.inference.json_payload import describe, object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
-from millrace_catalog.inference.observation import Observation, widen_rows
+from millrace_catalog.inference.observation import Observation, TableChange, widen_rows
 from millrace_catalog.inference.options import CanalInferenceOptions
 from millrace_catalog.types import STRING, DataType, Scalar, least_common_type, with_nullability
 
+_OPERATIONS: dict[Any, Literal["c", "u", "d"]] = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
 _TYPE_FIELDS = {"SQL_TYPE": "sqlType", "MYSQL_TYPE": "mysqlType"}
 
 
@@ -45,15 +46,49 @@ class CanalReader:
 
     def read(self, payload: bytes | None) -> Observation | None:
         """Read the columns of a message: see `MessageReader.read`."""
-        message = parse_object(payload)
-        if message is None or message.get("isDdl") is True or not self._is_included(message):
+        message = self._included(payload)
+        if message is None:
             return None
         rows = _rows(message, "data")
         if not rows:
             return None
         rows += _rows(message, "old")
+        return Observation(self._table(message), self._columns(message, rows), _primary_key(message))
+
+    def parse(self, payload: bytes | None) -> TableChange | None:
+        """Parse the change of a message; None when it has no rows, such as a tombstone or a statement.
+
+        Raises:
+            MalformedMessageError: It is not a message of the format.
+        """
+        message = self._included(payload)
+        if message is None or message.get("type") == "CREATE":
+            return None
+        name = message.get("type")
+        operation = _OPERATIONS.get(name) if isinstance(name, str) else None
+        if operation is None:
+            raise MalformedMessageError(f"field type: expected one of {', '.join(_OPERATIONS)}, found {describe(name)}")
+        data = _rows(message, "data")
+        if not data:
+            return None
+        return TableChange(
+            self._table(message), operation, tuple(_images(message, operation, data)), _primary_key(message), message
+        )
+
+    def columns_of(self, change: TableChange) -> dict[str, DataType]:
+        """Infer the columns of a change's rows, or take the types that its message declares."""
+        # What an old row shares with its new one has the same types
+        rows = [before if after is None else after for before, after in change.rows]
+        old = _rows(change.message, "old") if change.operation == "u" else []
+        return self._columns(change.message, [row for row in (*rows, *old) if row is not None])
+
+    def _included(self, payload: bytes | None) -> dict[str, Any] | None:
+        message = parse_object(payload)
+        return None if message is None or message.get("isDdl") is True or not self._is_included(message) else message
+
+    def _table(self, message: Mapping[str, Any]) -> str:
         names = [message[field] for field in ("database", "table") if isinstance(message.get(field), str)]
-        return Observation(".".join(names) or self._topic, self._columns(message, rows), _primary_key(message))
+        return ".".join(names) or self._topic
 
     def _is_included(self, message: dict[str, Any]) -> bool:
         for field in self._patterns:
@@ -62,7 +97,7 @@ class CanalReader:
         names = [(pattern, message[field]) for field, pattern in self._patterns.items()]
         return all(isinstance(name, str) and pattern.fullmatch(name) is not None for pattern, name in names)
 
-    def _columns(self, message: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, DataType]:
+    def _columns(self, message: Mapping[str, Any], rows: list[dict[str, Any]]) -> dict[str, DataType]:
         strategy = self.options.strategy
         if strategy == "AUTO" or self.options.primitive_as_string:
             return widen_rows(self._objects.columns_of(row)[0] for row in rows)
@@ -90,7 +125,7 @@ def _declared_type_reader(options: CanalInferenceOptions) -> Callable[[Any], Sca
     return lambda text: read(text) if isinstance(text, str) else STRING
 
 
-def _rows(message: dict[str, Any], field: str) -> list[dict[str, Any]]:
+def _rows(message: Mapping[str, Any], field: str) -> list[dict[str, Any]]:
     rows = message.get(field)
     if rows is None:
         return []
@@ -101,6 +136,22 @@ def _rows(message: dict[str, Any], field: str) -> list[dict[str, Any]]:
     if wrong is not None:
         raise MalformedMessageError(f"field {field}: expected rows, found {describe(wrong)}")
     return present
+
+
+def _images(
+    message: dict[str, Any], operation: str, data: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
+    """Return the rows before and after; an old row has only the values that have changed."""
+    if operation != "u":
+        yield from ((row, None) if operation == "d" else (None, row) for row in data)
+        return
+    old = message.get("old")
+    if not isinstance(old, list) or len(old) < len(data):
+        raise MalformedMessageError(f"field old: expected an array of {len(data)} rows, found {describe(old)}")
+    for row, before in zip(data, old, strict=False):
+        if not isinstance(before, dict):
+            raise MalformedMessageError(f"field old: expected rows, found {describe(before)}")
+        yield row | before, row
 
 
 def _primary_key(message: dict[str, Any]) -> tuple[str, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -36,7 +37,7 @@ def parse_object(payload: bytes | None) -> dict[str, Any] | None:
     raise MalformedMessageError(f"expected a JSON object, found {describe(tree)}")
 
 
-def object_field(message: dict[str, Any], field: str) -> dict[str, Any] | None:
+def object_field(message: Mapping[str, Any], field: str) -> dict[str, Any] | None:
     """Return the object in a field; None when it is null or missing.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference.json_payload import describe, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
-from millrace_catalog.inference.observation import Observation
+from millrace_catalog.inference.observation import Observation, TableChange
 from millrace_catalog.inference.options import JsonInferenceOptions
 from millrace_catalog.types import DataType
 
@@ -36,6 +36,21 @@ class JsonReader:
             return None
         columns, paths = self._objects.columns_of(row)
         return Observation(self._table(row), columns, paths=paths)
+
+    def parse(self, payload: bytes | None) -> TableChange | None:
+        """Parse the row of a message, an insertion; None when it has none, such as a tombstone.
+
+        Raises:
+            MalformedMessageError: It is not a message of the format.
+        """
+        row = parse_object(payload)
+        if row is None:
+            return None
+        return TableChange(self._table(row), "c", ((None, self._objects.flatten(row)),), None, row)
+
+    def columns_of(self, change: TableChange) -> dict[str, DataType]:
+        """Infer the columns of a change's row."""
+        return self._objects.columns_of(change.message)[0]
 
     def _table(self, row: Mapping[str, Any]) -> str:
         return ".".join(_name_part(row, field) for field in self.options.table_fields) or self._topic

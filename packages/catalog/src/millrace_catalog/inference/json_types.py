@@ -118,6 +118,13 @@ class JsonObjectColumns:
             return {name: fixed.get(name) or type_of(value) for name, value in row.items()}, frozenset()
         return {name: type_of(value) for name, value in row.items()}, frozenset()
 
+    def flatten(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of an object by the columns that `columns_of` gives it."""
+        if not self._flattens:
+            return row
+        _, paths = self._flatten(row)
+        return {".".join(path): _value_at(row, path) for path in sorted(paths)}
+
     def _flatten(self, row: Mapping[str, Any]) -> tuple[dict[str, DataType], frozenset[Path]]:
         columns: dict[str, DataType] = {}
         paths: list[Path] = []
@@ -136,3 +143,10 @@ class JsonObjectColumns:
             type_ = self._fixed.get(name) or (NULL if is_object else self._values.type_of(value, len(path) - 1))
             columns[name] = least_common_type(columns[name], type_) if name in columns else type_
             paths.append(path)
+
+
+def _value_at(row: Mapping[str, Any], path: Path) -> Any:
+    value: Any = row
+    for name in path:
+        value = value[name]
+    return value

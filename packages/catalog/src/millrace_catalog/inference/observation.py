@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import DataType, least_common_type
@@ -40,6 +40,29 @@ class Observation:
     columns: dict[str, DataType]
     primary_key: tuple[str, ...] | None = None
     paths: frozenset[Path] = frozenset()
+
+
+RowImage = dict[str, Any]
+"""Values of a row by column, as JSON has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """The rows that one message changes in a table.
+
+    Attributes:
+        table: Id of the table.
+        operation: ``c`` for insertions, ``u`` for updates, ``d`` for deletions.
+        rows: For each row, its values before and after the change; None where the message has none.
+        primary_key: Columns of the primary key, if the message names them.
+        message: The message, for the types that it declares.
+    """
+
+    table: str
+    operation: Literal["c", "u", "d"]
+    rows: tuple[tuple[RowImage | None, RowImage | None], ...]
+    primary_key: tuple[str, ...] | None
+    message: Mapping[str, Any]
 
 
 class MessageReader(Protocol):

@@ -24,6 +24,12 @@ from millrace.contracts.pipeline import (
     SchemaChangeType,
     SinkCapabilities,
 )
+from millrace.contracts.pipeline_batch import (
+    CHANGE_BATCH_COLUMNS,
+    ChangeBatch,
+    PipelineSchemaChange,
+    PipelineTable,
+)
 from millrace.contracts.plugin import NoOptions, Plugin
 from millrace.contracts.schema_inference import SampledMessage, SchemaInference
 from millrace.contracts.state import MAX_KEY_BYTES, KeyedStore, StateBackend, StateView, StateWriter
@@ -41,6 +47,7 @@ from millrace.contracts.table_factory import (
 from millrace.contracts.token_provider import Token, TokenProvider
 
 __all__ = [
+    "CHANGE_BATCH_COLUMNS",
     "HEADERS",
     "MAX_KEY_BYTES",
     "ROW_KINDS",
@@ -49,6 +56,7 @@ __all__ = [
     "Catalog",
     "CatalogColumn",
     "CatalogTable",
+    "ChangeBatch",
     "ChangelogFormat",
     "ChangelogMode",
     "DeadLetter",
@@ -67,8 +75,10 @@ __all__ = [
     "OptionProblem",
     "Partitioner",
     "Payloads",
+    "PipelineSchemaChange",
     "PipelineSink",
     "PipelineSource",
+    "PipelineTable",
     "Plugin",
     "RecordPartitioner",
     "RecordProducer",

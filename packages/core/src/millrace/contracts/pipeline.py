@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
 from millrace.contracts.plugin import Plugin
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from millrace.contracts.pipeline_batch import ChangeBatch, PipelineSchemaChange
 
 SchemaChangeType = Literal[
     "create.table",
@@ -87,3 +92,28 @@ class PipelineSink(_PipelineEnd, ABC):
     @abstractmethod
     def capabilities(self) -> SinkCapabilities:
         """Abilities of the sink, as its options are."""
+
+    @abstractmethod
+    def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
+        """Apply schema changes to the sink's tables, before rows that need them; on the driver.
+
+        A change may come again, with the micro-batch that it belongs to, also after it was applied: tables that are
+        there, columns that a table has and types that are as wide stay as they are.
+
+        Args:
+            spark: The session.
+            changes: The changes, those of each table in order.
+
+        Raises:
+            MillraceError: One cannot be applied.
+        """
+
+    @abstractmethod
+    def write(self, batch: ChangeBatch) -> None:
+        """Write the changes of a micro-batch; on the driver. With few jobs: a pipeline has thousands of tables.
+
+        A micro-batch may come again, with the same number and changes, also after it was written.
+
+        Raises:
+            MillraceError: It cannot be written.
+        """

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from millrace.contracts import OptionProblem, PipelineSink, SinkCapabilities
+from millrace.contracts import ChangeBatch, OptionProblem, PipelineSchemaChange, PipelineSink, SinkCapabilities
 from millrace_cdc.connectors.kafka.format_options import unused_format_options
 from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
+from millrace_cdc.connectors.kafka.writing import TopicChooser, write_changes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class KafkaPipelineSink(PipelineSink):
@@ -19,6 +24,13 @@ class KafkaPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """All schema changes: a topic has no columns, and each message shows those of its row."""
         return SinkCapabilities(SinkCapabilities.ALL_CHANGES, self.options.delivery_guarantee)
+
+    def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
+        """Do nothing: each message shows the columns of its row."""
+
+    def write(self, batch: ChangeBatch) -> None:
+        """Write the changes of a micro-batch to topics, in one job: see `PipelineSink.write`."""
+        write_changes(batch, self.options, TopicChooser(self.options))
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""
@@ -33,5 +45,9 @@ class KafkaPipelineSink(PipelineSink):
                 "sink.transactional-id-prefix",
                 "'sink.delivery-guarantee: exactly-once' and 'sink.transactional-id-prefix' go together: give both or "
                 "none",
+            )
+        if options.value_format == "canal-protobuf":
+            yield OptionProblem(
+                "value.format", "'value.format: canal-protobuf' is not written yet: give canal-json or debezium-json"
             )
         yield from unused_format_options(options)

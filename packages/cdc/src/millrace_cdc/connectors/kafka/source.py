@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from millrace.contracts import OptionProblem, PipelineSource
+from millrace.contracts import OptionProblem, SampledMessage
+from millrace_catalog.types import Schema
 from millrace_cdc.connectors.kafka.format_options import unused_format_options
+from millrace_cdc.connectors.kafka.reading import newest_messages, parser_settings, read_messages
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
+from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.source import MessageSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 
-class KafkaPipelineSource(PipelineSource):
+class KafkaPipelineSource(MessageSource):
     """Changes of tables in topics."""
 
     Options = KafkaSourceOptions
@@ -19,6 +27,29 @@ class KafkaPipelineSource(PipelineSource):
     def metadata_columns(self) -> tuple[str, ...]:
         """The columns of ``metadata.list``."""
         return self.options.metadata
+
+    @property
+    def parser_settings(self) -> ParserSettings:
+        """The settings of the parser of its messages."""
+        return parser_settings(self.options)
+
+    @property
+    def initial_schemas(self) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:
+        """The tables of ``scan.value.initial-schemas.ddls``."""
+        return {str(each.table): (each.schema, each.primary_key) for each in self.options.initial_schemas}
+
+    @property
+    def tolerated_messages(self) -> int | None:
+        """The number of malformed messages that are skipped: see `MessageSource.tolerated_messages`."""
+        return None if self.options.max_errors < 0 else self.options.max_errors
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return a stream of its messages: see `MessageSource.read`."""
+        return read_messages(spark, self.options)
+
+    def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
+        """Read the newest messages of each partition, by topic."""
+        return newest_messages(self.options)
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""

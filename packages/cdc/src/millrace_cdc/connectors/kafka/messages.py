@@ -1,0 +1,167 @@
+"""Messages of Debezium and Canal: one for each change, an update with the rows before and after.
+
+The fields are those of https://debezium.io/documentation/reference/stable/connectors/ and of Canal's FlatMessage.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+ValueFormat = Literal["debezium-json", "canal-json"]
+KeyFormat = Literal["json", "csv"]
+MessageValue = Callable[[str, bytes, bytes], bytes]
+"""Makes a message of an operation and the JSON of the rows before and after it; ``null`` for none."""
+
+_CANAL_TYPES = {"c": "INSERT", "u": "UPDATE", "d": "DELETE"}
+_CONNECT_TYPES = {
+    "boolean": "boolean",
+    "tinyint": "int8",
+    "smallint": "int16",
+    "int": "int32",
+    "bigint": "int64",
+    "float": "float",
+    "double": "double",
+    # A number in JSON, as with Debezium's decimal.handling.mode = double
+    "decimal": "double",
+    "binary": "bytes",
+}
+_THREE_PARTS = 3
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True)
+class MessageSettings:
+    """Settings of messages; plain data that travels to executors.
+
+    Attributes:
+        value_format: The format of values.
+        key_format: The format of keys.
+        includes_schema: Whether a value of debezium-json holds its schema beside the payload.
+        has_full_table_id: Whether a value of debezium-json names all three parts of a table's id.
+    """
+
+    value_format: ValueFormat = "debezium-json"
+    key_format: KeyFormat = "json"
+    includes_schema: bool = False
+    has_full_table_id: bool = False
+
+
+def message_value(
+    settings: MessageSettings, table: str, schema: StructType, primary_key: tuple[str, ...]
+) -> MessageValue:
+    """Return a function that makes the values of a table's messages.
+
+    Args:
+        settings: Settings of messages.
+        table: Id of the table.
+        schema: Its columns.
+        primary_key: The columns of its primary key.
+    """
+    if settings.value_format == "canal-json":
+        return _canal(table, primary_key)
+    return _debezium(settings, table, schema)
+
+
+def message_key(key_format: KeyFormat, primary_key: tuple[str, ...]) -> Callable[[bytes], bytes | None]:
+    """Return a function from the JSON of a row to the key of its message: None for a table without primary key."""
+    if not primary_key:
+        return lambda _: None
+    fields = [(f"f{index}", msgspec.Raw, msgspec.field(name=name)) for index, name in enumerate(primary_key)]
+    decode = msgspec.json.Decoder(msgspec.defstruct("Key", fields, gc=False)).decode
+    if key_format == "json":
+        return lambda row: _encode(decode(row))
+    return lambda row: _csv_line(list(msgspec.structs.astuple(decode(row))))
+
+
+def _debezium(settings: MessageSettings, table: str, schema: StructType) -> MessageValue:
+    source = _debezium_source(table, full=settings.has_full_table_id)
+    # Everything but the rows is the same in all messages of a table
+    start, end = b'{"before":', b""
+    if settings.includes_schema:
+        start = b'{"schema":' + _encode(_connect_schema(schema, source)) + b',"payload":' + start
+        end = b"}"
+    tails = {operation: b',"op":"%b","source":%b}' % (operation.encode(), _encode(source)) for operation in "cud"}
+
+    def make(operation: str, before: bytes, after: bytes) -> bytes:
+        return b"".join((start, before, b',"after":', after, tails[operation], end))
+
+    return make
+
+
+def _debezium_source(table: str, *, full: bool) -> dict[str, str]:
+    parts = table.split(".", _THREE_PARTS - 1)
+    if len(parts) == _THREE_PARTS and full:
+        return dict(zip(("db", "schema", "table"), parts, strict=True))
+    if len(parts) == 1:
+        return {"table": table}
+    return {"schema" if full else "db": parts[-2], "table": parts[-1]}
+
+
+def _canal(table: str, primary_key: tuple[str, ...]) -> MessageValue:
+    *outer, name = table.split(".", _THREE_PARTS - 1)
+    database = outer[-1] if outer else None
+    keys = list(primary_key) or None
+    tails = {
+        operation: b',"type":"%b",' % type_.encode()
+        + _encode({"database": database, "table": name, "pkNames": keys})[1:]
+        for operation, type_ in _CANAL_TYPES.items()
+    }
+
+    def make(operation: str, before: bytes, after: bytes) -> bytes:
+        old = b'{"old":[%b],"data":[' % before if operation == "u" else b'{"old":null,"data":['
+        return b"".join((old, before if operation == "d" else after, b"]", tails[operation]))
+
+    return make
+
+
+def _connect_schema(schema: StructType, source: Mapping[str, str]) -> dict[str, Any]:
+    """Return the schema of a message as Kafka Connect's JsonConverter writes it."""
+    rows = [_connect_struct(schema) | {"optional": True, "field": field} for field in ("before", "after")]
+    names = {
+        "type": "struct",
+        "fields": [{"type": "string", "optional": True, "field": name} for name in source],
+        "optional": True,
+        "field": "source",
+    }
+    operation = {"type": "string", "optional": True, "field": "op"}
+    return {"type": "struct", "fields": [*rows, operation, names], "optional": False}
+
+
+def _connect_struct(schema: StructType) -> dict[str, Any]:
+    fields = [_connect_type(each.dataType) | {"optional": each.nullable, "field": each.name} for each in schema]
+    return {"type": "struct", "fields": fields}
+
+
+def _connect_type(type_: DataType) -> dict[str, Any]:
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    if isinstance(type_, ArrayType):
+        return {"type": "array", "items": _connect_type(type_.elementType) | {"optional": type_.containsNull}}
+    if isinstance(type_, MapType):
+        values = _connect_type(type_.valueType) | {"optional": type_.valueContainsNull}
+        return {"type": "map", "keys": _connect_type(type_.keyType) | {"optional": False}, "values": values}
+    if isinstance(type_, StructType):
+        return _connect_struct(type_)
+    return {"type": _CONNECT_TYPES.get(type_.simpleString().partition("(")[0], "string")}
+
+
+def _csv_line(values: list[msgspec.Raw]) -> bytes:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([_csv_value(bytes(value)) for value in values])
+    return line.getvalue().encode()
+
+
+def _csv_value(value: bytes) -> str:
+    if value == b"null":
+        return ""
+    return str(msgspec.json.decode(value)) if value.startswith(b'"') else value.decode()

@@ -1,0 +1,104 @@
+"""Read the messages of topics as a pipeline's options say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from millrace.contracts import SampledMessage
+from millrace.options.java_pattern import java_pattern
+from millrace.options.parser import OptionParser
+from millrace.sampling import Topics, take_client_properties
+from millrace_catalog.inference import (
+    CanalInferenceOptions,
+    DebeziumInferenceOptions,
+    FormatOptions,
+    JsonInferenceOptions,
+)
+from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
+from millrace_cdc.runtime.change_parser import ParserSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
+    """Return the settings of the parser of messages."""
+    return ParserSettings(
+        options.value_format,
+        _format_options(options),
+        options.inference_strategy,
+        skips_malformed=options.ignore_errors,
+    )
+
+
+def read_messages(spark: SparkSession, options: KafkaSourceOptions) -> DataFrame:
+    """Return a stream of messages."""
+    given = {
+        "topic": ";".join(options.topics) or None,
+        "topic-pattern": options.topic_pattern,
+        "scan.startup.mode": options.startup_mode,
+        "scan.startup.specific-offsets": options.specific_offsets,
+        "scan.startup.timestamp-millis": options.timestamp_millis,
+        "scan.topic-partition-discovery.interval": f"{options.discovery_interval_ms} ms",
+        "scan.check.duplicated.group.id": str(options.check_duplicated_group).lower(),
+    }
+    read = {name: str(value) for name, value in given.items() if value is not None}
+    return spark.readStream.format("millrace").options(**client_options(options), **read).load()
+
+
+def newest_messages(options: KafkaSourceOptions) -> Mapping[str, Sequence[SampledMessage]]:
+    """Read the newest messages of each partition, by topic.
+
+    Raises:
+        ClientError: A topic does not exist, or the brokers refused.
+    """
+    if not options.prefetched_records:
+        return {}
+    parser = OptionParser("source", client_options(options))
+    client = take_client_properties(parser)
+    parser.finish()
+    topics = Topics(client)
+    names: Sequence[str] = options.topics
+    if options.topic_pattern is not None:
+        matches = java_pattern(options.topic_pattern).fullmatch
+        names = [name for name in topics.names() if matches(name)]
+    return topics.newest(names, options.prefetched_records)
+
+
+def client_options(options: KafkaSourceOptions) -> dict[str, str]:
+    """Return the options of the data source that configure the Kafka client."""
+    group = {} if options.group_id is None else {"properties.group.id": options.group_id}
+    servers = {"properties.bootstrap.servers": options.bootstrap_servers}
+    return {
+        **servers,
+        **group,
+        **{f"properties.{name.removeprefix('properties.')}": value for name, value in options.properties},
+    }
+
+
+def _format_options(options: KafkaSourceOptions) -> FormatOptions:
+    if options.value_format == "debezium-json":
+        return DebeziumInferenceOptions(
+            ignore_parse_errors=options.debezium_ignore_parse_errors,
+            primitive_as_string=options.debezium_primitive_as_string,
+            schema_include=options.debezium_schema_include,
+        )
+    if options.value_format == "canal-json":
+        return CanalInferenceOptions(
+            ignore_parse_errors=options.canal_ignore_parse_errors,
+            primitive_as_string=options.canal_primitive_as_string,
+            database_include=options.canal_database_include,
+            table_include=options.canal_table_include,
+            strategy=options.canal_strategy,
+            timestamp_as_datetime=options.canal_timestamp_as_datetime,
+            tinyint1_as_boolean=options.canal_tinyint1_as_boolean,
+        )
+    return JsonInferenceOptions(
+        ignore_parse_errors=options.json_ignore_parse_errors,
+        timestamp_format=options.json_timestamp_format,
+        primitive_as_string=options.json_primitive_as_string,
+        flatten=options.json_flatten,
+        fixed_types=options.json_fixed_types,
+        table_fields=options.json_table_fields,
+    )

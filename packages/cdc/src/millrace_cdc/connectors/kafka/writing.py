@@ -1,0 +1,79 @@
+"""Write the changes of a micro-batch to topics, in one job for all tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from millrace.contracts import ChangeBatch
+from millrace.errors import SchemaError
+from millrace_cdc.connectors.kafka.encoder import RECORD_COLUMNS, EncoderSettings, RecordEncoder
+from millrace_cdc.connectors.kafka.messages import MessageSettings
+from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
+from millrace_cdc.routing.patterns import RoutePattern
+from millrace_cdc.runtime.projection import table_id
+
+
+class TopicChooser:
+    """Choose the topic of a table.
+
+    Args:
+        options: The sink's options.
+    """
+
+    def __init__(self, options: KafkaSinkOptions) -> None:
+        self._topic = options.topic
+        self._mapping = [(RoutePattern(pattern), topic) for pattern, topic in options.topic_mapping]
+
+    def topic_of(self, table: str) -> str:
+        """Return the topic of a table: the first that its id is mapped to, or else that of its own name."""
+        if self._topic is not None:
+            return self._topic
+        id_ = table_id(table)
+        return next((topic for pattern, topic in self._mapping if pattern.match(id_)), table)
+
+
+def write_changes(batch: ChangeBatch, options: KafkaSinkOptions, topics: TopicChooser) -> None:
+    """Write the changes of a micro-batch.
+
+    Raises:
+        SchemaError: Its rows cannot be written as the options say.
+    """
+    if options.partition_strategy == "hash-by-key":
+        _check_keys(batch)
+    settings = EncoderSettings(
+        MessageSettings(
+            "canal-json" if options.value_format == "canal-json" else "debezium-json",
+            options.key_format or "json",
+            options.debezium_include_schema,
+            options.debezium_full_table_id,
+        ),
+        options.partition_strategy == "all-to-zero",
+        {table: topics.topic_of(table) for table in batch.tables},
+    )
+    tables = dict(batch.tables)
+    records = batch.map(lambda changes: RecordEncoder(settings, tables).encode(changes), RECORD_COLUMNS)
+    records.write.format("millrace").options(**_write_options(options)).mode("append").save()
+
+
+def _write_options(options: KafkaSinkOptions) -> dict[str, str]:
+    prefix = options.transactional_id_prefix
+    return {
+        "properties.bootstrap.servers": options.bootstrap_servers,
+        **{f"properties.{name.removeprefix('properties.')}": value for name, value in options.properties},
+        "sink.delivery-guarantee": options.delivery_guarantee,
+        **({} if prefix is None else {"sink.transactional-id-prefix": prefix}),
+    }
+
+
+def _check_keys(batch: ChangeBatch) -> None:
+    without = [name for name, table in batch.tables.items() if not table.primary_key]
+    if without:
+        raise SchemaError(
+            f"'partition.strategy: hash-by-key' needs a primary key, and {_names(without)} none: give it by "
+            f"'primary-keys' of a transform"
+        )
+
+
+def _names(tables: Iterable[str]) -> str:
+    names = ", ".join(map(repr, tables))
+    return f"table {names} has" if "," not in names else f"tables {names} have"

@@ -1,0 +1,318 @@
+"""Parse messages into changes of tables, on the executors: columns in, columns out.
+
+The rows of a change keep the JSON that they had; conversion to a table's columns comes later, when these are known. A
+task ends with one more record, its report: what it has found of tables.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+import pyarrow as pa
+
+from millrace.errors import MalformedMessageError, MessageError, SchemaError
+from millrace_catalog.evolution import SchemaTracker
+from millrace_catalog.inference import CanalReader, DebeziumReader, JsonReader, Observation, Position
+from millrace_catalog.inference.observation import TableChange
+from millrace_catalog.inference.options import FormatOptions
+from millrace_catalog.types import Column, DataType, Schema, parse_schema
+
+MESSAGE_COLUMNS = "topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, value BINARY"
+"""The columns of the source that a parser reads."""
+
+CHANGE_COLUMNS = (
+    "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
+    "timestamp TIMESTAMP, report BINARY"
+)
+"""The columns of a parser's result; in a report, all but the last are NULL."""
+
+_CHANGE_SCHEMA = pa.schema(
+    [
+        ("table", pa.string()),
+        ("operation", pa.string()),
+        ("before", pa.binary()),
+        ("after", pa.binary()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("us", "UTC")),
+        ("report", pa.binary()),
+    ]
+)
+_READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
+    "debezium-json": DebeziumReader,
+    "canal-json": CanalReader,
+    "json": JsonReader,
+}
+FORMATS = tuple(_READERS)
+"""Formats of messages that can be parsed."""
+
+_SHOWN_BYTES = 120
+_encode = msgspec.json.Encoder().encode
+
+
+class ChangeReader(Protocol):
+    """Reader of one topic's messages."""
+
+    def parse(self, payload: bytes | None) -> TableChange | None:
+        """Parse the change of a message; None when it has no rows."""
+
+    def columns_of(self, change: TableChange) -> dict[str, DataType]:
+        """Infer the columns of a change's rows."""
+
+
+class Place(NamedTuple):
+    """The place of a message, by which messages are ordered."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"topic {self.topic!r}, partition {self.partition}, offset {self.offset}"
+
+
+class KnownTable(NamedTuple):
+    """A table as it was before a micro-batch.
+
+    Attributes:
+        columns: Its columns, as SQL.
+        primary_key: The columns of its primary key.
+    """
+
+    columns: str
+    primary_key: tuple[str, ...]
+
+
+class RequiredColumns(NamedTuple):
+    """A message that a table's columns must change for.
+
+    Attributes:
+        place: The place of the message.
+        columns: Its columns, as SQL.
+        primary_key: The primary key that it names.
+    """
+
+    place: Place
+    columns: str
+    primary_key: tuple[str, ...] | None
+
+
+@dataclass
+class TableReport:
+    """The findings of a task about one table.
+
+    Attributes:
+        rows: The number of rows.
+        required: The messages that its columns must change for, in their order.
+        newest: The newest timestamp of its messages.
+    """
+
+    rows: int = 0
+    required: list[RequiredColumns] = field(default_factory=list)
+    newest: datetime | None = None
+
+
+@dataclass
+class TaskReport:
+    """The findings of a task.
+
+    Attributes:
+        tables: Of each table.
+        malformed: The number of malformed messages that were skipped.
+    """
+
+    tables: dict[str, TableReport] = field(default_factory=dict)
+    malformed: int = 0
+
+
+@dataclass(frozen=True)
+class ParserSettings:
+    """Settings of a parser; plain data that travels to executors.
+
+    Attributes:
+        format: The format of messages.
+        options: Its options.
+        strategy: ``continuous``, or ``static`` for tables that keep their first columns.
+        max_columns: Maximum number of columns of a table.
+        skips_malformed: Whether malformed messages are skipped and counted.
+    """
+
+    format: str
+    options: FormatOptions
+    strategy: Literal["continuous", "static"] = "continuous"
+    max_columns: int = 2_000
+    skips_malformed: bool = False
+
+    def reader(self, topic: str) -> ChangeReader:
+        """Make a reader of a topic's messages."""
+        return _READERS[self.format](topic, self.options)
+
+
+class ChangeParser:
+    """Parse the messages of one task.
+
+    Args:
+        settings: The settings.
+        tables: The tables as they were before, by id.
+    """
+
+    def __init__(self, settings: ParserSettings, tables: Mapping[str, KnownTable]) -> None:
+        self._settings = settings
+        self._tables = tables
+        self._readers: dict[str, ChangeReader] = {}
+        self._trackers: dict[str, SchemaTracker] = {}
+        self.report = TaskReport()
+
+    def parse(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the changes of messages, with the columns of `CHANGE_COLUMNS`, and the task's report at the end."""
+        for batch in batches:
+            yield self._parse_batch(batch)
+        if self.report.tables or self.report.malformed:
+            report = pa.array([pickle.dumps(self.report)], pa.binary())
+            nulls = [pa.nulls(1, each.type) for each in _CHANGE_SCHEMA][:-1]
+            yield pa.record_batch([*nulls, report], _CHANGE_SCHEMA)
+
+    def _parse_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        rows: list[int] = []
+        tables: list[str] = []
+        operations: list[str] = []
+        befores: list[bytes | None] = []
+        afters: list[bytes | None] = []
+        topics, partitions, offsets = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset"))
+        values = batch.column("value").to_numpy(zero_copy_only=False).tolist()
+        last: dict[str, int] = {}
+        for index, value in enumerate(values):
+            change = self.change(Place(topics[index], partitions[index], offsets[index]), value)
+            if change is None:
+                continue
+            last[change.table] = index
+            for before, after in change.rows:
+                rows.append(index)
+                tables.append(change.table)
+                operations.append(change.operation)
+                befores.append(None if before is None else _encode(before))
+                afters.append(None if after is None else _encode(after))
+        self._see_times(batch, last)
+        taken = batch.take(pa.array(rows, pa.int64()))
+        columns = [
+            pa.array(tables, pa.string()),
+            pa.array(operations, pa.string()),
+            pa.array(befores, pa.binary()),
+            pa.array(afters, pa.binary()),
+            *(taken.column(name).cast(_CHANGE_SCHEMA.field(name).type) for name in _CHANGE_SCHEMA.names[4:8]),
+            pa.nulls(len(rows), pa.binary()),
+        ]
+        return pa.record_batch(columns, _CHANGE_SCHEMA)
+
+    def change(self, place: Place, value: bytes | None) -> TableChange | None:
+        """Parse one message, and note what its table's columns need; None when it has no rows.
+
+        Raises:
+            MessageError: It is malformed, and such messages are not skipped.
+            SchemaError: Its table cannot change as it needs.
+        """
+        reader = self._readers.get(place.topic)
+        if reader is None:
+            reader = self._readers[place.topic] = self._settings.reader(place.topic)
+        try:
+            change = reader.parse(value)
+            if change is None:
+                return None
+            check_images(change)
+            columns = reader.columns_of(change)
+        except MalformedMessageError as error:
+            if self._settings.options.ignore_parse_errors:
+                return None
+            if not self._settings.skips_malformed:
+                raise malformed_message(self._settings.format, place, str(error), value) from error
+            self.report.malformed += 1
+            return None
+        self._note(place, change, columns)
+        return change
+
+    def _note(self, place: Place, change: TableChange, columns: dict[str, DataType]) -> None:
+        report = self.report.tables.get(change.table)
+        if report is None:
+            report = self.report.tables[change.table] = TableReport()
+            self._trackers[change.table] = self._tracker(change.table)
+        report.rows += len(change.rows)
+        observation = Observation(change.table, columns, change.primary_key)
+        try:
+            changes = self._trackers[change.table].observe(observation, Position(place.partition, place.offset))
+        except SchemaError as error:
+            raise SchemaError(f"topic {place.topic!r}: {error}") from None
+        if changes:
+            report.required.append(RequiredColumns(place, _to_sql(columns), change.primary_key))
+
+    def _tracker(self, table: str) -> SchemaTracker:
+        tracker = SchemaTracker(table, self._settings.strategy, self._settings.max_columns)
+        known = self._tables.get(table)
+        if known is not None:
+            tracker.create(columns_of(known), known.primary_key)
+        return tracker
+
+    def _see_times(self, batch: pa.RecordBatch, last: Mapping[str, int]) -> None:
+        times = batch.column("timestamp")
+        for table, index in last.items():
+            time, report = times[index].as_py(), self.report.tables[table]
+            if time is not None and (report.newest is None or time > report.newest):
+                report.newest = time
+
+
+def parse_stage(
+    settings: ParserSettings, tables: Mapping[str, KnownTable]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return the function of a task, for mapInArrow."""
+    return lambda batches: ChangeParser(settings, tables).parse(batches)
+
+
+def read_report(payload: bytes) -> TaskReport:
+    """Read the report of a task, which an executor of the same query has written."""
+    report: TaskReport = pickle.loads(payload)  # noqa: S301
+    return report
+
+
+def check_images(change: TableChange) -> None:
+    """Refuse a change that lacks a row that its operation needs, as Flink's formats do.
+
+    Raises:
+        MalformedMessageError: It does.
+    """
+    for before, after in change.rows:
+        if after is None and change.operation != "d":
+            raise MalformedMessageError("it is null, though the operation writes a row", "after")
+        if before is None and change.operation != "c":
+            raise MalformedMessageError(
+                "it is null, though the operation changes an old row: the database does not send it. In Postgres, run "
+                "ALTER TABLE ... REPLICA IDENTITY FULL",
+                "before",
+            )
+
+
+def malformed_message(format_: str, place: Place, reason: str, payload: bytes | None) -> MessageError:
+    """Make the error of a malformed message that ends a pipeline."""
+    return MessageError(
+        f"malformed message in {place}: {reason}. It begins with {(payload or b'')[:_SHOWN_BYTES]!r}. Set "
+        f"'{format_}.ignore-parse-errors' or 'ingestion.ignore-errors' of the source to true to go on without such "
+        f"messages"
+    )
+
+
+def columns_of(table: KnownTable) -> Schema:
+    """Return the columns of a table."""
+    return _parse_columns(table.columns)
+
+
+# A worker parses the columns of a table once; the cache of parse_schema is small for a pipeline's many tables
+_parse_columns = functools.lru_cache(maxsize=4096)(parse_schema)
+
+
+def _to_sql(columns: Mapping[str, DataType]) -> str:
+    return str(Schema(tuple(Column(name, type_) for name, type_ in columns.items())))

@@ -1,0 +1,85 @@
+"""Convert the rows of changes to the columns of the sink's tables, on the executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from millrace.errors import MalformedMessageError, MessageError
+from millrace_cdc.runtime.change_parser import KnownTable, columns_of
+from millrace_cdc.runtime.row_values import row_converter
+
+_PLACE = ("topic", "partition", "offset", "timestamp")
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+
+
+class _Target(NamedTuple):
+    table: str
+    convert: Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+class ChangeConverter:
+    """Convert the changes of one task, and hand each to all tables that it is routed to.
+
+    Args:
+        routes: By id of a source's table, those of the sink's tables that its rows go to.
+        tables: The sink's tables.
+    """
+
+    def __init__(self, routes: Mapping[str, tuple[str, ...]], tables: Mapping[str, KnownTable]) -> None:
+        self._routes = routes
+        self._tables = tables
+        self._targets: dict[str, tuple[_Target, ...]] = {}
+
+    def convert(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield converted changes, in the changes' order."""
+        return map(self._convert_batch, batches)
+
+    def _convert_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        rows: list[int] = []
+        targets: list[str] = []
+        old_rows: list[bytes | None] = []
+        new_rows: list[bytes | None] = []
+        befores, afters = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
+        tables = batch.column("table").to_pylist()
+        for index, (table, before, after) in enumerate(zip(tables, befores, afters, strict=True)):
+            for target, convert in self._targets.get(table) or self._open(table):
+                try:
+                    old = None if before is None else _encode(convert(_decode(before)))
+                    new = None if after is None else _encode(convert(_decode(after)))
+                except MalformedMessageError as error:
+                    raise MessageError(_misfit(batch, index, table, target, error)) from error
+                rows.append(index)
+                targets.append(target)
+                old_rows.append(old)
+                new_rows.append(new)
+        taken = batch.take(pa.array(rows, pa.int64()))
+        return pa.record_batch(
+            {
+                "table": pa.array(targets, pa.string()),
+                "operation": taken.column("operation"),
+                "before": pa.array(old_rows, pa.binary()),
+                "after": pa.array(new_rows, pa.binary()),
+                **{name: taken.column(name) for name in _PLACE},
+            }
+        )
+
+    def _open(self, table: str) -> tuple[_Target, ...]:
+        targets = tuple(
+            _Target(target, row_converter(columns_of(self._tables[target]))) for target in self._routes.get(table, ())
+        )
+        self._targets[table] = targets
+        return targets
+
+
+def _misfit(batch: pa.RecordBatch, index: int, table: str, target: str, error: MalformedMessageError) -> str:
+    topic, partition, offset = (batch.column(name)[index].as_py() for name in ("topic", "partition", "offset"))
+    return (
+        f"message in topic {topic!r}, partition {partition}, offset {offset}: a row of table {table!r} does not fit "
+        f"table {target!r} of the sink: {error}. Let the sink's table follow ('schema.change.behavior' = evolve), or "
+        f"leave the column out"
+    )

@@ -1,0 +1,73 @@
+"""The changes of a micro-batch as a sink gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as fn
+
+from millrace.contracts import CHANGE_BATCH_COLUMNS, ChangeBatch, PipelineTable
+from millrace_cdc.runtime.conversion import ChangeConverter
+from millrace_cdc.runtime.json_rows import row_struct
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from millrace_cdc.runtime.change_parser import KnownTable
+
+_PLACE = ("topic", "partition", "offset", "timestamp")
+
+
+class ConvertedChanges(ChangeBatch):
+    """The changes of a micro-batch, converted to the columns of the sink's tables in the same pass that maps them.
+
+    Args:
+        batch: The number of the micro-batch.
+        changes: Changes as the parser yields them.
+        routes: By id of a source's table, those of the sink's tables that its rows go to.
+        columns: The sink's tables for executors.
+        tables: The sink's tables.
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        changes: DataFrame,
+        routes: Mapping[str, tuple[str, ...]],
+        columns: Mapping[str, KnownTable],
+        tables: Mapping[str, PipelineTable],
+    ) -> None:
+        self.id = batch
+        self.tables = tables
+        self._changes = changes
+        self._routes = routes
+        self._columns = columns
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of the micro-batch."""
+        return self._changes.sparkSession
+
+    def map(self, function: Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]], columns: str) -> DataFrame:
+        """Map the changes of all tables: see `ChangeBatch.map`."""
+        return self._map(function, columns, self._routes)
+
+    def rows(self, table: str) -> DataFrame:
+        """Return the changes of one table: see `ChangeBatch.rows`."""
+        routes = {source: (table,) for source, targets in self._routes.items() if table in targets}
+        changes = self._map(lambda batches: batches, CHANGE_BATCH_COLUMNS, routes)
+        schema = self.tables[table].schema
+        images = (row_struct(fn.col(name), schema).alias(name) for name in ("before", "after"))
+        return changes.select("operation", *images, *_PLACE)
+
+    def _map(
+        self,
+        function: Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]],
+        columns: str,
+        routes: Mapping[str, tuple[str, ...]],
+    ) -> DataFrame:
+        known = self._columns
+        rows = self._changes.where(fn.col("table").isin(list(routes))) if len(routes) == 1 else self._changes
+        return rows.mapInArrow(lambda batches: function(ChangeConverter(routes, known).convert(batches)), columns)

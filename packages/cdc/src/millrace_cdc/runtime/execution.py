@@ -1,0 +1,122 @@
+"""Run a pipeline as one streaming query for all of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from millrace.contracts import PipelineSink, SchemaChangeType
+from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
+from millrace_cdc.definitions.rules import RouteRule, TransformRule
+from millrace_cdc.routing.router import Router
+from millrace_cdc.runtime.initial_state import initial_state
+from millrace_cdc.runtime.micro_batch import MicroBatches, PipelineProgress
+from millrace_cdc.runtime.planning import TablePlanner
+from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.source import MessageSource
+from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.transforms import Transforms
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+
+@dataclass(frozen=True)
+class PipelineJob:
+    """A pipeline, ready to run.
+
+    Attributes:
+        source: The source.
+        sink: The sink.
+        routes: The routes, in order.
+        transforms: The transforms, in order.
+        route_mode: Whether a table takes all routes that match it, or the first one.
+        behavior: ``schema.change.behavior``.
+        accepted: The types of schema changes that the sink gets.
+        name: The name of the query.
+    """
+
+    source: MessageSource
+    sink: PipelineSink
+    accepted: frozenset[SchemaChangeType]
+    routes: Sequence[RouteRule] = ()
+    transforms: Sequence[TransformRule] = ()
+    route_mode: RouteMode = "ALL_MATCH"
+    behavior: SchemaChangeBehavior = "lenient"
+    name: str | None = None
+
+
+class RunningPipeline:
+    """A pipeline that runs.
+
+    Attributes:
+        query: Its streaming query.
+    """
+
+    def __init__(self, query: StreamingQuery, batches: MicroBatches) -> None:
+        self.query = query
+        self._batches = batches
+
+    @property
+    def progress(self) -> PipelineProgress:
+        """Its progress since this start."""
+        return self._batches.progress
+
+    def await_termination(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended, at most some seconds; return whether it has.
+
+        Raises:
+            StreamingQueryException: It has failed.
+        """
+        return bool(self.query.awaitTermination() or True) if timeout is None else self.query.awaitTermination(timeout)
+
+    def stop(self) -> None:
+        """Stop it. A micro-batch under way is repeated at the next start."""
+        self.query.stop()
+
+
+def start_pipeline(
+    job: PipelineJob,
+    spark: SparkSession,
+    checkpoint_location: str,
+    *,
+    once: bool = False,
+    interval: str | None = None,
+) -> RunningPipeline:
+    """Start a pipeline.
+
+    Args:
+        job: The pipeline.
+        spark: A classic session.
+        checkpoint_location: Location of its checkpoint, in any of Hadoop's file systems.
+        once: Whether to end with the messages that there are now.
+        interval: How often to look for messages, such as ``10 seconds``. By default at once.
+
+    Raises:
+        MillraceError: Options or schemas do not allow it, or Kafka cannot be reached.
+    """
+    # A repeated micro-batch must have the same tasks, for which exactly-once asks
+    session = spark.newSession()
+    session.conf.set("spark.sql.adaptive.enabled", "false")
+    session.conf.set("spark.sql.adaptive.streaming.stateless.enabled", "false")
+    parser = job.source.parser_settings
+    transforms = Transforms(session)
+    planner = TablePlanner(Router(job.routes, job.route_mode), job.transforms, transforms)
+    settings = EvolutionSettings(
+        job.behavior, job.accepted, job.sink.capabilities.schema_changes, parser.strategy, parser.max_columns
+    )
+    store = StateStore(session, checkpoint_location)
+    if store.load_initial() is None:
+        store.save_initial(initial_state(job.source, SchemaEvolution(settings, planner)).to_text())
+    batches = MicroBatches(parser, planner, settings, job.sink, store, transforms, job.source.tolerated_messages)
+    writer = job.source.read(session).writeStream.foreachBatch(batches.process)
+    writer = writer.option("checkpointLocation", checkpoint_location)
+    if job.name is not None:
+        writer = writer.queryName(job.name)
+    if once:
+        writer = writer.trigger(availableNow=True)
+    elif interval is not None:
+        writer = writer.trigger(processingTime=interval)
+    return RunningPipeline(writer.start(), batches)

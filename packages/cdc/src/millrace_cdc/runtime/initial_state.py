@@ -1,0 +1,34 @@
+"""The schemas of a pipeline before its first micro-batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from millrace_catalog.evolution import SchemaTracker
+from millrace_cdc.runtime.change_parser import ChangeParser, Place
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
+from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.source import MessageSource
+
+
+def initial_state(source: MessageSource, evolution: SchemaEvolution) -> SchemaState:
+    """Return the tables that options give, and those of the newest messages of each partition.
+
+    Raises:
+        MessageError: A message is malformed, and such messages are not skipped.
+        SchemaError: Messages of a table do not go together, or a rule does not fit it.
+    """
+    state = SchemaState()
+    settings = source.parser_settings
+    for name, (schema, primary_key) in source.initial_schemas.items():
+        tracker = state.sources[name] = SchemaTracker(name, settings.strategy, settings.max_columns)
+        tracker.create(schema, primary_key)
+        evolution.derive(state, name, set())
+    # The messages that a static strategy reads beforehand make the schema together
+    continuous = replace(settings, strategy="continuous")
+    parser = ChangeParser(continuous, TableTexts().of(state.sources))
+    for topic, messages in source.newest_messages().items():
+        for message in messages:
+            parser.change(Place(topic, message.partition, message.offset), message.value)
+    parser.report.malformed = 0  # They come again
+    return evolution.evolve(state, [parser.report], initial=True)

@@ -1,0 +1,82 @@
+"""Rows as JSON objects, read by Spark: the texts of a `ChangeConverter` as structs of typed columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as fn
+from pyspark.sql import types as sql
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_AS_TEXT = (sql.DateType, sql.TimestampNTZType, sql.TimestampType, sql.TimeType, sql.BinaryType, sql.DecimalType)
+"""Types that JSON has no values of; a DECIMAL is a number, and its text keeps all digits."""
+
+
+def row_struct(row: Column, schema: sql.StructType) -> Column:
+    """Return a struct of a row's columns; NULL where there is no row.
+
+    Args:
+        row: The row, as JSON in bytes.
+        schema: The columns.
+    """
+    parsed = fn.from_json(row.cast("string"), _read_struct(schema))
+    # Names may have dots
+    columns = [_typed(parsed.getField(each.name), each.dataType).alias(each.name) for each in schema]
+    return fn.when(row.isNotNull(), fn.struct(*columns))
+
+
+def _read_struct(schema: sql.StructType) -> sql.StructType:
+    return sql.StructType([sql.StructField(each.name, _read_type(each.dataType)) for each in schema])
+
+
+def _read_type(type_: sql.DataType) -> sql.DataType:
+    """Return the type to read a value as, of which `_typed` makes the one that is meant."""
+    if isinstance(type_, sql.ArrayType):
+        return sql.ArrayType(_read_type(type_.elementType))
+    if isinstance(type_, sql.MapType):
+        return sql.MapType(sql.StringType(), _read_type(type_.valueType))
+    if isinstance(type_, sql.StructType):
+        return _read_struct(type_)
+    return sql.StringType() if isinstance(type_, _AS_TEXT) else type_
+
+
+def _typed(value: Column, type_: sql.DataType) -> Column:
+    if _read_type(type_) == type_:
+        return value
+    if isinstance(type_, sql.ArrayType):
+        return fn.transform(value, lambda element: _typed(element, type_.elementType))
+    if isinstance(type_, sql.MapType):
+        values = fn.transform_values(value, lambda _, inner: _typed(inner, type_.valueType))
+        return fn.transform_keys(values, lambda key, _: _typed(key, type_.keyType))
+    if isinstance(type_, sql.StructType):
+        fields = [_typed(value.getField(each.name), each.dataType).alias(each.name) for each in type_]
+        return fn.when(value.isNotNull(), fn.struct(*fields))
+    return fn.unbase64(value) if isinstance(type_, sql.BinaryType) else value.cast(type_)
+
+
+def row_json(row: Column, schema: sql.StructType) -> Column:
+    """Return the JSON, in bytes, of a struct: the reverse of `row_struct`."""
+    columns = [_as_json(row.getField(each.name), each.dataType).alias(each.name) for each in schema]
+    text = fn.to_json(fn.struct(*columns), {"ignoreNullFields": "false"})
+    return fn.when(row.isNotNull(), text.cast("binary"))
+
+
+def _as_json(value: Column, type_: sql.DataType) -> Column:
+    if isinstance(type_, sql.ArrayType):
+        return fn.transform(value, lambda element: _as_json(element, type_.elementType))
+    if isinstance(type_, sql.MapType):
+        values = fn.transform_values(value, lambda _, inner: _as_json(inner, type_.valueType))
+        return fn.transform_keys(values, lambda key, _: key.cast("string"))
+    if isinstance(type_, sql.StructType):
+        fields = [_as_json(value.getField(each.name), each.dataType).alias(each.name) for each in type_]
+        return fn.when(value.isNotNull(), fn.struct(*fields))
+    if isinstance(type_, sql.TimestampType):
+        # In UTC, whatever the session's time zone
+        seconds = (fn.unix_micros(value) / fn.lit(1_000_000).cast("decimal(7, 0)")).cast("decimal(18, 6)")
+        moment = fn.lit("1970-01-01").cast("timestamp_ntz") + fn.make_dt_interval(secs=seconds)
+        return fn.concat(moment.cast("string"), fn.lit("Z"))
+    if isinstance(type_, sql.BinaryType):
+        return fn.base64(value)
+    return value.cast("string") if isinstance(type_, _AS_TEXT) and not isinstance(type_, sql.DecimalType) else value

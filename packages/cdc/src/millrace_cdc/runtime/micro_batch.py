@@ -1,0 +1,220 @@
+"""One micro-batch of a pipeline, on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from millrace.contracts import PipelineSchemaChange, PipelineSink, PipelineTable
+from millrace.errors import MessageError
+from millrace_catalog.evolution import CreateTable, SchemaTracker, apply_change
+from millrace_catalog.types import Schema
+from millrace_catalog.types.spark import to_spark_schema
+from millrace_cdc.runtime.change_parser import (
+    CHANGE_COLUMNS,
+    MESSAGE_COLUMNS,
+    ParserSettings,
+    TaskReport,
+    parse_stage,
+    read_report,
+)
+from millrace_cdc.runtime.converted_changes import ConvertedChanges
+from millrace_cdc.runtime.planning import TablePlanner
+from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution, change_type
+from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.transforms import Transforms
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_MESSAGE_COLUMNS = [column.split()[0] for column in MESSAGE_COLUMNS.split(", ")]
+
+
+@dataclass
+class TableProgress:
+    """The progress of one of the source's tables since the start.
+
+    Attributes:
+        rows: The number of its changes.
+        newest: The newest timestamp of its messages.
+        version: The number of its schema changes.
+    """
+
+    rows: int = 0
+    newest: datetime | None = None
+    version: int = 0
+
+
+@dataclass
+class PipelineProgress:
+    """The progress of a pipeline since its start.
+
+    Attributes:
+        tables: By id of a source's table.
+        schema_changes: The number of schema changes that the sink got.
+        malformed: The number of malformed messages that were skipped since the pipeline's first start.
+        batches: The number of micro-batches with messages.
+    """
+
+    tables: dict[str, TableProgress] = field(default_factory=dict)
+    schema_changes: int = 0
+    malformed: int = 0
+    batches: int = 0
+
+
+class MicroBatches:
+    """Bring micro-batches into a sink.
+
+    Args:
+        parser: Settings of the parser.
+        planner: Plans the sink's tables.
+        evolution: Settings of schema evolution.
+        sink: The sink.
+        store: Keeps the schemas.
+        transforms: Transforms rows.
+        tolerated: The number of malformed messages that are skipped; None for any.
+    """
+
+    def __init__(
+        self,
+        parser: ParserSettings,
+        planner: TablePlanner,
+        evolution: EvolutionSettings,
+        sink: PipelineSink,
+        store: StateStore,
+        transforms: Transforms,
+        tolerated: int | None,
+    ) -> None:
+        self._parser = parser
+        self._planner = planner
+        self._evolution = SchemaEvolution(evolution, planner)
+        self._settings = evolution
+        self._sink = sink
+        self._store = store
+        self._transforms = transforms
+        self._tolerated = tolerated
+        self._texts = TableTexts()
+        self._sink_texts = TableTexts()
+        self._state: SchemaState | None = None
+        self.progress = PipelineProgress()
+
+    def process(self, messages: DataFrame, batch: int) -> None:
+        """Bring one micro-batch into the sink; Spark calls it for each, and again for one that has failed.
+
+        Raises:
+            MillraceError: Messages, schemas or the sink do not allow it.
+        """
+        # 1. The schemas as the micro-batch before has left them
+        before = self._state_before(batch)
+        # 2. One job parses all messages, keeps their changes, and reports what tables need
+        tables = self._texts.of(before.sources)
+        parsed = messages.select(*_MESSAGE_COLUMNS).mapInArrow(parse_stage(self._parser, tables), CHANGE_COLUMNS)
+        parsed = parsed.persist()
+        try:
+            reports = [read_report(bytes(row.report)) for row in parsed.where("report IS NOT NULL").collect()]
+            # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
+            state = self._state_after(before, reports, batch)
+            self._check_malformed(state)
+            # 4. The sink's tables change before the rows that need it
+            changes = self._schema_changes(state)
+            if changes:
+                self._sink.apply(messages.sparkSession, changes)
+            # 5. The rows of all tables
+            self._write(parsed.where("report IS NULL").drop("report"), state, reports, batch)
+        finally:
+            parsed.unpersist()
+        self._state = state
+        self._count(state, reports, len(changes))
+
+    def _state_before(self, batch: int) -> SchemaState:
+        if self._state is not None:
+            return self._state.next_batch()
+        text = self._store.load_before(batch)
+        if text is not None:
+            return self._restore(text).next_batch()
+        # The sink has yet to hear of the tables of the beginning, or hears of them once more
+        initial = self._store.load_initial()
+        return SchemaState() if initial is None else self._restore(initial)
+
+    def _state_after(self, before: SchemaState, reports: Iterable[TaskReport], batch: int) -> SchemaState:
+        stored = self._store.load(batch)
+        if stored is not None:
+            return self._restore(stored)
+        after = self._evolution.evolve(before, reports)
+        if after.changes() or after.malformed != before.malformed or _differ(before, after):
+            self._store.save(batch, after.to_text())
+        return after
+
+    def _restore(self, text: str) -> SchemaState:
+        state = SchemaState.from_text(text, self._settings.max_columns, self._settings.strategy)
+        for table in state.sources:
+            self._planner.targets(table)
+        return state
+
+    def _check_malformed(self, state: SchemaState) -> None:
+        if self._tolerated is not None and state.malformed > self._tolerated:
+            raise MessageError(
+                f"{state.malformed} messages are malformed, more than 'ingestion.error-tolerance.max-count' allows "
+                f"({self._tolerated})"
+            )
+
+    def _schema_changes(self, state: SchemaState) -> list[PipelineSchemaChange]:
+        schemas: dict[str, Schema] = {}
+        changes = []
+        for change in state.changes():
+            tracker = state.sinks[change.table]
+            before = schemas.get(change.table)
+            if before is None:
+                before = Schema()
+                for earlier in tracker.changes()[: change.version - 1]:
+                    before = apply_change(before, earlier)
+            schemas[change.table] = apply_change(before, change)
+            columns = () if isinstance(change, CreateTable) else tuple(each.name for each in change.columns)
+            table = self._table(change.table, schemas[change.table], tracker)
+            changes.append(PipelineSchemaChange(change_type(change), table, columns, change.version))
+        return [change for change in changes if change.type in self._settings.accepted]
+
+    def _write(self, changes: DataFrame, state: SchemaState, reports: Iterable[TaskReport], batch: int) -> None:
+        routes = {
+            table: self._planner.targets(table)
+            for table in sorted({name for report in reports for name, found in report.tables.items() if found.rows})
+        }
+        if not routes:
+            return
+        names = list(dict.fromkeys(target for targets in routes.values() for target in targets))
+        tables = {name: self._table(name, state.sinks[name].schema, state.sinks[name]) for name in names}
+        columns = self._sink_texts.of(state.sinks, names)
+        transformed = self._transform(changes, state, routes)
+        self._sink.write(ConvertedChanges(batch, transformed, routes, columns, tables))
+
+    def _transform(self, changes: DataFrame, state: SchemaState, tables: Iterable[str]) -> DataFrame:
+        found = {name: self._planner.projection(name, state.sources[name].schema) for name in tables}
+        projections = {name: projection for name, projection in found.items() if projection is not None}
+        return self._transforms.apply(changes, self._texts.of(state.sources, projections), projections)
+
+    def _table(self, name: str, schema: Schema, tracker: SchemaTracker) -> PipelineTable:
+        layout = self._planner.layout(name)
+        return PipelineTable(name, to_spark_schema(schema), tracker.primary_key, layout.partition_keys, layout.options)
+
+    def _count(self, state: SchemaState, reports: Iterable[TaskReport], schema_changes: int) -> None:
+        progress = self.progress
+        progress.malformed = state.malformed
+        progress.schema_changes += schema_changes
+        seen: Mapping[str, object] = {}
+        for report in reports:
+            seen = report.tables
+            for name, found in report.tables.items():
+                table = progress.tables.setdefault(name, TableProgress())
+                table.rows += found.rows
+                table.version = state.sources[name].version
+                if found.newest is not None and (table.newest is None or found.newest > table.newest):
+                    table.newest = found.newest
+        progress.batches += bool(seen)
+
+
+def _differ(before: SchemaState, after: SchemaState) -> bool:
+    versions = {name: tracker.version for name, tracker in before.sources.items()}
+    return versions != {name: tracker.version for name, tracker in after.sources.items()}

@@ -1,0 +1,142 @@
+"""Convert the values of a row's JSON to the types of a table's columns.
+
+The result is JSON again, in which each type has one form: numbers and booleans as such, a DECIMAL as a number with all
+its digits, times as texts, bytes in base64, and what becomes STRING as its JSON text.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from millrace.errors import MalformedMessageError
+from millrace_catalog.types import Array, Column, DataType, Map, Row
+from millrace_catalog.types.identifiers import quote_name
+
+Convert = Callable[[Any], Any]
+
+_TRUE = {"true", "1"}
+_FALSE = {"false", "0"}
+_TIMES = {"DATE", "TIME", "TIMESTAMP", "TIMESTAMP_TZ"}
+_INTEGERS = {"TINYINT", "SMALLINT", "INT", "BIGINT"}
+_TEXTS = {"CHAR", "VARCHAR", "STRING"}
+
+_encode = msgspec.json.Encoder().encode
+
+
+def row_converter(columns: Iterable[Column]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return a function that converts a row to columns, in their order; those that the row lacks are NULL.
+
+    The function raises MalformedMessageError for a value that a column cannot hold.
+    """
+    converts = [(column.name, _converter(column.type), column.type) for column in columns]
+
+    def convert_row(row: Mapping[str, Any]) -> dict[str, Any]:
+        get = row.get
+        converted: dict[str, Any] = {}
+        for name, convert, type_ in converts:
+            value = get(name)
+            if value is not None:
+                try:
+                    value = convert(value)
+                except (ValueError, TypeError, ArithmeticError):
+                    raise MalformedMessageError(f"expected {type_}, found {value!r}", quote_name(name)) from None
+            converted[name] = value
+        return converted
+
+    return convert_row
+
+
+@functools.lru_cache(maxsize=4096)
+def _converter(type_: DataType) -> Convert:
+    """Return a function that converts a value other than null."""
+    if isinstance(type_, Array):
+        element = _or_null(_converter(type_.element))
+        return lambda values: [element(value) for value in _expect(values, list)]
+    if isinstance(type_, Map):
+        inner = _or_null(_converter(type_.value))
+        return lambda values: {name: inner(value) for name, value in _expect(values, dict).items()}
+    if isinstance(type_, Row):
+        fields = row_converter(type_.fields)
+        return lambda value: fields(_expect(value, dict))
+    if type_.kind in _TEXTS:
+        return _to_text
+    if type_.kind in _INTEGERS:
+        return _to_integer
+    if type_.kind in _TIMES:
+        return lambda value: _expect(value, str)
+    return _OTHERS[type_.kind]
+
+
+def _or_null(convert: Convert) -> Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+def _expect(value: Any, *types: type) -> Any:
+    if not isinstance(value, types):
+        raise TypeError
+    return value
+
+
+def _to_text(value: Any) -> str:
+    return value if type(value) is str else _encode(value).decode()
+
+
+def _to_integer(value: Any) -> int:
+    if type(value) is int:
+        return value
+    if isinstance(value, bool):
+        raise TypeError
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError
+    return int(value)
+
+
+def _to_boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    text = str(value).strip().lower()
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    return int(text) != 0
+
+
+def _to_float(value: Any) -> float:
+    return value if type(value) is float else float(_expect(value, str, int))
+
+
+def _to_decimal(value: Any) -> msgspec.Raw:
+    number = Decimal(value if isinstance(value, str | int) else repr(value))
+    if not number.is_finite():
+        raise ValueError
+    return msgspec.Raw(format(number, "f").encode())
+
+
+def _to_local_time(value: Any) -> str:
+    text: str = _expect(value, str)
+    # A TIMESTAMP that became a TIMESTAMP_LTZ has no time zone in its text
+    has_zone = text.endswith(("Z", "z")) or "+" in text[10:] or "-" in text[10:]
+    return text if has_zone else f"{text}Z"
+
+
+def _to_base64(value: Any) -> str:
+    base64.b64decode(_expect(value, str), validate=True)
+    return str(value)
+
+
+_OTHERS: dict[str, Convert] = {
+    "BOOLEAN": _to_boolean,
+    "FLOAT": _to_float,
+    "DOUBLE": _to_float,
+    "DECIMAL": _to_decimal,
+    "TIMESTAMP_LTZ": _to_local_time,
+    "BINARY": _to_base64,
+    "VARBINARY": _to_base64,
+    "VARIANT": lambda value: value,
+    "NULL": _to_text,
+}

@@ -1,0 +1,166 @@
+"""Merge what messages need into the schemas of a pipeline's tables, on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from millrace.contracts import SchemaChangeType
+from millrace.errors import SchemaError
+from millrace_catalog.evolution import AddColumns, AlterColumnTypes, CreateTable, SchemaChange, SchemaTracker
+from millrace_catalog.inference import Observation, Position
+from millrace_catalog.types import DataType, parse_schema
+from millrace_cdc.definitions.pipeline_options import SchemaChangeBehavior
+from millrace_cdc.runtime.change_parser import RequiredColumns, TaskReport
+from millrace_cdc.runtime.planning import TablePlan, TablePlanner
+from millrace_cdc.runtime.schema_state import SchemaState
+
+
+@dataclass(frozen=True)
+class EvolutionSettings:
+    """Settings of schema evolution.
+
+    Attributes:
+        behavior: ``schema.change.behavior`` of the pipeline.
+        accepted: The types of changes that the sink gets: included and not excluded.
+        supported: The types of changes that the sink can apply.
+        strategy: ``continuous``, or ``static`` for tables that keep their first columns.
+        max_columns: Maximum number of columns of a table.
+    """
+
+    behavior: SchemaChangeBehavior
+    accepted: frozenset[SchemaChangeType]
+    supported: frozenset[SchemaChangeType]
+    strategy: Literal["continuous", "static"] = "continuous"
+    max_columns: int = 2_000
+
+
+class SchemaEvolution:
+    """Evolve the schemas of a pipeline.
+
+    Args:
+        settings: The settings.
+        planner: Plans the sink's tables.
+    """
+
+    def __init__(self, settings: EvolutionSettings, planner: TablePlanner) -> None:
+        self._settings = settings
+        self._planner = planner
+        self._limit = settings.max_columns
+
+    def evolve(self, state: SchemaState, reports: Iterable[TaskReport], *, initial: bool = False) -> SchemaState:
+        """Return the state after a micro-batch; ``state`` stays what it is.
+
+        Args:
+            state: The state before the micro-batch.
+            reports: The reports of the micro-batch's tasks.
+            initial: Whether these are the messages that make the first schemas, also with a static strategy.
+
+        Raises:
+            SchemaError: A table cannot change as messages need, or must not.
+        """
+        reports = tuple(reports)
+        required = [
+            (each.place, table, each)
+            for report in reports
+            for table, found in report.tables.items()
+            for each in found.required
+        ]
+        after = SchemaState(dict(state.sources), dict(state.sinks), state.applied)
+        after.malformed = state.malformed + sum(report.malformed for report in reports)
+        changed: dict[str, None] = {}
+        for place, table, each in sorted(required, key=lambda item: item[:2]):
+            if table not in changed:
+                changed[table] = None
+                after.sources[table] = _copy(
+                    state.sources.get(table), table, "continuous" if initial else self._settings.strategy, self._limit
+                )
+            try:
+                after.sources[table].observe(_observation(table, each), Position(place.partition, place.offset))
+            except SchemaError as error:
+                raise SchemaError(f"topic {place.topic!r}: {error}") from None
+        copied: set[str] = set()
+        for table in changed:
+            self.derive(after, table, copied)
+        return after
+
+    def derive(self, state: SchemaState, table: str, copied: set[str]) -> None:
+        """Change the sink's tables as one of the source's needs, in place.
+
+        Args:
+            state: The state.
+            table: The id of the source's table.
+            copied: The ids of the sink's tables that have been copied before a change.
+
+        Raises:
+            SchemaError: They cannot change so, or must not.
+        """
+        source = state.sources[table]
+        plan = self._planner.plan(table, source.schema, source.primary_key)
+        cause = source.changes()[-1].cause
+        for target in plan.targets:
+            if target not in copied:
+                copied.add(target)
+                state.sinks[target] = _copy(state.sinks.get(target), target, "continuous", self._limit)
+            self._derive_target(state.sinks[target], plan, cause)
+
+    def _derive_target(self, sink: SchemaTracker, plan: TablePlan, cause: Position | None) -> None:
+        settings = self._settings
+        if not sink.version:
+            sink.create(plan.columns, plan.primary_key or (), cause)
+            return
+        required = self._accepted_columns(plan.columns.types, sink.schema.types)
+        for change in sink.observe(Observation(sink.table, required, plan.primary_key), cause):
+            type_ = change_type(change)
+            if settings.behavior == "exception":
+                raise SchemaError(f"{_describe(change)}, and 'schema.change.behavior' is exception")
+            if type_ not in settings.supported:
+                raise SchemaError(
+                    f"{_describe(change)}, which the sink cannot apply ({type_}): set 'schema.change.behavior' to "
+                    f"lenient or try_evolve to go on without, or exclude it"
+                )
+
+    def _accepted_columns(
+        self, required: Mapping[str, DataType], current: Mapping[str, DataType]
+    ) -> dict[str, DataType]:
+        """Leave out what the pipeline must not change."""
+        settings = self._settings
+        refused = settings.behavior == "ignore"
+        tolerant = settings.behavior in ("lenient", "try_evolve")
+
+        def may(type_: SchemaChangeType) -> bool:
+            return not refused and type_ in settings.accepted and (not tolerant or type_ in settings.supported)
+
+        may_add, may_alter = may("add.column"), may("alter.column.type")
+        return {
+            name: type_ if may_alter else current.get(name, type_)
+            for name, type_ in required.items()
+            if may_add or name in current
+        }
+
+
+def _copy(
+    tracker: SchemaTracker | None, table: str, strategy: Literal["continuous", "static"], max_columns: int
+) -> SchemaTracker:
+    if tracker is None:
+        return SchemaTracker(table, strategy, max_columns)
+    return SchemaTracker.restore(tracker.state(), strategy, max_columns)
+
+
+def change_type(change: SchemaChange) -> SchemaChangeType:
+    """Return the type of a change."""
+    if isinstance(change, CreateTable):
+        return "create.table"
+    return "add.column" if isinstance(change, AddColumns) else "alter.column.type"
+
+
+def _observation(table: str, required: RequiredColumns) -> Observation:
+    return Observation(table, parse_schema(required.columns).types, required.primary_key)
+
+
+def _describe(change: SchemaChange) -> str:
+    if isinstance(change, AlterColumnTypes):
+        columns = ", ".join(f"{each.name} from {each.before} to {each.after}" for each in change.columns)
+        return f"table {change.table!r} must change types: {columns}"
+    return f"table {change.table!r} must get columns: {', '.join(map(str, change.columns))}"

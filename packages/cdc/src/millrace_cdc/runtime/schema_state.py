@@ -1,0 +1,103 @@
+"""The schemas of all tables of a pipeline, and their text form for the checkpoint.
+
+A pipeline knows the tables of its source, as messages have them, and those of its sink, as routes and transforms make
+them of the former. Both change only forwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from millrace.errors import StateError
+from millrace_catalog.evolution import SchemaChange, SchemaTracker
+from millrace_cdc.runtime.change_parser import KnownTable
+
+Strategy = Literal["continuous", "static"]
+_VERSION = 1
+
+
+@dataclass
+class SchemaState:
+    """The schemas of a pipeline's tables after a micro-batch.
+
+    Attributes:
+        sources: The tables of the source, by id.
+        sinks: The tables of the sink, by id.
+        applied: By id of a sink's table, the number of the last change before the micro-batch.
+        malformed: The number of malformed messages that were skipped since the pipeline's start.
+    """
+
+    sources: dict[str, SchemaTracker] = field(default_factory=dict)
+    sinks: dict[str, SchemaTracker] = field(default_factory=dict)
+    applied: dict[str, int] = field(default_factory=dict)
+    malformed: int = 0
+
+    def changes(self) -> tuple[SchemaChange, ...]:
+        """Return the changes of the sink's tables that this micro-batch brings, those of each table in order."""
+        found: Iterable[tuple[SchemaChange, ...]] = (
+            tracker.changes(self.applied.get(name, 0)) for name, tracker in self.sinks.items()
+        )
+        return tuple(change for changes in found for change in changes)
+
+    def next_batch(self) -> SchemaState:
+        """Return the state before the next micro-batch: all changes are applied."""
+        applied = {name: tracker.version for name, tracker in self.sinks.items()}
+        return SchemaState(self.sources, self.sinks, applied, self.malformed)
+
+    def to_text(self) -> str:
+        """Write the state as text, for `from_text`."""
+        content = {
+            "v": _VERSION,
+            "sources": [tracker.state() for tracker in self.sources.values()],
+            "sinks": [tracker.state() for tracker in self.sinks.values()],
+            "applied": self.applied,
+            "malformed": self.malformed,
+        }
+        return json.dumps(content, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str, max_columns: int, strategy: Strategy = "continuous") -> SchemaState:
+        """Read the text of `to_text`.
+
+        Raises:
+            StateError: It is another text, or that of a newer version.
+        """
+        try:
+            content = json.loads(text)
+            if content["v"] != _VERSION:
+                raise StateError(
+                    f"the schemas in the pipeline's checkpoint have version {content['v']}, and this millrace reads "
+                    f"version {_VERSION}: run the pipeline with the millrace that wrote it, or a newer one"
+                )
+            sources = [SchemaTracker.restore(state, strategy, max_columns) for state in content["sources"]]
+            sinks = [SchemaTracker.restore(state, "continuous", max_columns) for state in content["sinks"]]
+            return cls(_by_table(sources), _by_table(sinks), content["applied"], content["malformed"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise StateError(
+                f"the schemas in the pipeline's checkpoint cannot be read: {type(error).__name__}: {error}"
+            ) from error
+
+
+def _by_table(trackers: Iterable[SchemaTracker]) -> dict[str, SchemaTracker]:
+    return {tracker.table: tracker for tracker in trackers}
+
+
+class TableTexts:
+    """The tables of a state as executors get them; the text of a table is made again only when it changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[SchemaTracker, int, KnownTable]] = {}
+
+    def of(self, trackers: Mapping[str, SchemaTracker], names: Iterable[str] | None = None) -> dict[str, KnownTable]:
+        """Return some of the tables, by default all."""
+        return {name: self._table(name, trackers[name]) for name in (trackers if names is None else names)}
+
+    def _table(self, name: str, tracker: SchemaTracker) -> KnownTable:
+        known = self._known.get(name)
+        if known is None or known[0] is not tracker or known[1] != tracker.version:
+            known = tracker, tracker.version, KnownTable(str(tracker.schema), tracker.primary_key)
+            self._known[name] = known
+        return known[2]

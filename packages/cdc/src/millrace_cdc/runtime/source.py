@@ -1,0 +1,42 @@
+"""The seam to sources of messages: what the run-time asks of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from millrace.contracts import PipelineSource, SampledMessage
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from millrace_catalog.types import Schema
+    from millrace_cdc.runtime.change_parser import ParserSettings
+
+
+class MessageSource(PipelineSource):
+    """Base of sources whose tables are in messages of Kafka."""
+
+    @property
+    @abstractmethod
+    def parser_settings(self) -> ParserSettings:
+        """The settings of the parser of its messages."""
+
+    @property
+    @abstractmethod
+    def initial_schemas(self) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:
+        """The columns and primary keys of tables that the options give, by id."""
+
+    @abstractmethod
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return a stream of its messages, with at least the columns of `MESSAGE_COLUMNS`."""
+
+    @abstractmethod
+    def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
+        """Read the newest messages of each partition, by topic, for the first schemas of tables."""
+
+    @property
+    @abstractmethod
+    def tolerated_messages(self) -> int | None:
+        """The number of malformed messages that are skipped before one more ends the pipeline; None for any."""

@@ -1,0 +1,94 @@
+"""Schema changes and micro-batches, as sinks of pipelines get them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from millrace.contracts.pipeline import SchemaChangeType
+
+CHANGE_BATCH_COLUMNS = (
+    "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
+    "timestamp TIMESTAMP"
+)
+"""The columns of `ChangeBatch.changes`."""
+
+
+@dataclass(frozen=True)
+class PipelineTable:
+    """A table of a sink.
+
+    Attributes:
+        id: Its id, one to three names joined by ``.``.
+        schema: Its columns.
+        primary_key: The columns of its primary key; empty when it has none.
+        partition_keys: The columns that divide it into partitions.
+        options: Options for its creation.
+    """
+
+    id: str
+    schema: StructType
+    primary_key: tuple[str, ...] = ()
+    partition_keys: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PipelineSchemaChange:
+    """A schema change of one table.
+
+    Attributes:
+        type: Its type.
+        table: The table after it.
+        columns: The columns that are new, or whose types change; empty for the creation of a table.
+        version: Its number among the changes of the table, from 1.
+    """
+
+    type: SchemaChangeType
+    table: PipelineTable
+    columns: tuple[str, ...]
+    version: int
+
+
+class ChangeBatch(ABC):
+    """The changes of a micro-batch, of all tables.
+
+    Attributes:
+        id: The number of the micro-batch: repeated ones have the same, and the same changes.
+        tables: The tables that have changes, by id, with the columns that all rows have.
+    """
+
+    id: int
+    tables: Mapping[str, PipelineTable]
+
+    @property
+    @abstractmethod
+    def spark(self) -> SparkSession:
+        """The session of the micro-batch."""
+
+    @abstractmethod
+    def map(self, function: Callable[[Iterator[pa.RecordBatch]], Iterable[pa.RecordBatch]], columns: str) -> DataFrame:
+        """Map the changes of all tables on the executors.
+
+        Args:
+            function: From batches with the columns of `CHANGE_BATCH_COLUMNS` to others. ``operation`` is ``c``, ``u``
+                or ``d`` for an insertion, update or deletion; ``before`` and ``after`` are rows as JSON objects with
+                all columns of their table, in order: numbers and booleans as such, times as texts, bytes in base64;
+                NULL where the operation has no such row. Changes of a partition are in the order of their offsets.
+            columns: The result's columns, as Spark SQL.
+        """
+
+    @abstractmethod
+    def rows(self, table: str) -> DataFrame:
+        """Return the changes of one table, with typed rows.
+
+        Its columns are ``operation``, ``before`` and ``after``, structs of the table's columns, and ``topic``,
+        ``partition``, ``offset`` and ``timestamp`` of the message.
+        """

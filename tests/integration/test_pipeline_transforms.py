@@ -1,0 +1,119 @@
+"""Transforms of pipelines, by Spark's own expressions."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+
+import pytest
+
+from millrace.errors import SchemaError
+from millrace_catalog.types import parse_schema
+from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.runtime.change_parser import KnownTable
+from millrace_cdc.runtime.json_rows import row_json, row_struct
+from millrace_cdc.runtime.projection import projection_of
+from millrace_cdc.runtime.transforms import Transforms
+
+COLUMNS = "id BIGINT, name STRING, at TIMESTAMP_LTZ(3)"
+CHANGES = (
+    "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
+    "timestamp TIMESTAMP"
+)
+
+
+def transform(spark, rule: TransformRule, *changes, columns=COLUMNS):
+    """Transform changes of table shop.t between those of another; return operation, before and after of each."""
+    rows = [
+        (table, operation, *(None if each is None else json.dumps(each).encode() for each in images), "o", 0, n, None)
+        for n, (table, operation, *images) in enumerate(changes)
+    ]
+    transforms = Transforms(spark)
+    projection = projection_of(rule, parse_schema(columns))
+    after = transforms.columns("shop.t", parse_schema(columns), projection)
+    frame = spark.createDataFrame(rows, CHANGES)
+    result = transforms.apply(frame, {"shop.t": KnownTable(columns, ())}, {"shop.t": projection})
+    found = sorted(result.collect(), key=lambda row: row.offset)
+    images = [(each.before, each.after) for each in found]
+    return str(after), [
+        (row.operation, *(None if each is None else json.loads(bytes(each)) for each in pair))
+        for row, pair in zip(found, images, strict=True)
+    ]
+
+
+def test_columns_are_computed_and_typed_and_other_tables_stay_as_they_are(spark):
+    rule = TransformRule(
+        source_table="shop.t",
+        projection="*, upper(name) AS up, id * 2 AS twice, __table_name__ AS origin, __data_event_type__ AS kind",
+    )
+    old, new = {"id": 1, "name": "a", "at": "2024-05-06 07:08:09Z"}, {"id": 1, "name": "b"}
+    columns, changes = transform(spark, rule, ("shop.t", "u", old, new), ("x", "c", None, {"id": 5}))
+    assert columns == "id BIGINT, name STRING, at TIMESTAMP_LTZ(6), up STRING, twice BIGINT, origin STRING, kind STRING"
+    assert changes == [
+        (
+            "u",
+            old | {"at": "2024-05-06 07:08:09Z", "up": "A", "twice": 2, "origin": "t", "kind": "-U"},
+            {"id": 1, "name": "b", "at": None, "up": "B", "twice": 2, "origin": "t", "kind": "+U"},
+        ),
+        ("c", None, {"id": 5}),
+    ]
+
+
+def test_an_update_that_leaves_or_enters_a_filter_is_a_deletion_or_an_insertion(spark):
+    rule = TransformRule(source_table="shop.t", projection="id, id + 1 AS next", filter="next > 10")
+    small, large = {"id": 1}, {"id": 10}
+    changes = [("shop.t", "u", small, large), ("shop.t", "u", large, small), ("shop.t", "u", large, large)]
+    dropped = [("shop.t", "c", None, small), ("shop.t", "d", small, None), ("shop.t", "u", small, small)]
+    kept = {"id": 10, "next": 11}
+    assert transform(spark, rule, *changes, *dropped)[1] == [("c", None, kept), ("d", kept, None), ("u", kept, kept)]
+
+
+def test_a_soft_deletion_inserts_the_old_row(spark):
+    rule = TransformRule(
+        source_table="shop.t", projection="id, __data_event_type__ AS op_type", converter="SOFT_DELETE"
+    )
+    assert transform(spark, rule, ("shop.t", "d", {"id": 3}, None))[1] == [("c", None, {"id": 3, "op_type": "-D"})]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"projection": "id, nope"}, "transform of table 'shop.t': .*`nope`"),
+        ({"projection": "id, id + AS x"}, "transform of table 'shop.t': "),
+        ({"filter": "id"}, "transform of table 'shop.t': .*BOOLEAN"),
+        ({"projection": "id, 1 AS id"}, "expected each column once"),
+    ],
+)
+def test_an_expression_is_checked_against_the_tables_columns(spark, given, message):
+    with pytest.raises(SchemaError, match=message):
+        transform(spark, TransformRule(source_table="shop.t", **given))
+
+
+def test_typed_rows_are_the_json_that_they_were_read_from(spark):
+    columns = parse_schema(
+        "`a.b` BIGINT, d DATE, n DECIMAL(20, 6), t TIMESTAMP(6), z TIMESTAMP_LTZ(6), y BYTES, "
+        "l ARRAY<DATE>, r ROW<x TIMESTAMP_LTZ(6)>, m MAP<STRING, BYTES>"
+    )
+    from millrace_catalog.types.spark import to_spark_schema
+
+    row = {
+        "a.b": 1,
+        "d": "2024-02-29",
+        "n": 12345678901234.5,
+        "t": "2024-05-06 07:08:09.123456",
+        "z": "1969-12-31 23:59:58.5Z",
+        "y": "aGVsbG8=",
+        "l": ["2024-01-01", None],
+        "r": {"x": "2024-05-06 07:08:09Z"},
+        "m": {"k": "AA=="},
+    }
+    schema = to_spark_schema(columns)
+    frame = spark.createDataFrame([(json.dumps(row).encode(),), (None,)], "row BINARY")
+    typed = frame.select(row_struct(frame.row, schema).alias("typed"))
+    first, second = typed.select("typed", row_json(typed.typed, schema).alias("json")).collect()
+    assert (second.typed, second.json) == (None, None)
+    assert json.loads(bytes(first.json)) == row
+    assert first.typed.d == date(2024, 2, 29)
+    assert first.typed.t == datetime(2024, 5, 6, 7, 8, 9, 123456)
+    assert first.typed.z.astimezone(UTC) == datetime(1969, 12, 31, 23, 59, 58, 500000, UTC)
+    assert bytes(first.typed.y) == b"hello"

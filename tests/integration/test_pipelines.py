@@ -1,0 +1,228 @@
+"""Pipelines of change data on the real broker: messages of all tables in, messages or rows of their tables out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.errors import StreamingQueryException
+
+from millrace.contracts import SCHEMA_CHANGES, PipelineSink, SinkCapabilities
+from millrace.options.parser import OptionParser
+from millrace_cdc.connectors.kafka.sink import KafkaPipelineSink
+from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
+from millrace_cdc.definitions.rules import RouteRule, TransformRule
+from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
+from support.kafka import consume, produce
+
+CASES = Path(__file__).parents[3] / "shared" / "cases"
+ALL = frozenset(SCHEMA_CHANGES)
+BY_ID = TransformRule(source_table=r"\.*.\.*", primary_keys=("id",))
+
+
+def make(plugin, connection, **given):
+    parser = OptionParser("pipeline", {**connection, **given})
+    options = parser.take(plugin.Options)
+    parser.finish()
+    return plugin(options)
+
+
+def source_of(connection, *topics, **given):
+    given = {"topic": ";".join(topics), "scan.startup.mode": "earliest-offset", **given}
+    return make(KafkaPipelineSource, connection, **given)
+
+
+def run_once(spark, job, checkpoint):
+    running = start_pipeline(job, spark, str(checkpoint), once=True)
+    running.await_termination()
+    return running.progress
+
+
+def change(operation, table, before=None, after=None) -> dict:
+    content = {"before": before, "after": after, "op": operation, "source": {"db": "shop", "table": table}}
+    return {"value": json.dumps(content).encode()}
+
+
+def values(broker, topic) -> list[str]:
+    return [message.value().decode() for message in consume(broker.bootstrap_servers, topic)]
+
+
+class RecordingSink(PipelineSink):
+    """Keep schema changes and typed rows; fail once after a micro-batch was written, where asked to."""
+
+    def __init__(self, fail_at=None, changes=ALL):
+        super().__init__(None)
+        self.applied: list[tuple] = []
+        self.rows: list[tuple] = []
+        self.batches: list[int] = []
+        self._fail_at = fail_at
+        self._changes = changes
+
+    @property
+    def capabilities(self):
+        return SinkCapabilities(self._changes)
+
+    def apply(self, spark, changes):
+        self.applied += [(each.type, each.table.id, each.table.schema.simpleString(), each.columns) for each in changes]
+
+    def write(self, batch):
+        self.batches.append(batch.id)
+        for table in batch.tables:
+            for row in batch.rows(table).orderBy("partition", "offset").collect():
+                before, after = (None if each is None else tuple(each) for each in (row.before, row.after))
+                self.rows.append((batch.id, table, row.operation, before, after))
+        if self._fail_at == batch.id:
+            self._fail_at = None
+            raise RuntimeError("the sink fails after it has written")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "options"),
+    [
+        ("debezium-json", "mysql-schema-exclude.txt", {}),
+        ("debezium-json", "mysql-schema-include.txt", {"debezium-json.schema-include": "true"}),
+        ("canal-json", "data.txt", {}),
+        ("canal-json", "data.txt", {"canal-json.infer-schema.strategy": "MYSQL_TYPE"}),
+    ],
+)
+def test_rows_of_a_change_log_that_passed_a_pipeline_are_those_of_the_change_log(
+    spark, connection, broker, make_topic, tmp_path, name, file, options
+):
+    folder = CASES / name
+    if not folder.is_dir():
+        pytest.skip(f"there are no change logs at {folder}")
+    lines = (folder / file).read_text().splitlines()
+    origin, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, origin, [{"value": line.encode()} for line in (*lines, "")])
+    source = source_of(connection, origin, **{"value.format": name, **options})
+    sink = make(KafkaPipelineSink, connection, topic=target, **{"value.format": name})
+
+    progress = run_once(spark, PipelineJob(source, sink, ALL), tmp_path)
+
+    def rows(topic, given):
+        reader = spark.read.format("millrace").options(**connection, topic=topic, format=name, **given)
+        columns = "row_kind STRING, id INT, name STRING, description STRING, weight FLOAT"
+        return [tuple(row) for row in reader.schema(columns).load().collect()]
+
+    read = {key: value for key, value in options.items() if "schema-include" in key}
+    assert rows(target, {}) == rows(origin, read)
+    written = values(broker, target)
+    assert len(written) == sum(table.rows for table in progress.tables.values())
+    # Both rows of an update are in one message
+    assert sum('"u"' in line or "UPDATE" in line for line in written) == sum(
+        kind == "-U" for kind, *_ in rows(origin, read)
+    )
+
+
+def test_tables_go_to_topics_of_their_names_and_new_columns_come_with_their_rows(
+    spark, connection, broker, make_topic, tmp_path
+):
+    origin, suffix = make_topic(), make_topic()
+    orders, users = (make_topic(name=f"{name}.{suffix}") for name in ("shop", "ods"))
+    produce(
+        broker.bootstrap_servers,
+        origin,
+        [
+            change("c", suffix, after={"id": 1, "price": 5}),
+            change("c", "users", after={"id": 7, "name": "x"}),
+            change("u", suffix, {"id": 1, "price": 5}, {"id": 1, "price": 6}),
+            change("d", "users", {"id": 7, "name": "x"}),
+        ],
+    )
+    sink = make(KafkaPipelineSink, connection)
+    routes = [RouteRule(source_table="shop.users", sink_table=f"ods.{suffix}")]
+    job = PipelineJob(source_of(connection, origin), sink, ALL, routes=routes, transforms=[BY_ID])
+    run_once(spark, job, tmp_path)
+    produce(broker.bootstrap_servers, origin, [change("c", suffix, after={"price": 1.25, "id": 2, "new": [True]})])
+    run_once(spark, job, tmp_path)
+
+    source = f'"source":{{"db":"shop","table":"{suffix}"}}}}'
+    assert values(broker, orders) == [
+        '{"before":null,"after":{"id":1,"price":5},"op":"c",' + source,
+        '{"before":{"id":1,"price":5},"after":{"id":1,"price":6},"op":"u",' + source,
+        '{"before":null,"after":{"id":2,"price":1.25,"new":[true]},"op":"c",' + source,
+    ]
+    assert [json.loads(value)["op"] for value in values(broker, users)] == ["c", "d"]
+    assert {message.key() for message in consume(broker.bootstrap_servers, users)} == {b'{"id":7}'}
+
+
+def test_a_repeated_micro_batch_has_the_same_schema_changes_and_rows(spark, connection, broker, make_topic, tmp_path):
+    origin = make_topic()
+    produce(broker.bootstrap_servers, origin, [change("c", "t", after={"id": 1, "at": "2024-05-06 07:08:09"})])
+    source = source_of(connection, origin, **{"scan.max.pre.fetch.records": "0"})
+    first = RecordingSink(fail_at=0)
+    with pytest.raises(StreamingQueryException, match="the sink fails after it has written"):
+        run_once(spark, PipelineJob(source, first, ALL), tmp_path)
+    again = RecordingSink(fail_at=1)
+    produce(broker.bootstrap_servers, origin, [change("c", "t", after={"id": "b", "n": 1.5})])
+    with pytest.raises(StreamingQueryException, match="the sink fails after it has written"):
+        run_once(spark, PipelineJob(source, again, ALL), tmp_path)
+    last = RecordingSink()
+    run_once(spark, PipelineJob(source, last, ALL), tmp_path)
+
+    assert first.applied == [("create.table", "shop.t", "struct<id:bigint,at:timestamp_ntz>", ())]
+    assert again.applied == [
+        *first.applied,
+        ("add.column", "shop.t", "struct<id:bigint,at:timestamp_ntz,n:double>", ("n",)),
+        ("alter.column.type", "shop.t", "struct<id:string,at:timestamp_ntz,n:double>", ("id",)),
+    ]
+    assert last.applied == again.applied[1:]
+    assert again.rows[:1] == first.rows
+    assert last.rows == again.rows[1:] == [(1, "shop.t", "c", None, ("b", None, 1.5))]
+
+
+def test_exactly_once_leaves_no_message_twice_after_a_failure_behind_the_write(
+    spark, connection, broker, make_topic, tmp_path
+):
+    origin, target = make_topic(partitions=2), make_topic()
+    messages = [change("c", f"t{number % 3}", after={"id": number}) | {"partition": number % 2} for number in range(20)]
+    produce(broker.bootstrap_servers, origin, messages)
+    exactly_once = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": origin}
+
+    class FailingSink(KafkaPipelineSink):
+        def write(self, batch):
+            super().write(batch)
+            raise RuntimeError("the sink fails after it has written")
+
+    source = source_of(connection, origin)
+    failing = make(FailingSink, connection, topic=target, **exactly_once)
+    with pytest.raises(StreamingQueryException, match="after it has written"):
+        run_once(spark, PipelineJob(source, failing, ALL), tmp_path)
+    whole = make(KafkaPipelineSink, connection, topic=target, **exactly_once)
+    run_once(spark, PipelineJob(source, whole, ALL), tmp_path)
+
+    written = [json.loads(value)["after"]["id"] for value in values(broker, target)]
+    assert sorted(written) == list(range(20))
+
+
+def test_first_schemas_come_from_statements_and_from_the_newest_messages(
+    spark, connection, broker, make_topic, tmp_path
+):
+    origin = make_topic()
+    produce(broker.bootstrap_servers, origin, [change("c", "seen", after={"id": n, f"c{n}": n}) for n in range(3)])
+    options = {
+        "scan.max.pre.fetch.records": "2",
+        "scan.value.initial-schemas.ddls": "CREATE TABLE shop.given (id INT, name VARCHAR(10))",
+    }
+    sink = RecordingSink()
+    run_once(spark, PipelineJob(source_of(connection, origin, **options), sink, ALL), tmp_path)
+
+    assert sink.applied == [
+        ("create.table", "shop.given", "struct<id:int,name:string>", ()),
+        ("create.table", "shop.seen", "struct<id:bigint,c1:bigint,c2:bigint>", ()),
+        ("add.column", "shop.seen", "struct<id:bigint,c1:bigint,c2:bigint,c0:bigint>", ("c0",)),
+    ]
+
+
+def test_malformed_messages_are_tolerated_up_to_a_number(spark, connection, broker, make_topic, tmp_path):
+    origin = make_topic()
+    produce(broker.bootstrap_servers, origin, [{"value": b"{"}, change("c", "t", after={"id": 1}), {"value": b"["}])
+    tolerant = {"ingestion.ignore-errors": "true"}
+    progress = run_once(
+        spark, PipelineJob(source_of(connection, origin, **tolerant), RecordingSink(), ALL), tmp_path / "a"
+    )
+    assert (progress.malformed, progress.tables["shop.t"].rows) == (2, 1)
+    strict = source_of(connection, origin, **tolerant, **{"ingestion.error-tolerance.max-count": "1"})
+    with pytest.raises(StreamingQueryException, match="2 messages are malformed, more than"):
+        run_once(spark, PipelineJob(strict, RecordingSink(), ALL), tmp_path / "b")

@@ -1,0 +1,54 @@
+"""Values of JSON in the types of columns."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from millrace.errors import MalformedMessageError
+from millrace_catalog.types import parse_schema
+from millrace_cdc.runtime.row_values import row_converter
+
+
+def convert(columns: str, row: dict) -> str:
+    return msgspec.json.encode(row_converter(parse_schema(columns))(row)).decode()
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        ("STRING", 5, '"5"'),
+        ("STRING", True, '"true"'),
+        ("STRING", {"a": [1, None]}, '"{\\"a\\":[1,null]}"'),
+        ("BIGINT", "12", "12"),
+        ("INT", 3.0, "3"),
+        ("BOOLEAN", "1", "true"),
+        ("BOOLEAN", 0, "false"),
+        ("DOUBLE", 2, "2.0"),
+        ("DOUBLE", "3.5", "3.5"),
+        ("DECIMAL(20, 4)", "123456789012345.6789", "123456789012345.6789"),
+        ("DECIMAL(10, 2)", 1.5, "1.5"),
+        ("DATE", "2024-01-02", '"2024-01-02"'),
+        ("TIMESTAMP(3)", "2024-01-02 03:04:05.678", '"2024-01-02 03:04:05.678"'),
+        ("TIMESTAMP_LTZ(3)", "2024-01-02 03:04:05", '"2024-01-02 03:04:05Z"'),
+        ("TIMESTAMP_LTZ(3)", "2024-01-02 03:04:05+02:00", '"2024-01-02 03:04:05+02:00"'),
+        ("BYTES", "aGVsbG8=", '"aGVsbG8="'),
+        ("ARRAY<STRING>", [1, None, "a"], '["1",null,"a"]'),
+        ("ROW<a STRING, b INT>", {"b": 1, "c": 2}, '{"a":null,"b":1}'),
+        ("MAP<STRING, STRING>", {"k": 1}, '{"k":"1"}'),
+    ],
+)
+def test_a_value_has_the_one_form_of_its_type(type_, value, expected):
+    assert convert(f"v {type_}", {"v": value}) == f'{{"v":{expected}}}'
+
+
+def test_columns_are_in_the_order_of_the_table_and_missing_ones_are_null():
+    assert convert("a INT, b INT, c INT", {"c": 3, "x": 9, "a": 1}) == '{"a":1,"b":null,"c":3}'
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"), [("INT", "x"), ("INT", 1.5), ("BOOLEAN", "no"), ("DATE", 5), ("DECIMAL(5, 1)", "NaN")]
+)
+def test_a_value_that_a_column_cannot_hold_is_refused_with_its_column(type_, value):
+    with pytest.raises(MalformedMessageError, match="field v: expected "):
+        convert(f"v {type_}", {"v": value})
