@@ -214,13 +214,14 @@ def test_a_topic_is_copied_with_computed_columns(spark, servers, make_topic, kaf
         {"order_id": "get_json_object(properties, '$.order_id')"},
         spark=spark,
         checkpoint_location=str(tmp_path / "checkpoint"),
+        column_places={"order_id": "DISTINCT_ID"},
         trigger={"availableNow": True},
     )
     with copy:
         assert copy.await_termination(120)
     copied = spark.read.parquet(str(tmp_path / "sync"))
     (row,) = copied.where("date = CAST(timestamp AS DATE)").collect()
-    names = ["distinct_id", "properties", "more", "partition", "offset", "timestamp", "part", "date", "order_id"]
+    names = ["distinct_id", "order_id", "properties", "more", "partition", "offset", "timestamp", "part", "date"]
     assert list(row.asDict()) == names
     assert (row.distinct_id, row.more, row.part, row.order_id) == (1, 1.5, 0, "a")
 

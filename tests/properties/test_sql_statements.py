@@ -104,6 +104,21 @@ TABLES = st.builds(
     or_replace=FLAGS,
     if_not_exists=FLAGS,
 )
+COLUMN_CHANGES = st.one_of(
+    st.builds(
+        s.ColumnChanges,
+        st.sampled_from(["ADD", "MODIFY"]),
+        COLUMNS.filter(len).flatmap(
+            lambda columns: st.tuples(
+                *(st.builds(s.AddedColumn, st.just(each), st.none() | st.just("") | NAMES) for each in columns)
+            )
+        ),
+        primary_key=st.none() | st.builds(s.PrimaryKey, unique(NAMES, 1), st.none() | NAMES),
+        watermark=st.none() | st.builds(s.Watermark, NAMES, EXPRESSIONS),
+    ),
+    st.builds(s.ColumnChanges, st.just("DROP"), names=unique(NAMES, 1)),
+    st.builds(s.ColumnChanges, st.just("RENAME"), names=st.tuples(NAMES, NAMES)),
+)
 CREATE_TABLES = st.one_of(
     TABLES,
     *(
@@ -143,6 +158,7 @@ STATEMENTS = st.one_of(
     st.builds(s.AlterTable, identifiers(), OPTIONS.filter(len), if_exists=FLAGS),
     st.builds(s.AlterTable, identifiers(), reset_options=unique(TEXTS, 1)),
     st.builds(s.AlterTable, identifiers(), new_name=identifiers()),
+    st.builds(s.AlterTable, identifiers(), column_changes=COLUMN_CHANGES),
     QUERIES.map(s.Query),
     INSERTS,
     SETS,

@@ -14,7 +14,6 @@ FILES = "WITH ('connector' = 'filesystem', 'path' = '/nowhere', 'format' = '{}')
 @pytest.mark.parametrize(
     ("statement", "error", "said"),
     [
-        ("CREATE TABLE t {parquet} AS TABLE orders ADD COLUMN x AS id FIRST", SqlError, "FIRST and AFTER are not"),
         ("CREATE TABLE t (id BIGINT) {parquet} AS TABLE orders", SqlError, "declare none, or use AS SELECT"),
         ("CREATE TABLE t {parquet} AS TABLE files", SqlError, "copies tables of connector 'kafka', not 'filesystem'"),
         ("CREATE TABLE t {parquet} AS TABLE v", SqlError, "v is a view"),

@@ -356,3 +356,57 @@ def test_functions_are_those_of_spark_and_of_the_session(env, spark):
 def test_settings_that_are_secrets_are_not_shown(env):
     env.execute_sql("SET 'spark.millrace.password' = 'hunter2'")
     assert rows(env, "SET") == [("spark.millrace.password", "***")]
+
+
+ORDERS = f"""CREATE TABLE orders (
+        id BIGINT, ts TIMESTAMP_LTZ(3), twice AS id * 2, WATERMARK FOR ts AS ts
+    ) WITH ({KAFKA})"""
+
+
+def described(env, table):
+    with env.execute_sql(f"DESCRIBE {table}").collect() as found:
+        return {row[0]: (row[1], row[3], row[5]) for row in found}
+
+
+def test_columns_are_added_modified_renamed_and_dropped(env):
+    env.execute_sql(ORDERS)
+    env.execute_sql("ALTER TABLE orders ADD (name STRING FIRST, `offset` BIGINT METADATA VIRTUAL AFTER id)")
+    assert list(described(env, "orders")) == ["name", "id", "offset", "ts", "twice"]
+    env.execute_sql("ALTER TABLE orders MODIFY COLUMN name INT NOT NULL AFTER twice")
+    env.execute_sql("ALTER TABLE orders MODIFY WATERMARK FOR ts AS ts - INTERVAL '5' SECOND")
+    env.execute_sql("ALTER TABLE orders RENAME `offset` TO place")
+    env.execute_sql("ALTER TABLE orders ADD PRIMARY KEY (id) NOT ENFORCED")
+    env.execute_sql("ALTER TABLE orders RENAME name TO number")
+    assert described(env, "orders") == {
+        "id": ("BIGINT", "PRI(id)", None),
+        "place": ("BIGINT", None, None),
+        "ts": ("TIMESTAMP_LTZ(3)", None, "ts - INTERVAL '5' SECOND"),
+        "twice": ("BIGINT", None, None),
+        "number": ("INT", None, None),
+    }
+    env.execute_sql("ALTER TABLE orders DROP PRIMARY KEY")
+    env.execute_sql("ALTER TABLE orders DROP WATERMARK")
+    env.execute_sql("ALTER TABLE orders DROP (twice, id)")
+    assert list(described(env, "orders")) == ["place", "ts", "number"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("ADD id INT", "has a column id already: write MODIFY"),
+        ("ADD WATERMARK FOR ts AS ts", "has a watermark already: write MODIFY"),
+        ("ADD name STRING AFTER idd", "has no column idd; did you mean id?"),
+        ("ADD x AS idd", "computed column x: [UNRESOLVED_COLUMN"),
+        ("ADD x INT METADATA FROM 'ofset'", "unknown metadata 'ofset'; did you mean 'offset'?"),
+        ("MODIFY idd INT", "has no column idd; did you mean id?"),
+        ("MODIFY PRIMARY KEY (id) NOT ENFORCED", "has no primary key: write ADD"),
+        ("DROP id", "needs column id for the computed column twice: change that first"),
+        ("DROP ts", "needs column ts for the watermark"),
+        ("RENAME id TO number", "needs column id for the computed column twice"),
+        ("DROP PRIMARY KEY", "has no primary key"),
+    ],
+)
+def test_a_change_of_columns_that_cannot_be_is_refused(env, change, message):
+    env.execute_sql(ORDERS)
+    assert message in refusal(env, f"ALTER TABLE orders {change}")
+    assert list(described(env, "orders")) == ["id", "ts", "twice"]

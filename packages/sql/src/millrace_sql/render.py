@@ -27,7 +27,7 @@ def _create_table(table: s.CreateTable) -> str:
     if table.primary_key is not None:
         elements.append(_primary_key(table.primary_key))
     if table.watermark is not None:
-        elements.append(f"WATERMARK FOR {backquote(table.watermark.column)} AS {table.watermark.expression.text}")
+        elements.append(_watermark(table.watermark))
     lines = [
         _words(_creation("TABLE", table, table.table), elements and _block(elements)),
         *_comment(table.comment),
@@ -93,6 +93,8 @@ def _alter_table(table: s.AlterTable) -> str:
         change = f"RENAME TO {_name(table.new_name)}"
     elif table.reset_options:
         change = f"RESET ({', '.join(map(_text, table.reset_options))})"
+    elif table.column_changes is not None:
+        change = _column_changes(table.column_changes)
     else:
         change = f"SET ({', '.join(_assignments(table.set_options))})"
     return _words("ALTER TABLE", table.if_exists and "IF EXISTS", _name(table.table), change)
@@ -156,6 +158,22 @@ def _column(column: s.Column) -> str:
 def _primary_key(key: s.PrimaryKey) -> str:
     constraint = "" if key.constraint is None else f"CONSTRAINT {backquote(key.constraint)}"
     return _words(constraint, f"PRIMARY KEY ({_names(key.columns)}) NOT ENFORCED")
+
+
+def _watermark(watermark: s.Watermark) -> str:
+    return f"WATERMARK FOR {backquote(watermark.column)} AS {watermark.expression.text}"
+
+
+def _column_changes(changes: s.ColumnChanges) -> str:
+    if changes.kind == "RENAME":
+        return "RENAME " + " TO ".join(map(backquote, changes.names))
+    if changes.kind == "DROP":
+        what = "PRIMARY KEY" if changes.drops_primary_key else "WATERMARK" if changes.drops_watermark else ""
+        return f"DROP {what or f'({_names(changes.names)})'}"
+    elements = [*map(_added_column, changes.columns)]
+    elements += [_primary_key(changes.primary_key)] if changes.primary_key else []
+    elements += [_watermark(changes.watermark)] if changes.watermark else []
+    return f"{changes.kind} ({', '.join(elements)})"
 
 
 def _like(like: s.Like) -> str:

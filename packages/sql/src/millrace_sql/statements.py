@@ -129,11 +129,11 @@ class AddedColumn:
     """``ADD COLUMN name AS expression [FIRST | AFTER column]``.
 
     Attributes:
-        column: The computed column.
-        after: The column before it; an empty text for FIRST; None for the end.
+        column: The column; of AS TABLE a computed one.
+        after: The column before it; an empty text for FIRST; None for the end, or for the place that it has.
     """
 
-    column: ComputedColumn
+    column: Column
     after: str | None = None
 
 
@@ -274,13 +274,32 @@ class Drop:
 
 
 @dataclass(frozen=True)
+class ColumnChanges:
+    """``ADD``, ``MODIFY``, ``DROP`` and ``RENAME`` of a table's columns, and of its primary key and watermark.
+
+    Attributes:
+        columns: The columns of ADD and MODIFY.
+        names: The columns of DROP; of RENAME the old name and the new one.
+    """
+
+    kind: Literal["ADD", "MODIFY", "DROP", "RENAME"]
+    columns: tuple[AddedColumn, ...] = ()
+    names: tuple[str, ...] = ()
+    primary_key: PrimaryKey | None = None
+    watermark: Watermark | None = None
+    drops_primary_key: bool = False
+    drops_watermark: bool = False
+
+
+@dataclass(frozen=True)
 class AlterTable:
-    """``ALTER TABLE [IF EXISTS] table``: exactly one of ``SET (...)``, ``RESET (...)`` and ``RENAME TO name``."""
+    """``ALTER TABLE [IF EXISTS] table``: exactly one of SET, RESET, RENAME TO, and changes of columns."""
 
     table: Identifier
     set_options: Mapping[str, str] = field(default_factory=dict)
     reset_options: tuple[str, ...] = ()
     new_name: Identifier | None = None
+    column_changes: ColumnChanges | None = None
     if_exists: bool = False
     position: Position = field(default=NOWHERE, compare=False)
 

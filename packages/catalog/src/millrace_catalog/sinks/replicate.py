@@ -26,6 +26,7 @@ def replicate(
     spark: SparkSession,
     checkpoint_location: str,
     computed_columns: Mapping[str, str] | None = None,
+    column_places: Mapping[str, str] | None = None,
     options: Mapping[str, str] | None = None,
     trigger: Mapping[str, Any] | None = None,
 ) -> EvolvingQuery:
@@ -42,6 +43,8 @@ def replicate(
         checkpoint_location: Location of the query's checkpoint.
         computed_columns: Columns to add behind those of the table: by name, Spark SQL expressions over the table's
             columns with one value per row. They keep their places; later columns of the table come behind them.
+        column_places: Places of computed columns in a sink that is created: by name, the column before it, or an empty
+            text for the first place. By default they come last.
         options: Further data source options. The default of ``scan.startup.mode`` is ``earliest-offset``, so that the
             sink gets all rows of the topic.
         trigger: Arguments of `DataStreamWriter.trigger`, such as ``{"processingTime": "10 seconds"}``.
@@ -54,7 +57,7 @@ def replicate(
             cannot hold the columns. A later column of the table with the name of a computed one ends the query.
         MachineError: The session lacks what the sink needs.
     """
-    computed = ComputedColumns(computed_columns or {}, table.name)
+    computed = ComputedColumns(computed_columns or {}, table.name, column_places)
 
     def start(rows: DataFrame, schema: Schema) -> StreamingQuery:
         with_computed, columns = computed.add_to(rows, schema)

@@ -64,6 +64,7 @@ def copy_table(
     *,
     spark: SparkSession,
     checkpoint_location: str,
+    column_places: Mapping[str, str] | None = None,
     trigger: Mapping[str, Any] | None = None,
 ) -> EvolvingQuery:
     """Start a query that copies a topic into a table, whose columns follow those of the messages.
@@ -79,6 +80,7 @@ def copy_table(
         added_columns: Expressions of Spark SQL by the names of columns to add.
         spark: A classic session.
         checkpoint_location: Location of the query's checkpoint.
+        column_places: The columns before added ones, by their names; an empty text for the first place.
         trigger: Arguments of `DataStreamWriter.trigger`.
 
     Raises:
@@ -94,6 +96,7 @@ def copy_table(
         spark=spark,
         checkpoint_location=checkpoint_location,
         computed_columns=copy.computed_columns,
+        column_places=column_places,
         options=copy.read_options,
         trigger=trigger,
     )

@@ -16,7 +16,7 @@ from millrace_sql.execution.checkpoints import QueryPlaces
 from millrace_sql.execution.jobs import Job, JobStatus
 from millrace_sql.execution.tables import Tables
 from millrace_sql.planner import rewrite_expression
-from millrace_sql.statements import AsTable, CreateTable, Identifier, Insert, SqlText
+from millrace_sql.statements import AsTable, ComputedColumn, CreateTable, Identifier, Insert, SqlText
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,7 +92,7 @@ class CopyRunner:
         """Create the table, and start the copy; a table that IF NOT EXISTS finds is copied into, too.
 
         Raises:
-            SqlError: The statement declares columns, or adds one at another place than the end.
+            SqlError: The statement declares columns, or copies another table than one of connector kafka.
             MillraceError: Such tables cannot be copied.
         """
         added = _added_columns(statement, as_table)
@@ -120,6 +120,9 @@ class CopyRunner:
                 added,
                 spark=self._spark,
                 checkpoint_location=place.checkpoint,
+                column_places={
+                    each.column.name: each.after for each in as_table.added_columns if each.after is not None
+                },
                 trigger=self._trigger(),
             )
         except BaseException:
@@ -145,14 +148,10 @@ def _added_columns(statement: CreateTable, as_table: AsTable) -> dict[str, str]:
         raise SqlError(
             "a table of AS TABLE has the columns of the other one: declare none, or use AS SELECT", statement.position
         )
-    for each in as_table.added_columns:
-        if each.after is not None:
-            raise SqlError(
-                "FIRST and AFTER are not supported: columns that the messages bring later come last, too",
-                each.column.position,
-            )
     columns = (each.column for each in as_table.added_columns)
-    return {column.name: rewrite_expression(column.expression) for column in columns}
+    return {
+        column.name: rewrite_expression(column.expression) for column in columns if isinstance(column, ComputedColumn)
+    }
 
 
 def _as_insert(name: Identifier, source: Identifier, added: Mapping[str, str]) -> Insert:

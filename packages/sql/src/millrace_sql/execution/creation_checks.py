@@ -50,7 +50,8 @@ def located(table: TableDefinition, options: Mapping[str, str], position: Positi
         raise SqlError(str(error), _place({CONNECTOR}, options) or position) from error
     except (OptionsError, SchemaError) as error:
         named = {name for name in options if _mentions(str(error), {name})}
-        columns = (each.position for each in table.columns if _mentions(str(error), {each.name}))
+        named_columns = (each for each in table.columns if _mentions(str(error), {each.name}))
+        columns = (each.position for each in named_columns if each.position.line)
         raise SqlError(str(error), _place(named, options) or next(columns, None) or position) from error
 
 

@@ -11,6 +11,7 @@ from millrace.options.secrets import Properties
 from millrace.options.suggestions import closest
 from millrace_catalog.types.identifiers import quote_name
 from millrace_catalog.types.spark import from_spark_schema
+from millrace_sql.definitions.alterations import change_columns, without_places
 from millrace_sql.definitions.checks import check_definition, check_name
 from millrace_sql.definitions.like import merge_like
 from millrace_sql.definitions.manager import CatalogManager
@@ -107,10 +108,10 @@ class DefinitionRunner:
         self._catalogs.create(view, or_replace=statement.or_replace, if_not_exists=statement.if_not_exists)
 
     def alter_table(self, statement: AlterTable) -> None:
-        """Change the options or the name of a table.
+        """Change the options, the columns or the name of a table.
 
         Raises:
-            SqlError: There is no such table, or an option to reset is not set.
+            SqlError: There is no such table, an option to reset is not set, or columns cannot change so.
         """
         name = self._catalogs.resolve(statement.table)
         if statement.if_exists and self._catalogs.find(name) is None:
@@ -120,6 +121,12 @@ class DefinitionRunner:
             renamed = self._catalogs.resolve(statement.new_name, *name.parts[:2])
             self._catalogs.rename(table, replace(table, identifier=renamed))
             return
+        if statement.column_changes is not None:
+            changed = change_columns(table, statement.column_changes, statement.position)
+            self._check(changed, {}, statement.position)
+            self._catalogs.replace(without_places(changed))
+            return
+        table = without_places(table)
         options = {**table.options, **statement.set_options}
         for key in statement.reset_options:
             if key not in options:

@@ -226,6 +226,31 @@ class _StatementBuilder:
         _check_once("option", keys)
         return _Part("reset_options", _texts(keys))
 
+    def add_elements(self, children: list[Any]) -> _Part:
+        return _column_changes("ADD", children)
+
+    def modify_elements(self, children: list[Any]) -> _Part:
+        return _column_changes("MODIFY", children)
+
+    def placed_column(self, children: list[Any]) -> list[Any]:
+        """Return the column with its place, and the key that its declaration may have."""
+        column, *place = children
+        column, *keys = column if isinstance(column, list) else [column]
+        return [s.AddedColumn(column, *place), *keys]
+
+    def drop_columns(self, children: list[Any]) -> _Part:
+        names = children[0] if isinstance(children[0], tuple) and not isinstance(children[0], _Name) else children
+        return _Part("column_changes", s.ColumnChanges("DROP", names=_texts(names)))
+
+    def drop_primary_key(self, _: list[Any]) -> _Part:
+        return _Part("column_changes", s.ColumnChanges("DROP", drops_primary_key=True))
+
+    def drop_watermark(self, _: list[Any]) -> _Part:
+        return _Part("column_changes", s.ColumnChanges("DROP", drops_watermark=True))
+
+    def rename_column(self, children: list[_Name]) -> _Part:
+        return _Part("column_changes", s.ColumnChanges("RENAME", names=_texts(children)))
+
     def new_name(self, children: list[s.Identifier]) -> _Part:
         return _Part("new_name", children[0])
 
@@ -292,6 +317,15 @@ def _is_options(child: Any) -> bool:
 
 def _as_identifier(child: Any) -> Any:
     return s.Identifier((child.text,), child.position) if isinstance(child, _Name) else child
+
+
+def _column_changes(kind: Any, children: list[Any]) -> _Part:
+    flat = [part for each in children for part in (each if isinstance(each, list) else [each])]
+    columns = tuple(each for each in flat if isinstance(each, s.AddedColumn))
+    _check_once("column", (_Name(each.column.name, each.column.position) for each in columns))
+    types = ((s.PrimaryKey, "primary_key"), (s.Watermark, "watermark"))
+    parts = [_Part(name, each, each.position) for type_, name in types for each in flat if isinstance(each, type_)]
+    return _Part("column_changes", s.ColumnChanges(kind, columns, **_attributes(parts)))
 
 
 def _split_words(children: list[Any]) -> tuple[Any, list[Any]]:

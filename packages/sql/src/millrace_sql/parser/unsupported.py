@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MODIFIERS = frozenset({"OR", "REPLACE", "TEMPORARY", "SYSTEM", "IF", "_NOT", "EXISTS"})
 _NAMES = frozenset({"WORD", "QUOTED", "TEXT", "SIZE", "QUERY", "EXPRESSION", "SETTING_KEY", "SETTING_VALUE"})
 
-_OPTIONS_ONLY = "ALTER TABLE has SET, RESET and RENAME TO; create the table again with CREATE OR REPLACE TABLE"
+_NOT_ALTERED = "ALTER TABLE has SET, RESET, RENAME, ADD, MODIFY and DROP; or create the table anew with OR REPLACE"
 _FUNCTIONS = "register functions with spark.udf.register, and call them in queries"
 _MODULES = "this SQL has no modules; functions are Spark's"
 _JARS = "give jars when the Spark session starts, such as millrace sql --conf spark.jars=driver.jar"
@@ -37,10 +37,7 @@ _ADVICE = {
     "ALTER DATABASE": "a database has no options",
     "ALTER CATALOG": "drop the catalog, and create it again",
     "ALTER FUNCTION": _FUNCTIONS,
-    "ALTER TABLE ... ADD": _OPTIONS_ONLY,
-    "ALTER TABLE ... MODIFY": _OPTIONS_ONLY,
-    "ALTER TABLE ... DROP": _OPTIONS_ONLY,
-    "ALTER TABLE ... PARTITION": _OPTIONS_ONLY,
+    "ALTER TABLE ... PARTITION": _NOT_ALTERED,
     "SHOW JARS": _JARS,
     "SHOW FULL MODULES": _MODULES,
     "SHOW MODULES": _MODULES,
@@ -116,8 +113,6 @@ def advice_on(tokens: Sequence[Token], found: ScannedToken) -> str | None:
     if found.kind != "word":
         return None
     words = [token.upper() for token in tokens if token.type not in _NAMES | _MODIFIERS and token[:1].isalpha()]
-    if words[:3] == ["ALTER", "TABLE", "RENAME"]:
-        return f"columns cannot be renamed: {_OPTIONS_ONLY}"
     follows_name = any(token.type in _NAMES for token in tokens)
     what = " ".join([*words[:2], *(["..."] if follows_name else []), found.text.upper()])
     name = next((name for name in _ADVICE if f"{name} ".startswith(f"{what} ")), None)
