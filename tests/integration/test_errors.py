@@ -174,7 +174,7 @@ def test_a_wrong_client_property_is_told(spark, connection, make_topic):
 
     text = message_of(lambda: load(spark, options).count())
 
-    assert "No such configuration property" in text
+    assert "it has no property" in text
     assert "fetch.min.bites" in text
 
 

@@ -232,7 +232,7 @@ def test_a_property_that_the_client_does_not_know_is_told(left):
     result = left.run("list", "--property", "linger.mss=5")
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert 'No such configuration property: "linger.mss"' in result.stderr
+    assert "has no property 'linger.mss'; did you mean 'properties.linger.ms'?" in result.stderr
 
 
 def test_without_its_library_it_is_said_what_to_install(left, tmp_path):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -145,3 +146,9 @@ def test_one_of_both_ways_to_give_times_is_required(options: dict[str, str]) -> 
 def test_what_happens_without_a_match_is_one_of_two() -> None:
     told = parse_problem({"timestamp-millis": "1", "timestamp-no-match": "earliest"})
     assert "option 'scan.startup.timestamp-no-match': expected one of latest, error; got 'earliest'" in told
+
+
+@pytest.mark.parametrize("times", [{"millis": 1_700_000_000}, {"partition_millis": (("orders", 0, 1_700_000_000),)}])
+def test_seconds_are_told_from_milliseconds(times: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="1700000000 ms is a day of 1970; if these are seconds, give 1700000000000"):
+        TimestampOptions(**times)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from millrace.api.sink_metrics import SinkMetricsCollector as SinkMetricsCollector
     from millrace.api.source import KafkaSource as KafkaSource
     from millrace.api.string_schema import SimpleStringSchema as SimpleStringSchema
+    from millrace.api.tracebacks import install_short_tracebacks as install_short_tracebacks
+    from millrace.failures import explain_failure as explain_failure
 
 __all__ = [
     "DeliveryGuarantee",
@@ -53,6 +55,8 @@ __all__ = [
     "__version__",
     "await_end",
     "explain_decode",
+    "explain_failure",
+    "install_short_tracebacks",
     "local_session",
     "metrics",
     "repartition_by_key",
@@ -76,6 +80,8 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.sink_metrics": ["SinkMetricsCollector"],
         "millrace.api.source": ["KafkaSource"],
         "millrace.api.string_schema": ["SimpleStringSchema"],
+        "millrace.api.tracebacks": ["install_short_tracebacks"],
+        "millrace.failures": ["explain_failure"],
     },
 )
 

@@ -30,8 +30,9 @@ def parse_list(text: str, key: str, value: str, example: str) -> list[tuple[str 
     for part in text.split(";"):
         match = re.fullmatch(pattern, part, re.ASCII)
         if match is None:
+            wrong = "" if part == text else f"; {part.strip()!r} is not such an entry"
             raise ValueError(
-                f"expected {example!r}, each with 'topic:<name>,' before it when several topics are read; got {part!r}"
+                f"expected {example!r}, each with 'topic:<name>,' before it when several topics are read{wrong}"
             )
         partition = match["topic"], int(match["partition"])
         if partition in entries:

@@ -17,6 +17,9 @@ from millrace_offsets.partition_list import parse_list, values_by_partition
 LATEST_MILLIS = 2**63 - 1
 """Kafka's latest time."""
 
+_SECONDS_SINCE_2001 = range(1_000_000_000, 10_000_000_000)
+"""Numbers that are seconds of our time: as milliseconds they are days of 1970, before anything was written to Kafka."""
+
 
 def parse_timestamps(text: str) -> tuple[tuple[str | None, int, int], ...]:
     """Parse the option into topic (None for every topic), partition and milliseconds of each entry of the option.
@@ -71,6 +74,10 @@ class TimestampOptions:
     def __post_init__(self) -> None:
         if (self.millis is None) == (not self.partition_millis):
             raise ValueError("give timestamp-millis, or else partition-timestamps for single partitions")
+        single = [each for _, _, each in self.partition_millis]
+        for millis in single if self.millis is None else [self.millis]:
+            if millis in _SECONDS_SINCE_2001:
+                raise ValueError(f"{millis} ms is a day of 1970; if these are seconds, give {millis * 1000}")
 
 
 class TimestampOffset(OffsetInitializer):

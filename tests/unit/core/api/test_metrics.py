@@ -143,3 +143,11 @@ def test_a_listener_logs_by_default(caplog: pytest.LogCaptureFixture) -> None:
         MetricsListener().on_metrics("copy", SinkMetrics(num_records_out=7))
     (message,) = caplog.messages
     assert message.startswith('copy {"numRecordsOut": 7, ')
+
+
+def test_what_is_no_query_is_refused() -> None:
+    rows: Any = object()
+    with pytest.raises(
+        TypeError, match=r"expects the query that \.writeStream\.\.\.start\(\) returns; got an object of"
+    ):
+        metrics(rows)

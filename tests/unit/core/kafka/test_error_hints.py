@@ -131,6 +131,14 @@ def test_what_is_not_known_is_told_in_the_clients_words() -> None:
     assert explain_configuration_error("No such configuration property: x") == "No such configuration property: x"
 
 
+@pytest.mark.parametrize(("name", "hint"), [("max.pol.records", "max.poll.records'?"), ("xy", "see docs")])
+def test_an_unknown_property_is_told_with_the_nearest(name: str, hint: str) -> None:
+    with pytest.raises(OptionsError) as error, configuration_errors():
+        Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", name: "1"})
+    assert f"has no property {name!r}; " in str(error.value)
+    assert hint in str(error.value)
+
+
 def refused(client_log: ClientLog) -> None:
     client_log.settings()["error_cb"](KafkaError(KafkaError._AUTHENTICATION, WRONG_PASSWORD))
 

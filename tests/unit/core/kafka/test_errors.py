@@ -54,7 +54,7 @@ def test_the_error_inside_an_exception_is_found() -> None:
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"no.such.property": "1"}, 'No such configuration property: "no.such.property"'),
+        ({"no.such.property": "1"}, "it has no property 'no.such.property'; see docs/client-properties.md"),
         ({"message.max.bytes": "large"}, 'Invalid value for configuration property "message.max.bytes"'),
         ({"message.max.bytes": "1"}, 'Configuration property "message.max.bytes" value 1 is outside allowed range'),
         ({"security.protocol": "tls"}, 'Invalid value "tls" for configuration property "security.protocol"'),

@@ -203,3 +203,24 @@ def test_huaweis_properties_of_kerberos_are_translated() -> None:
     (warning,) = translation.warnings
     assert "'properties.connector.kerberos.krb5' has no effect in millrace" in warning
     assert "KRB5_CONFIG" in warning
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("bootstrap.servers", "http://broker:9092", "expected addresses as host:port,host:port, without http://"),
+        ("bootstrap.servers", "broker:9092,:9092", "expected addresses as host:port,host:port; got"),
+        ("compression.type", "gzipp", "expected one of none, gzip, snappy, lz4, zstd (did you mean 'gzip'?)"),
+        ("isolation.level", "committed", "expected one of read_committed, read_uncommitted"),
+        ("acks", "2", "expected one of all, -1, 0, 1"),
+    ],
+)
+def test_wrong_values_are_told_under_the_name_that_was_given(name: str, value: str, problem: str) -> None:
+    problems = translate({"bootstrap.servers": "broker:9092", name: value}).problems
+    assert len(problems) == 1
+    assert problems[0].startswith(f"option 'properties.{name}': {problem}")
+
+
+@pytest.mark.parametrize("servers", ["a:1", "a:1, b:2", "a", "[::1]:9092", "PLAINTEXT://a:1"])
+def test_addresses_are_passed_on_as_they_are(servers: str) -> None:
+    assert translate({"bootstrap.servers": servers}).client == {"bootstrap.servers": servers}

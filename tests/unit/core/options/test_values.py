@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from millrace.options.values import parse_address, parse_duration_ms, split_address
+from millrace.options.values import parse_address, parse_duration_ms, parse_topics, split_address
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,18 @@ def test_a_duration_is_milliseconds(text: str, milliseconds: int) -> None:
 def test_other_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^expected a duration such as '5 min', '30 s' or '500 ms'$"):
         parse_duration_ms(text)
+
+
+@pytest.mark.parametrize(
+    ("topics", "problem"),
+    [
+        ("orders,audit", "separated by ';', not by ','"),
+        ("orders.*", "use 'topic-pattern'"),
+        ("my orders", "'my orders' cannot be the name of a topic"),
+        ("..", "cannot be the name of a topic"),
+        ("a" * 250, "up to 249 letters"),
+    ],
+)
+def test_names_that_kafka_refuses_are_told_before_it_does(topics: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        parse_topics(topics)

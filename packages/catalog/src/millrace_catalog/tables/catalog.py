@@ -50,6 +50,9 @@ class KafkaJsonCatalog(Catalog):
     Options = CatalogConfig
 
     def __init__(self, options: CatalogConfig, *, clock: Callable[[], float] = time.monotonic) -> None:
+        if not isinstance(options, CatalogConfig):
+            example = "{'properties.bootstrap.servers': 'localhost:9092'}"
+            raise TypeError(f"expected parsed options; to give yours call KafkaJsonCatalog.from_options({example})")
         super().__init__(options)
         self._topics = Topics(self.options.client)
         self._clock = clock

@@ -25,7 +25,13 @@ def metrics(query: StreamingQuery, sink: SinkMetricsCollector | None = None) -> 
     Args:
         query: A streaming query, of a classic or of a Connect session.
         sink: The collector whose options the query writes with; without it the sink's metrics are None.
+
+    Raises:
+        TypeError: It is not a query, but the rows of one, for example.
     """
+    if not hasattr(query, "lastProgress"):
+        given = type(query).__name__
+        raise TypeError(f"metrics expects the query that .writeStream...start() returns; got an object of {given}")
     progress = query.lastProgress
     return QueryMetrics(
         sources=() if progress is None else source_metrics(progress), sink=None if sink is None else sink.metrics()

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from millrace.api.tracebacks import install_short_tracebacks
+
 REDACTION_REGEX = (
     "(?i)secret|password|token|access[.]?key|jaas|private.?key|[.]key([.]pem)?$|passphrase|credential|user[.-]info|"
     "oauthbearer[.](config|extensions)"
@@ -23,7 +25,7 @@ def local_session(
     Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
     sockets between Spark and its Python workers (which makes small micro-batches quicker), the same tasks for a
     repeated micro-batch (which exactly-once needs), loopback addresses only, quiet logs, and the options that Spark
-    redacts in plans and logs.
+    redacts in plans and logs. Failures that nothing catches are shown in a few lines (`install_short_tracebacks`).
 
     Args:
         name: The application's name.
@@ -48,6 +50,7 @@ def local_session(
         "spark.ui.showConsoleProgress": "false",
         **(config or {}),
     }
+    install_short_tracebacks()
     builder = SparkSession.builder.appName(name).master(f"local[{used}]")
     for key, value in settings.items():
         builder = builder.config(key, value)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from millrace.kafka.java_properties import JAVA_PROPERTIES
 from millrace.kafka.security.certificate_check import explain_certificate_error
+from millrace.options.suggestions import closest
 
 _NO_SASL = (
     "The listener expects no SASL: set 'properties.security.protocol' to PLAINTEXT or SSL, or connect to the port of "
@@ -200,6 +202,11 @@ def protocol_mismatch_hint(line: str, client: Mapping[str, str]) -> str | None:
 
 def explain_configuration_error(text: str) -> str:
     """Return the text of a configuration error, with advice if there is any."""
+    unknown = re.fullmatch(r'No such configuration property: "(?P<name>[^"]+)"', text)
+    if unknown:
+        suggestion = closest(unknown["name"], JAVA_PROPERTIES)
+        hint = f"did you mean 'properties.{suggestion}'?" if suggestion else "see docs/client-properties.md"
+        return f"it has no property {unknown['name']!r}; {hint}"
     advice = next((advice for part, advice in _CONFIGURATION_ERRORS if part in text), None)
     return f"{advice} (the client says: {redact(text)})" if advice else redact(text)
 

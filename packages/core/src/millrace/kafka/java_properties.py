@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from millrace.kafka.java_values import (
     Convert,
+    addresses,
     cipher_suites,
     clamped,
     dns_lookup,
@@ -119,7 +120,7 @@ _OIDC = Passed(note="with the login callback handler OAuthBearerLoginCallbackHan
 
 _COMMON: dict[str, Handling] = {
     "auto.include.jmx.reporter": _ignored(_METRICS, "false"),
-    "bootstrap.servers": Passed(),
+    "bootstrap.servers": Passed(convert=addresses),
     "client.dns.lookup": _translated("client.dns.lookup", convert=dns_lookup),
     "client.id": Passed(note="by default `millrace`, host and process"),
     "config.providers": JavaClass("references to other files are not looked up; give the values themselves"),
@@ -262,7 +263,7 @@ _CONSUMER: dict[str, Handling] = {
     "heartbeat.interval.ms": _ignored(_NO_GROUP),
     "internal.leave.group.on.close": _ignored(_INTERNAL),
     "internal.throw.on.fetch.stable.offset.unsupported": _ignored(_INTERNAL),
-    "isolation.level": Passed(note="by default `read_committed`"),
+    "isolation.level": Passed(convert=one_of("read_committed", "read_uncommitted"), note="by default `read_committed`"),
     "key.deserializer": _ignored(_DECODES),
     "max.partition.fetch.bytes": _number(1, 1_000_000_000),
     "max.poll.interval.ms": _ignored(_NO_GROUP),
@@ -279,12 +280,15 @@ _CONSUMER: dict[str, Handling] = {
 _LEVEL = OtherMeans("`compression.level`, at most 12, when `compression.type` (by default `lz4`) is of that name")
 
 _PRODUCER: dict[str, Handling] = {
-    "acks": Passed(note="`0` and `1` turn idempotence off, with a warning; refused with `exactly-once`"),
+    "acks": Passed(
+        convert=one_of("all", "-1", "0", "1"),
+        note="`0` and `1` turn idempotence off, with a warning; refused with `exactly-once`",
+    ),
     "batch.size": _number(1, _INT),
     "buffer.memory": _translated("queue.buffering.max.kbytes", convert=kilobytes),
     "compression.gzip.level": _LEVEL,
     "compression.lz4.level": _LEVEL,
-    "compression.type": Passed(note="by default `lz4`"),
+    "compression.type": Passed(convert=one_of("none", "gzip", "snappy", "lz4", "zstd"), note="by default `lz4`"),
     "compression.zstd.level": _LEVEL,
     "delivery.timeout.ms": Passed(),
     "enable.idempotence": Passed(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from millrace.options.suggestions import closest
+from millrace.options.values import split_address
 
 Convert = Callable[[str], str]
 
@@ -13,16 +14,34 @@ _TLS_1_3_SUITE = re.compile(r"TLS_(AES|CHACHA20|SM4)_[A-Z0-9_]+")
 
 
 def one_of(*choices: str) -> Convert:
-    """Return a conversion that accepts some words in any case, and returns them in capitals."""
+    """Return a conversion that accepts some words in any case, and returns them as they are given here."""
+    by_upper_case = {choice.upper(): choice for choice in choices}
 
     def convert(value: str) -> str:
-        if value.strip().upper() in choices:
-            return value.strip().upper()
+        if value.strip().upper() in by_upper_case:
+            return by_upper_case[value.strip().upper()]
         suggestion = closest(value, choices)
         hint = f" (did you mean {suggestion!r}?)" if suggestion else ""
         raise ValueError(f"expected one of {', '.join(choices)}{hint}; got {value!r}")
 
     return convert
+
+
+def addresses(value: str) -> str:
+    """Return the addresses of brokers as they are.
+
+    Raises:
+        ValueError: One is not an address, or is one of a website.
+    """
+    for address in filter(None, (each.strip() for each in value.split(","))):
+        scheme, found, rest = address.rpartition("://")
+        if scheme.lower() in {"http", "https"}:
+            raise ValueError(f"expected addresses as host:port,host:port, without {scheme}{found}; got {value!r}")
+        try:
+            split_address(rest)
+        except ValueError:
+            raise ValueError(f"expected addresses as host:port,host:port; got {value!r}") from None
+    return value
 
 
 def whole_number(value: str) -> int:

@@ -22,6 +22,9 @@ _UNITS_MS = {
 }
 _DURATION = re.compile(r"\s*(-?\d+)\s*([a-zA-Z]*)\s*")
 _ADDRESS = re.compile(r"(\[[0-9a-fA-F:.%]+\]|[^\s:\[\]]+)(?::(\d{1,5}))?")
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+"""The names that Kafka allows for topics (``org.apache.kafka.common.internals.Topic``)."""
+
 _PARTITIONS = re.compile(r"\s*([\w.-]+)\s*:\s*(\d+(?:\s*,\s*\d+)*)\s*", re.ASCII)
 
 
@@ -109,20 +112,34 @@ def parse_topics(text: str) -> tuple[str, ...]:
     """Parse a list of topics such as ``orders;audit``.
 
     Raises:
-        ValueError: A name is empty or repeated.
+        ValueError: A name is empty or repeated, or cannot be a topic's.
     """
-    return parse_names(text, "topic names", "topic")
+    names = parse_names(text, "topic names", "topic")
+    for name in names:
+        _check_topic(name)
+    return names
+
+
+def _check_topic(name: str) -> None:
+    if "," in name:
+        raise ValueError("expected topic names separated by ';', not by ','")
+    if name in {".", ".."} or not _TOPIC.fullmatch(name):
+        raise ValueError(
+            f"{name!r} cannot be the name of a topic: Kafka allows up to 249 letters, digits, '.', '_' and '-'; for a "
+            f"regular expression use 'topic-pattern'"
+        )
 
 
 def parse_topic(text: str) -> str:
     """Parse the name of one topic.
 
     Raises:
-        ValueError: It is empty, or a list.
+        ValueError: It is empty, or a list, or cannot be a topic's.
     """
     name = text.strip()
     if not name or ";" in name:
         raise ValueError("expected the name of one topic")
+    _check_topic(name)
     return name
 
 

@@ -84,7 +84,7 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _run(text: str | None, start: Start, *, dry_run: bool) -> None:
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped] # it has no stubs
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from rich.console import Console
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 
-from millrace.errors import MillraceError
+from millrace import explain_failure
 from millrace_sql.errors import reason_of
-
-_OURS = re.compile(r"\bmillrace[\w.]*\.\w+Error: (.+)")
-"""An error of millrace in the text that Spark makes of what a Python worker raised."""
 
 _CONDITION = re.compile(r"\[(?P<condition>[A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] [^\n]+")
 """An error of Spark: its condition, and its message."""
@@ -22,11 +19,10 @@ _OF_JAVA = re.compile(r"(?:^|Caused by: |: )(?:[a-z]\w*\.)+\w*(?:Error|Exception
 
 def sentence_of(error: BaseException) -> str:
     """Return the message of the first cause that an error names: of millrace, of Spark, of Python or of Java."""
-    if isinstance(error, MillraceError):
-        return str(error)
+    explanation = explain_failure(error)
+    if explanation is not None:
+        return explanation.message
     text = str(error)
-    if ours := _OURS.search(text):
-        return ours[1]
     for found in _CONDITION.finditer(text):
         if found["condition"] not in _WRAPPERS:
             return reason_of(RuntimeError(found[0]))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped] # py4j has no stubs
+from py4j.protocol import Py4JJavaError
 
 from millrace.errors import MachineError
 from millrace.options.secrets import is_secret

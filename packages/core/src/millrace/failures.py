@@ -1,0 +1,117 @@
+"""Explain failures of queries in one sentence: what Spark puts around an error of millrace, and Spark's own errors."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from millrace.errors import MillraceError
+
+
+class Explanation(NamedTuple):
+    """The cause of a failure.
+
+    Attributes:
+        error: The name of millrace's error, such as ``millrace.errors.UnknownTopicError``, else ``Spark``.
+        message: What went wrong, and what to do about it: one sentence, or one line for each problem.
+    """
+
+    error: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.error}: {self.message}"
+
+
+_OURS = re.compile(r"\b(millrace[\w.]*\.\w+Error): (.+(?:\n  - .+)*)")
+"""An error of millrace in what Spark makes of it; several problems of options are a line each."""
+
+
+_NOT_OURS = "Spark"
+
+
+class _Known(NamedTuple):
+    pattern: re.Pattern[str]
+    message: str
+
+
+def _known(pattern: str, message: str) -> _Known:
+    return _Known(re.compile(pattern), message)
+
+
+_KNOWN = (
+    _known(
+        r"millrace does not support Update mode",
+        "millrace takes no rows in update mode: write them in .foreachBatch(millrace.upsert_batches(options)), which "
+        "keeps the latest row of each key, or use .outputMode('append') or 'complete'",
+    ),
+    _known(
+        r"DATA_SOURCE_NOT_FOUND\][^\n]*\bmillrace\b",
+        "Spark does not find the data source millrace: install millrace-kafka for the Python that runs the driver; in "
+        "a thread that you have started, call SparkSession.setActiveSession(spark) first, as Spark looks for Python "
+        "data sources in the active session of the thread",
+    ),
+    _known(
+        r"(?:DATA_SOURCE_NOT_FOUND\]|Failed to find data source:)[^\n]*\bkafka\b",
+        "Spark's own Kafka connector is not installed; use .format('millrace'), which takes its options, too",
+    ),
+    _known(
+        r"JAVA_GATEWAY_EXITED|Java gateway process exited",
+        "Java could not be started: install Java 17 or 21, and let JAVA_HOME name its folder",
+    ),
+    _known(
+        r"UnsupportedClassVersionError",
+        "this Java is too old for Spark: install Java 17 or 21, and let JAVA_HOME name its folder",
+    ),
+    _known(
+        r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
+        "driver and executors run different versions of Python: let PYSPARK_PYTHON name the same one for both",
+    ),
+    _known(
+        r"No module named '(?P<module>(?:pyspark_)?millrace\w*)'",
+        "the Python of the executors lacks the module {module}: install the same packages there as for the driver",
+    ),
+    _known(
+        r"(?:mkdir of|AccessDeniedException:|Permission denied:?) (?:file:)?(?P<path>/\S+)",
+        "{path} cannot be written: let 'checkpointLocation', or the path of the sink, name a folder in which this user "
+        "may write",
+    ),
+    _known(
+        r"CONCURRENT_STREAM_LOG_UPDATE|Multiple streaming (?:jobs|queries) (?:detected|are concurrently using)",
+        "two queries use the same checkpoint: stop one, or give each its own 'checkpointLocation'",
+    ),
+    _known(
+        r"Timed out waiting for a node assignment",
+        "Kafka's Java client reached no broker: check address and port of the bootstrap servers, and that "
+        "security.protocol fits the listener; it waits in the same way where a broker wants TLS or a login",
+    ),
+    _known(
+        r"Python worker exited unexpectedly",
+        "a Python worker has died, mostly because the host or the container had too little memory: give executors more "
+        "by spark.executor.memoryOverhead, or read less at once by 'scan.max-records-per-batch'",
+    ),
+    _known(r"No space left on device", "a disk is full on this host or on an executor's: make room and start again"),
+)
+"""Failures that are not millrace's own; the first match counts."""
+
+
+def explain_failure(failure: BaseException | str) -> Explanation | None:
+    """Find what went wrong in an exception, or in a text such as a log.
+
+    Args:
+        failure: An exception of Spark or millrace, or a text.
+
+    Returns:
+        The first error of millrace that it holds, else a failure of Spark's that is known; None for any other.
+    """
+    if isinstance(failure, MillraceError):
+        return Explanation(f"{type(failure).__module__}.{type(failure).__qualname__}", str(failure))
+    text = str(failure)
+    own = _OURS.search(text)
+    if own:
+        return Explanation(own[1], own[2])
+    for known in _KNOWN:
+        found = known.pattern.search(text)
+        if found:
+            return Explanation(_NOT_OURS, known.message.format(**found.groupdict()))
+    return None

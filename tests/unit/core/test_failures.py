@@ -1,0 +1,72 @@
+"""Failures in one sentence, from exceptions and from logs."""
+
+from __future__ import annotations
+
+import pytest
+
+from millrace import explain_failure
+from millrace.errors import OptionsError, UnknownTopicError
+
+OURS = """\
+Traceback (most recent call last):
+  File "/usr/lib/python3.12/site-packages/pyspark/worker.py", line 1, in main
+pyspark.errors.exceptions.captured.AnalysisException: [PYTHON_DATA_SOURCE_ERROR] Failed to generate read partitions: \
+millrace.errors.UnknownTopicError: no topic 'order' at broker:9092 (option 'topic'). Did you mean 'orders'?
+ SQLSTATE: 38000
+"""
+
+SEVERAL_PROBLEMS = """\
+org.apache.spark.api.python.PythonException: [PYTHON_EXCEPTION] millrace.errors.OptionsError: wrong source options, 2 \
+problems:
+  - option 'topic' is required
+  - unknown option 'tpic'
+ SQLSTATE: 38000
+\tat org.apache.spark.errors.Nowhere
+"""
+
+
+def test_an_error_of_millrace_is_found_in_what_spark_makes_of_it() -> None:
+    found = explain_failure(OURS)
+    assert found is not None
+    assert found.error == "millrace.errors.UnknownTopicError"
+    assert found.message == "no topic 'order' at broker:9092 (option 'topic'). Did you mean 'orders'?"
+
+
+def test_each_problem_is_a_line() -> None:
+    found = explain_failure(SEVERAL_PROBLEMS)
+    assert found is not None
+    assert found.message.splitlines()[1:] == ["  - option 'topic' is required", "  - unknown option 'tpic'"]
+
+
+@pytest.mark.parametrize("error", [UnknownTopicError("no topic 'x'"), OptionsError("source", ("a", "b"))])
+def test_an_error_that_was_raised_here_is_its_own_explanation(error: Exception) -> None:
+    found = explain_failure(error)
+    assert found is not None
+    assert found.message == str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("requirement failed: millrace does not support Update mode.", "millrace.upsert_batches"),
+        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: millrace. Make sure", "setActiveSession"),
+        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka. Make sure", ".format('millrace')"),
+        ("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.", "install Java 17"),
+        ("java.lang.UnsupportedClassVersionError: org/apache/spark/Main", "this Java is too old"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.10", "PYSPARK_PYTHON"),
+        ("ModuleNotFoundError: No module named 'millrace_formats'", "lacks the module millrace_formats"),
+        (": java.io.IOException: mkdir of file:/data/check failed", "/data/check cannot be written"),
+        ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", "two queries use the same checkpoint"),
+        ("TimeoutException: Timed out waiting for a node assignment. Call: listTopics", "reached no broker"),
+        ("SparkException: Python worker exited unexpectedly (crashed)", "too little memory"),
+        ("java.io.IOException: No space left on device", "a disk is full"),
+    ],
+)
+def test_failures_of_spark_and_java_are_explained(text: str, part: str) -> None:
+    found = explain_failure(f"26/11/22 ERROR MicroBatchExecution: Query terminated\n{text}\n\tat org.apache")
+    assert found is not None
+    assert part in found.message
+
+
+def test_any_other_failure_is_left_as_it_is() -> None:
+    assert explain_failure(ValueError("[UNRESOLVED_COLUMN] idd")) is None
