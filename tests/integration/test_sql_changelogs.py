@@ -181,8 +181,7 @@ QUERIES = {
     "groups, filtered": """SELECT s, n, v FROM (SELECT stream AS s, name AS n, SUM(t.v) AS v FROM t WHERE x > 0
         GROUP BY 1, n HAVING COUNT(*) > 1 AND SUM(v) < 9) WHERE v > 2""",
     "kept values": """SELECT name, stream, MIN(v), MAX(v), COUNT(DISTINCT v), MIN(m), MAX(x), SUM(m), AVG(v), COUNT(*),
-        MAX(CAST(v AS STRING)), COUNT(DISTINCT v, x), MIN(make_date(2024, 1, 10 + v)) FROM t
-        WHERE stream < 100 GROUP BY stream, name""",
+        MAX(CAST(v AS STRING)), COUNT(DISTINCT v, x), MIN(make_date(2024, 1, 10 + v)) FROM t GROUP BY stream, name""",
     "distinct, of the other column": "SELECT DISTINCT stream, v FROM t WHERE id < 3",
     "union": "SELECT stream, v FROM t WHERE v > 3 UNION ALL SELECT stream, CAST(x AS INT) FROM t",
     "join": """SELECT t.stream, t.id, names.title, t.v FROM t JOIN names ON t.name = names.name
