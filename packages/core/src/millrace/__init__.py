@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from millrace.api.sink import KafkaSink as KafkaSink
     from millrace.api.sink_metrics import SinkMetricsCollector as SinkMetricsCollector
     from millrace.api.source import KafkaSource as KafkaSource
+    from millrace.api.spark_state import normalize_upserts as normalize_upserts
     from millrace.api.string_schema import SimpleStringSchema as SimpleStringSchema
     from millrace.api.tracebacks import install_short_tracebacks as install_short_tracebacks
     from millrace.failures import explain_failure as explain_failure
@@ -59,6 +60,7 @@ __all__ = [
     "install_short_tracebacks",
     "local_session",
     "metrics",
+    "normalize_upserts",
     "repartition_by_key",
     "upsert_batches",
 ]
@@ -79,6 +81,7 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.sink": ["DeliveryGuarantee", "KafkaSink"],
         "millrace.api.sink_metrics": ["SinkMetricsCollector"],
         "millrace.api.source": ["KafkaSource"],
+        "millrace.api.spark_state": ["normalize_upserts"],
         "millrace.api.string_schema": ["SimpleStringSchema"],
         "millrace.api.tracebacks": ["install_short_tracebacks"],
         "millrace.failures": ["explain_failure"],

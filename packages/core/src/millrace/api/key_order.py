@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-_POSITION = "__millrace_position"
+POSITION = "__millrace_position"
+"""The column of positions."""
 
 _TASK_BITS = 33
 """Rows of a task have so many bits of their position, as with Spark's `monotonically_increasing_id`."""
@@ -49,23 +50,26 @@ def repartition_by_key(
     Raises:
         OptionsError: There is no key, or no task.
     """
-    key_columns, order = _names(keys), _names(ordering)
+    key_columns, order = column_names(keys), column_names(ordering)
     if not key_columns or (tasks is not None and tasks < 1):
         problem = f"expected columns of a key, and a number of tasks above 0; got keys={keys!r}, tasks={tasks}"
         raise OptionsError("repartition_by_key", (problem,))
-    columns = [_column(name) for name in key_columns]
-    order = (*order, _POSITION)
+    columns = [column(name) for name in key_columns]
+    order = (*order, POSITION)
     if rows.isStreaming:
         # Spark neither numbers nor sorts the rows of a stream
-        from pyspark.sql.types import LongType, StructType
-
-        schema = rows.schema
-        numbered = rows.mapInArrow(_number_rows, StructType([*schema.fields]).add(_POSITION, LongType(), False))
-        divided = numbered.repartition(*([] if tasks is None else [tasks]), *columns)
-        return divided.mapInArrow(_SortRows(order), schema)
-    numbered = rows.withColumn(_POSITION, sf.monotonically_increasing_id())
+        divided = with_positions(rows).repartition(*([] if tasks is None else [tasks]), *columns)
+        return divided.mapInArrow(_SortRows(order), rows.schema)
+    numbered = rows.withColumn(POSITION, sf.monotonically_increasing_id())
     divided = numbered.repartition(*([] if tasks is None else [tasks]), *columns)
-    return divided.sortWithinPartitions(*(_column(name).asc_nulls_last() for name in order)).drop(_POSITION)
+    return divided.sortWithinPartitions(*(column(name).asc_nulls_last() for name in order)).drop(POSITION)
+
+
+def with_positions(rows: DataFrame) -> DataFrame:
+    """Return a stream with the position of each row: by task, then by row in it."""
+    from pyspark.sql.types import LongType, StructType
+
+    return rows.mapInArrow(_number_rows, StructType([*rows.schema.fields]).add(POSITION, LongType(), False))
 
 
 @dataclass(frozen=True)
@@ -110,14 +114,16 @@ def upsert_batches(
     config = configure_sink(given)
     if not config.options.is_upsert:
         raise OptionsError("upsert_batches", ("option 'connector' must be 'upsert-kafka', or left out",))
-    return UpsertBatches(given, config.options.key_fields, _names(ordering), tasks)
+    return UpsertBatches(given, config.options.key_fields, column_names(ordering), tasks)
 
 
-def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+def column_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return columns given as a list, or as a text separated by ``;``."""
     return (parse_columns(names) if names else ()) if isinstance(names, str) else tuple(names)
 
 
-def _column(name: str) -> Column:
+def column(name: str) -> Column:
+    """Return the column of a name, whatever signs it has."""
     return sf.col("`" + name.replace("`", "``") + "`")
 
 
@@ -129,7 +135,7 @@ def _number_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         positions = np.arange(next_position, next_position + batch.num_rows)
         next_position += batch.num_rows
-        yield batch.append_column(_POSITION, pa.array(positions, pa.int64()))
+        yield batch.append_column(POSITION, pa.array(positions, pa.int64()))
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,6 @@ class _SortRows:
             table = pa.Table.from_batches(collected).combine_chunks()
             sort_keys = [(name, "ascending") for name in self.order]
             indices = pc.sort_indices(table, sort_keys=sort_keys)
-            table = table.drop_columns([_POSITION])
+            table = table.drop_columns([POSITION])
             for start in range(0, len(indices), _ROWS_PER_BATCH):
                 yield from table.take(indices.slice(start, _ROWS_PER_BATCH)).combine_chunks().to_batches()
