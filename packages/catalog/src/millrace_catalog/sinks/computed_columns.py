@@ -23,7 +23,7 @@ class ComputedColumns:
     """Columns to add behind those of a table, computed from them.
 
     Args:
-        expressions: Spark SQL expressions by column name, with one value per row.
+        expressions: Spark SQL expressions by column name, with one value per row; each may use the columns before it.
         table: Name of the table, for errors.
         places: The column after which a computed one stands, by its name; an empty text for the first place. The others
             come last.
@@ -41,9 +41,10 @@ class ComputedColumns:
             SchemaError: The table has a column of such a name, an expression is wrong, or there is no such place.
         """
         self._check_names(schema)
+        all_rows = rows
         for name, expression in self._expressions.items():
-            self._check_expression(rows, name, expression)
-        all_rows = rows.select("*", *(fn.expr(text).alias(name) for name, text in self._expressions.items()))
+            self._check_expression(all_rows, name, expression)
+            all_rows = all_rows.select("*", fn.expr(expression).alias(name))
         new = from_spark_schema(all_rows.select(*map(backquote, self._expressions)).schema)
         return all_rows, Schema(self._placed(schema.columns, new.columns))
 

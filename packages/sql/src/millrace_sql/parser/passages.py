@@ -89,7 +89,8 @@ class _PassageReader:
         word = match[0].upper()
         if word == "END":
             ends = self.passage == "query of a set" and not self.open_cases and self.word_before != "AS"
-            return ends and self._is_last(match.end())
+            # Behind a second END the query could not be told from the end of its set
+            return ends and self._is_last(match.end(), "END")
         if self.passage.startswith("query") or match.start() == self.start:
             return False
         if word == "COMMENT":
@@ -103,7 +104,7 @@ class _PassageReader:
 
     def _is_last(self, offset: int, *others: str) -> bool:
         following = self.script.scan(offset)
-        return following.kind == "end" or following.text in (";", *others)
+        return following.kind == "end" or following.text.upper() in (";", *others)
 
     def _end_of_mark(self, kind: str, match: re.Match[str]) -> int:
         if kind == "quote":

@@ -1,0 +1,154 @@
+"""Plans that EXPLAIN shows, and what they do then: changes of a table in Kafka through queries into other tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from millrace_sql import TableEnvironment
+from support.kafka import consume, produce
+
+ACCOUNTS = "id BIGINT, city STRING, amount BIGINT, PRIMARY KEY (id) NOT ENFORCED"
+FILTER = "INSERT INTO rich SELECT id, city, amount FROM accounts WHERE amount > 100"
+GROUPS = """INSERT INTO cities SELECT city, COUNT(*) AS accounts, SUM(amount) AS total, MAX(amount) AS most
+    FROM accounts GROUP BY city"""
+JOIN = """INSERT INTO named SELECT o.id, a.city FROM orders AS o
+    LEFT JOIN accounts FOR SYSTEM_TIME AS OF o.at AS a ON o.account = a.id"""
+
+FIRST = {1: ("Rome", 150), 2: ("Rome", 50), 3: ("Oslo", 200), 4: ("Bern", 10)}
+# The first row leaves the filter, the second one enters it, the third one moves, the last one of Bern is deleted
+LATER = {1: ("Rome", 20), 2: ("Rome", 120), 3: ("Rome", 300), 4: None, 5: ("Oslo", 101)}
+RICH = [(2, "Rome", 120), (3, "Rome", 300), (5, "Oslo", 101)]
+CITIES = [("Oslo", 1, 101, 101), ("Rome", 3, 440, 300)]
+
+
+@pytest.fixture
+def create(spark, broker, make_topic, tmp_path) -> Callable[..., TableEnvironment]:
+    """Create an environment with the tables of these queries; returns it with the topic of each table."""
+
+    def create() -> tuple[TableEnvironment, dict[str, str]]:
+        env = TableEnvironment(spark, config={"execution.checkpointing.dir": f"{tmp_path}/checkpoints"})
+        topics = {name: make_topic(2) for name in ("accounts", "rich", "cities", "orders", "named")}
+        for name, columns in {
+            "accounts": ACCOUNTS,
+            "rich": ACCOUNTS,
+            "cities": "city STRING, accounts BIGINT, total BIGINT, most BIGINT, PRIMARY KEY (city) NOT ENFORCED",
+        }.items():
+            env.execute_sql(
+                f"""CREATE TABLE {name} ({columns}) WITH (
+                    'connector' = 'upsert-kafka', 'topic' = '{topics[name]}', 'key.format' = 'json',
+                    'value.format' = 'json', 'properties.bootstrap.servers' = '{broker.bootstrap_servers}'
+                )"""
+            )
+        for name, columns in {
+            "orders": "id BIGINT, account BIGINT, at TIMESTAMP_LTZ(3) METADATA FROM 'timestamp' VIRTUAL",
+            "named": "id BIGINT, city STRING",
+        }.items():
+            env.execute_sql(
+                f"""CREATE TABLE {name} ({columns}) WITH (
+                    'connector' = 'kafka', 'topic' = '{topics[name]}', 'format' = 'json',
+                    'scan.startup.mode' = 'earliest-offset',
+                    'properties.bootstrap.servers' = '{broker.bootstrap_servers}'
+                )"""
+            )
+        return env, topics
+
+    yield create
+    for query in spark.streams.active:
+        query.stop()
+
+
+@pytest.fixture
+def upsert(broker) -> Callable[..., None]:
+    """Write rows of accounts, None for a deleted one."""
+
+    def upsert(topic: str, rows: dict[int, tuple[str, int] | None]) -> None:
+        messages = []
+        for number, row in rows.items():
+            value = None if row is None else json.dumps({"id": number, "city": row[0], "amount": row[1]}).encode()
+            messages.append({"key": json.dumps({"id": number}).encode(), "value": value})
+        produce(broker.bootstrap_servers, topic, messages)
+
+    return upsert
+
+
+def rows_of(env: TableEnvironment, table: str) -> list[tuple]:
+    env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
+    rows = sorted(tuple(row) for row in env.sql_query(f"SELECT * FROM {table}").collect())
+    env.execute_sql("RESET 'execution.runtime-mode'")
+    return rows
+
+
+def test_a_set_of_a_filter_and_groups_follows_a_table(create, upsert) -> None:
+    env, topics = create()
+    upsert(topics["accounts"], FIRST)
+    both = env.create_statement_set()
+    for insert in (FILTER, GROUPS):
+        both.add_insert_sql(insert)
+
+    explained = both.explain()
+    result = both.execute()
+    for query in result.queries:
+        query.processAllAvailable()
+    upsert(topics["accounts"], LATER)
+    for query in result.queries:
+        query.processAllAvailable()
+    result.get_job_client().cancel().result()
+
+    assert "Calc(select=[id, city, amount], where=[amount > 100], changelogMode=[I,UB,UA,D])" in explained
+    assert "select=[city, COUNT(*), SUM(amount), MAX(amount)], changelogMode=[I,UA,D])" in explained
+    assert rows_of(env, "rich") == RICH
+    assert rows_of(env, "cities") == CITIES
+
+
+def test_a_batch_writes_the_same_tables(create, upsert, broker) -> None:
+    env, topics = create()
+    upsert(topics["accounts"], FIRST)
+    upsert(topics["accounts"], LATER)
+    env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
+
+    explained = [env.explain_sql(insert) for insert in (FILTER, GROUPS)]
+    env.execute_sql(f"EXECUTE STATEMENT SET BEGIN {FILTER}; {GROUPS}; END").wait()
+
+    assert [set(re.findall(r"changelogMode=\[(.*?)\]", each)) for each in explained] == [{"I"}, {"I"}]
+    assert rows_of(env, "rich") == RICH
+    assert rows_of(env, "cities") == CITIES
+    # Each row once: a batch has no changes
+    assert len(consume(broker.bootstrap_servers, topics["rich"])) == len(RICH)
+    assert len(consume(broker.bootstrap_servers, topics["cities"])) == len(CITIES)
+
+
+def test_a_stream_joins_the_rows_that_a_table_has_when_they_come(create, upsert, broker) -> None:
+    env, topics = create()
+    upsert(topics["accounts"], FIRST)
+
+    explained = env.explain_sql(JOIN)
+    result = env.execute_sql(JOIN)
+    for start, changes in ((0, LATER), (10, {})):
+        orders = [json.dumps({"id": start + account, "account": account}).encode() for account in (1, 3, 4, 5)]
+        produce(broker.bootstrap_servers, topics["orders"], [{"value": order} for order in orders])
+        result.query.processAllAvailable()
+        upsert(topics["accounts"], changes)
+    result.get_job_client().cancel().result()
+
+    assert "LookupJoin(joinType=[LEFT], where=[o.account = a.id], changelogMode=[I])" in explained
+    assert rows_of(env, "named") == [
+        *[(1, "Rome"), (3, "Oslo"), (4, "Bern"), (5, None)],
+        *[(11, "Rome"), (13, "Rome"), (14, None), (15, "Oslo")],
+    ]
+
+
+def test_a_batch_joins_the_latest_rows(create, upsert, broker) -> None:
+    env, topics = create()
+    upsert(topics["accounts"], FIRST)
+    upsert(topics["accounts"], LATER)
+    orders = [json.dumps({"id": account, "account": account}).encode() for account in (1, 3, 4, 5)]
+    produce(broker.bootstrap_servers, topics["orders"], [{"value": order} for order in orders])
+    env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
+
+    env.execute_sql(JOIN).wait()
+
+    assert rows_of(env, "named") == [(1, "Rome"), (3, "Rome"), (4, None), (5, "Oslo")]
