@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import millrace_cli
 from support.core_suite import LOOPBACK, CoreSuite, addresses_listened_on, run_core
 from support.families import Family
-from support.spark_programs import ENVIRONMENT, ON_CLUSTER, standalone_cluster
+from support.kafka import consume
+from support.spark_programs import ENVIRONMENT, ON_CLUSTER, SPARK_CLASS, standalone_cluster
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "change_quietly.py"
 PARTITIONS, MICRO_BATCHES = 3, 10
@@ -63,3 +65,41 @@ def test_a_quiet_stream_of_a_table_restores_its_state_once_on_each_host(cluster,
     assert (source["numRecordsIn"], source["missingReports"]) == (results["written"], 0)
     assert source["stateRestores"] == sum(stores)
     assert source["stateKeys"] == 100 * PARTITIONS
+
+
+class TestSqlOnAStandaloneCluster:
+    def by_conf(self, cluster) -> list[str]:
+        conf = {"spark.master": cluster.url, **ON_CLUSTER}
+        options = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+        return [sys.executable, "-m", "millrace_cli", "sql", *options]
+
+    def by_spark_submit(self, cluster) -> list[str]:
+        options = [part for name, value in ON_CLUSTER.items() for part in ("--conf", f"{name}={value}")]
+        program = str(Path(millrace_cli.__file__).with_name("__main__.py"))
+        submit = [SPARK_CLASS, "org.apache.spark.deploy.SparkSubmit"]
+        return [*submit, "--master", cluster.url, *options, program, "sql"]
+
+    @pytest.mark.parametrize("way", [by_conf, by_spark_submit])
+    def test_a_script_runs_on_executors(self, way, cluster, folder, broker, make_topic):
+        topic = make_topic(2)
+        script = folder / f"{way.__name__}.sql"
+        script.write_text(
+            f"""CREATE TABLE numbers (id BIGINT) WITH (
+                'connector' = 'datagen', 'number-of-rows' = '100',
+                'fields.id.kind' = 'sequence', 'fields.id.start' = '1', 'fields.id.end' = '100'
+            );
+            CREATE TABLE copies (id BIGINT) WITH (
+                'connector' = 'kafka', 'topic' = '{topic}', 'format' = 'csv',
+                'properties.bootstrap.servers' = '{broker.bootstrap_servers}'
+            );
+            INSERT INTO copies SELECT id FROM numbers WHERE id > 50;
+            """
+        )
+        command = [*way(self, cluster), "-f", str(script)]
+        before = set(folder.glob("worker-*/app-*"))
+        with Family(command, folder / f"{way.__name__}.log", ENVIRONMENT) as running:
+            running.result(180)
+        ids = sorted(int(message.value()) for message in consume(broker.bootstrap_servers, topic))
+        assert ids == list(range(51, 101))
+        # A worker keeps the logs of an application's executors
+        assert set(folder.glob("worker-*/app-*")) - before

@@ -16,7 +16,7 @@ from millrace_broker import KafkaBroker
 from support.families import Family
 from support.kafka import delete_topics, produce
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "core.py"
+PROGRAMS = Path(__file__).parents[1] / "programs"
 
 LOOPBACK = {"127.0.0.1"}
 
@@ -85,18 +85,19 @@ class CoreSuite:
         assert "Traceback" not in text
 
 
-def run_core(folder: Path, env: dict[str, str], **given: Any) -> dict[str, Any]:
-    """Run the program, and return its results.
+def run_core(folder: Path, env: dict[str, str], program: str = "core.py", **given: Any) -> dict[str, Any]:
+    """Run a program, and return its results.
 
     Args:
         folder: For its files.
         env: Environment variables for it.
+        program: Its name.
         given: What it is told.
     """
-    results = folder / "results.json"
+    results = folder / f"{program}.json"
     told = json.dumps({"folder": str(folder), "results": str(results), **given})
-    with Family([sys.executable, str(PROGRAM), told], folder / "program.log", env) as program:
-        program.result(180)
+    with Family([sys.executable, str(PROGRAMS / program), told], folder / f"{program}.log", env) as running:
+        running.result(180)
     return dict(json.loads(results.read_text()))
 
 

@@ -14,7 +14,8 @@ import pyspark
 from support.families import Family
 from support.waiting import wait_until
 
-_SPARK_CLASS = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
+SPARK_CLASS = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
+"""Spark's own launcher of its programs."""
 
 # JVMs that live for seconds
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -111,7 +112,7 @@ def _at(host: str) -> list[str]:
 
 def _spark(command: list[str], log: Path, memory: str = "256m", environment: Mapping[str, str] | None = None) -> Family:
     settings = {**ENVIRONMENT, "SPARK_DAEMON_MEMORY": memory, **(environment or {})}
-    return Family([_SPARK_CLASS, *command], log, settings)
+    return Family([SPARK_CLASS, *command], log, settings)
 
 
 def _said(family: Family, pattern: str) -> str:

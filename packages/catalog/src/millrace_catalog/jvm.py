@@ -33,6 +33,24 @@ def session_jvm(spark: SparkSession, purpose: str) -> Any:
     return jvm
 
 
+def require_own_driver(spark: SparkSession, purpose: str) -> None:
+    """Check that callbacks of a stream run in this process, with all that they hold.
+
+    Args:
+        spark: A session.
+        purpose: The work of the callbacks, for the error.
+
+    Raises:
+        MachineError: It is a session of Spark Connect, whose server runs them.
+    """
+    if getattr(spark, "_jvm", None) is None:
+        raise MachineError(
+            f"{purpose} takes each micro-batch in this process, and a session of Spark Connect runs streams on its "
+            f"server: run it in batch mode, or where the driver is, in a session made by "
+            f"SparkSession.builder.master(...)"
+        )
+
+
 class HadoopFolder:
     """A folder in any of Hadoop's file systems; files in it are given by relative paths.
 

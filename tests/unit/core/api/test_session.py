@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from millrace.api.session import REDACTION_REGEX
+from millrace.api.session import REDACTION_REGEX, session_settings
 from millrace.options.secrets import is_secret
 
 
@@ -41,3 +41,10 @@ def test_spark_shows_what_a_person_needs_to_see(name: str) -> None:
 
 def test_a_local_session_has_the_setting(spark) -> None:
     assert spark.conf.get("spark.redaction.regex") == REDACTION_REGEX
+
+
+@pytest.mark.parametrize(("master", "is_loopback"), [(None, True), ("local[4]", True), ("spark://host:7077", False)])
+def test_the_driver_of_a_cluster_can_be_reached_by_its_executors(master: str | None, is_loopback: bool) -> None:
+    settings = session_settings(2, {} if master is None else {"spark.master": master})
+    assert (settings.get("spark.driver.host") == "127.0.0.1") is is_loopback
+    assert ("spark.driver.bindAddress" in settings) is is_loopback

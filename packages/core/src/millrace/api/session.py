@@ -24,8 +24,9 @@ def local_session(
 
     Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
     sockets between Spark and its Python workers (which makes small micro-batches quicker), the same tasks for a
-    repeated micro-batch (which exactly-once needs), loopback addresses only, quiet logs, and the options that Spark
-    redacts in plans and logs. Failures that nothing catches are shown in a few lines (`install_short_tracebacks`).
+    repeated micro-batch (which exactly-once needs), loopback addresses only (unless ``spark.master`` is a cluster's),
+    quiet logs, and the options that Spark redacts in plans and logs. Failures that nothing catches are shown in a few
+    lines (`install_short_tracebacks`).
 
     Args:
         name: The application's name.
@@ -36,22 +37,33 @@ def local_session(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     used = cores or os.cpu_count() or 1
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+    install_short_tracebacks()
+    builder = SparkSession.builder.appName(name).master(f"local[{used}]")
+    for key, value in session_settings(used, config or {}).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of `local_session`.
+
+    Args:
+        cores: Number of shuffle partitions.
+        config: Spark settings that win.
+    """
+    is_local = config.get("spark.master", "local").startswith("local")
+    # Executors on other machines connect to the driver
+    loopback = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"} if is_local else {}
+    return {
+        **loopback,
         "spark.log.level": "ERROR",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.redaction.regex": REDACTION_REGEX,
         # Exactly-once needs it: a repeated micro-batch has the same tasks, whatever the number of cores
         "spark.sql.adaptive.streaming.stateless.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(used),
+        "spark.sql.shuffle.partitions": str(cores),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        **(config or {}),
+        **config,
     }
-    install_short_tracebacks()
-    builder = SparkSession.builder.appName(name).master(f"local[{used}]")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()

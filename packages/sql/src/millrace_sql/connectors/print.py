@@ -13,10 +13,12 @@ from annotated_types import Gt
 
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, SinkContext, TableDescription, TableFactory, TableSink
 from millrace.options import option
+from millrace_catalog.jvm import require_own_driver
 from millrace_sql.connectors.rows import physical_rows, refuse_metadata
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
+    from pyspark.sql.streaming import StreamingQuery
     from pyspark.sql.types import DataType, StructType
 
 _TASK = "__task"
@@ -71,6 +73,15 @@ class PrintSink(TableSink):
         for line in self._lines(printed):
             stream.write(f"{line}\n")
         stream.flush()
+
+    def start(self, rows: DataFrame, sink: SinkContext) -> StreamingQuery:
+        """Start a stream that prints rows in this process.
+
+        Raises:
+            MachineError: It is a session of Spark Connect, whose server would print them.
+        """
+        require_own_driver(rows.sparkSession, "the connector 'print'")
+        return super().start(rows, sink)
 
     def _lines(self, rows: DataFrame) -> Iterator[str]:
         # By place, since columns may have the names of attributes of a row

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ScanContext, SinkContext, TableSink
+from millrace_catalog.jvm import require_own_driver
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import TableDefinition, shown
@@ -153,6 +154,7 @@ class InsertRunner:
         )
         if not planned.plan.runs_per_batch:
             return planned.sink.start(self._fitted(planned, rows), context)
+        require_own_driver(self._spark, "a join with the current rows of a table")
         plan, sink = planned.plan, planned.sink
 
         def write(batch: DataFrame, batch_id: int) -> None:

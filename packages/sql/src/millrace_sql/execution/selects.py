@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN, ScanContext
+from millrace_catalog.jvm import require_own_driver
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.execution.checkpoints import QueryPlaces
 from millrace_sql.execution.jobs import Job
@@ -43,7 +44,12 @@ class SelectRunner:
         self._places = places
 
     def run(self, query: SqlText) -> TableResult:
-        """Run a query: a batch when its rows are taken, a stream at once."""
+        """Run a query: a batch when its rows are taken, a stream at once.
+
+        Raises:
+            SqlError: It cannot run.
+            MachineError: It is a stream, of a session of Spark Connect.
+        """
         plan = self._queries.plan(query)
         width = self._configuration.options.column_width
         if not self._configuration.is_streaming:
@@ -55,6 +61,7 @@ class SelectRunner:
             rows = self._queries.rows(plan, ScanContext(streaming=True), place)
             if not rows.isStreaming:
                 return TableResult(rows.schema, _batch_rows(rows), is_changelog=True, max_width=width)
+            require_own_driver(self._spark, "the result of a stream")
             result = _StreamRows(plan)
             writer = rows.writeStream.queryName(place.name).outputMode(plan.output_mode)
             writer = writer.option("checkpointLocation", place.checkpoint).foreachBatch(result.add)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from millrace.api.session import local_session
+from millrace.api.session import REDACTION_REGEX, local_session
 from millrace_sql.shell.spark_startup import silence_query_loggers, startup_output_held_back
 from millrace_sql.shell.start import Start
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from millrace_sql.environment import TableEnvironment
 
 
@@ -32,7 +35,7 @@ def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[TableEnv
     silence_query_loggers()
     # An error ends as a sentence of the shell; Spark logs the same with all frames, several times
     with startup_output_held_back():
-        spark = local_session("millrace sql", config={"spark.log.level": "OFF", **start.conf})
+        spark = _session({"spark.log.level": "OFF", **start.conf})
     # Spark's own handler cancels the jobs of all queries, also of those that go on behind the one that Ctrl-C ends
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -48,3 +51,16 @@ def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[TableEnv
         for query in spark.streams.active:
             query.stop()
         spark.stop()
+
+
+def _session(conf: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return local_session("millrace sql", config=conf)
+    # spark-submit has started the JVM, for a master and with settings of its own
+    needed = {"spark.redaction.regex": REDACTION_REGEX, "spark.sql.adaptive.streaming.stateless.enabled": "false"}
+    builder = SparkSession.builder.appName("millrace sql")
+    for key, value in {**needed, **conf}.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
