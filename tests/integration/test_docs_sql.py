@@ -119,12 +119,23 @@ def test_the_page_of_queries_runs(env, here, broker):
         'format' = 'json', 'scan.startup.mode' = 'earliest-offset')"""
     env.execute_sql(here(orders))
     (snippet,) = snippets("sql-dialect.md")
-    windows, documents = (env.sql_query(render(each)).collect() for each in parse(snippet.script))
+    windows, sessions, documents = (env.sql_query(render(each)).collect() for each in parse(snippet.script))
     (first, *_) = sorted(windows)
     assert (first.window_end - first.window_start).seconds == 300
     assert first.customers == 1
+    (session,) = (row for row in sessions if row.customer == 7)
+    assert (session.visits, (session.window_end - session.window_start).seconds) == (1, 1800)
     (document,) = (row for row in documents if row.id == 1)
     assert (document.name, bytes(document.raw)) == ("Bob", b'{"customer": {"name": "Bob"}}')
+
+
+def test_the_page_of_the_shell_is_planned(spark, broker, monkeypatch):
+    monkeypatch.setenv("BOOTSTRAP_SERVERS", broker.bootstrap_servers)
+    env = TableEnvironment(spark, secret_values={"kafka_password": "secret"})
+    (snippet,) = snippets("sql-shell.md")
+    assert snippet.planned_only
+    env.execute_script(snippet.script)
+    assert "fields=[id], changelogMode=[I]" in env.explain_sql("SELECT * FROM payments")
 
 
 BEFORE = """
