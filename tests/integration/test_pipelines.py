@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from pyspark.errors import StreamingQueryException
 
 from millrace.contracts import SCHEMA_CHANGES, PipelineSink, SinkCapabilities
 from millrace.options.parser import OptionParser
+from millrace_cdc import Pipeline
 from millrace_cdc.connectors.kafka.sink import KafkaPipelineSink
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
@@ -226,3 +229,85 @@ def test_malformed_messages_are_tolerated_up_to_a_number(spark, connection, brok
     strict = source_of(connection, origin, **tolerant, **{"ingestion.error-tolerance.max-count": "1"})
     with pytest.raises(StreamingQueryException, match="2 messages are malformed, more than"):
         run_once(spark, PipelineJob(strict, RecordingSink(), ALL), tmp_path / "b")
+
+
+def yaml_of(connection, origin, target, extra="") -> str:
+    servers = connection["properties.bootstrap.servers"]
+    return f"""
+source:
+  type: kafka
+  properties.bootstrap.servers: {servers}
+  topic: ${{origin}}
+  scan.startup.mode: earliest-offset
+  key.format: json
+  key.fields-prefix: key_
+  metadata.list: topic, offset, timestamp-type, headers, leader-epoch
+sink:
+  type: kafka
+  properties.bootstrap.servers: {servers}
+  topic: {target}
+  value.format: canal-json
+route:
+  - source-table: shop.(\\.*)
+    sink-table: ods.$1
+transform:
+  - source-table: shop.orders
+    projection: id, price * 2 AS price, key_id, topic, offset, `timestamp-type` AS t, `headers`, `leader-epoch` AS epoch
+    filter: price > 1
+    primary-keys: id
+  - source-table: shop.users
+    projection: id, topic
+pipeline:
+  name: Orders
+  dirty-data.collector: logger
+{extra}"""
+
+
+def test_a_pipeline_of_yaml_projects_filters_and_routes_with_columns_of_keys_and_metadata(
+    spark, connection, broker, make_topic, tmp_path
+):
+    origin, target = make_topic(), make_topic()
+    old, new = {"id": 1, "price": 1}, {"id": 1, "price": 2.5}
+    keyed = {"key": b'{"id":1}', "headers": [("h", b"v")]}
+    messages = [change("u", "orders", old, new) | keyed, change("c", "users", after={"id": 7}) | {"key": b'{"id":7}'}]
+    produce(broker.bootstrap_servers, origin, messages)
+    pipeline = Pipeline.from_yaml(yaml_of(connection, origin, target), variables={"origin": origin})
+
+    running = pipeline.run(spark, checkpoint_location=str(tmp_path), once=True)
+    running.await_termination()
+
+    written = {value["table"]: value for value in map(json.loads, values(broker, target))}
+    assert set(written) == {"orders", "users"}
+    (row,) = written["orders"].pop("data")
+    assert (row.pop("epoch"), written["orders"]) == (
+        0,
+        {"old": None, "type": "INSERT", "database": "ods", "table": "orders", "pkNames": ["id"]},
+    )
+    assert row == {
+        "id": 1,
+        "price": 5.0,
+        "key_id": 1,
+        "topic": origin,
+        "offset": 0,
+        "t": "CreateTime",
+        "headers": {"h": "dg=="},
+    }
+    assert written["users"]["data"] == [{"id": 7, "topic": origin}]
+    assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
+
+
+def test_the_command_runs_a_file_once_and_says_what_it_has_done(connection, broker, make_topic, tmp_path):
+    origin, target = make_topic(), make_topic()
+    produce(broker.bootstrap_servers, origin, [change("c", "users", after={"id": n}) for n in range(3)])
+    file = tmp_path / "pipeline.yaml"
+    file.write_text(yaml_of(connection, origin, target))
+    command = [sys.executable, "-m", "millrace_cli", "run", str(file), "--once", "--set", f"origin={origin}"]
+
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (
+        0,
+        ["1 table, 3 changes, 1 schema change, 0 malformed messages"],
+    ), ended.stderr
+    assert len(values(broker, target)) == 3
+    assert (tmp_path / "pipeline.yaml.checkpoint" / "millrace-pipeline").is_dir()

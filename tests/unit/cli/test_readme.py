@@ -26,4 +26,4 @@ def test_a_command_of_another_package(tmp_path):
         text=True,
         check=True,
     )
-    assert "  lag           Show the lag of a consumer group.\n" in done.stdout
+    assert re.search("^  lag +Show the lag of a consumer group.$", done.stdout, re.MULTILINE)

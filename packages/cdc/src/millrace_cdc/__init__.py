@@ -1,8 +1,8 @@
 """Change-data pipelines, defined in YAML as Flink CDC defines them.
 
-from millrace_cdc import read_pipeline
+from millrace_cdc import Pipeline
 
-definition = read_pipeline(text, variables={"kafka.topic": "orders"})
+Pipeline.from_yaml(text, variables={"kafka.topic": "orders"}).run(spark, checkpoint_location="/checkpoints/orders")
 """
 
 from __future__ import annotations
@@ -15,9 +15,19 @@ if TYPE_CHECKING:
     from millrace_cdc.definitions.model import PipelineDefinition
     from millrace_cdc.definitions.render import render_pipeline
     from millrace_cdc.errors import PipelineError
+    from millrace_cdc.pipeline import Pipeline
     from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
+    from millrace_cdc.runtime.execution import RunningPipeline
 
-__all__ = ["PipelineDefinition", "PipelineError", "read_pipeline", "read_pipeline_file", "render_pipeline"]
+__all__ = [
+    "Pipeline",
+    "PipelineDefinition",
+    "PipelineError",
+    "RunningPipeline",
+    "read_pipeline",
+    "read_pipeline_file",
+    "render_pipeline",
+]
 
 __getattr__, __dir__ = lazy_imports(
     __name__,
@@ -25,6 +35,8 @@ __getattr__, __dir__ = lazy_imports(
         "millrace_cdc.definitions.model": ["PipelineDefinition"],
         "millrace_cdc.definitions.render": ["render_pipeline"],
         "millrace_cdc.errors": ["PipelineError"],
+        "millrace_cdc.pipeline": ["Pipeline"],
+        "millrace_cdc.runtime.execution": ["RunningPipeline"],
         "millrace_cdc.reader.reader": ["read_pipeline", "read_pipeline_file"],
     },
 )

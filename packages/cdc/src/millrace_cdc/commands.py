@@ -61,6 +61,46 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     )
 
 
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--once", is_flag=True, help="End with the messages that there are now, for schedulers.")
+@click.option("--set", "settings", type=_Pair(), multiple=True, help="A value of ${NAME}; repeatable.")
+@click.option(
+    "--secrets",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A YAML file with the values of ${secret_values.NAME}, which only its owner may read.",
+)
+@click.option(
+    "--checkpoint",
+    metavar="LOCATION",
+    help="Folder or URI of the pipeline's checkpoint; by default the folder FILE.checkpoint.",
+)
+@click.option("--conf", type=_Pair(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+def run(
+    file: Path,
+    once: bool,
+    settings: Sequence[tuple[str, str]],
+    secrets: Path | None,
+    checkpoint: str | None,
+    conf: Sequence[tuple[str, str]],
+) -> None:
+    """Run the pipeline of a file.
+
+    It goes on until Ctrl-C, or with --once until all messages that there are now have been written, and starts where
+    the last run with the same checkpoint ended. The exit code is 0 when it has ended, 1 when the definition is wrong or
+    the pipeline has failed, 2 for a wrong command line, and 130 after Ctrl-C.
+    """
+    from millrace_cdc.errors import PipelineError
+    from millrace_cdc.run_command import run_definition
+
+    try:
+        definition = read_definition(file, settings, secrets)
+    except PipelineError as error:
+        click.echo(f"millrace: {error}", err=True)
+        raise click.exceptions.Exit(_WRONG) from None
+    run_definition(definition, checkpoint or f"{file.resolve()}.checkpoint", dict(conf), once=once)
+
+
 @click.command("pipeline-schema")
 def pipeline_schema() -> None:
     """Print the JSON Schema of pipelines' files, for editors.

@@ -16,15 +16,18 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 import pyarrow as pa
 
-from millrace.errors import MalformedMessageError, MessageError, SchemaError
+from millrace.contracts import DeadLetter
+from millrace.errors import MalformedMessageError, MessageError, PluginError, SchemaError
+from millrace.plugins.manager import PluginRef
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import CanalReader, DebeziumReader, JsonReader, Observation, Position
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
+from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 
-MESSAGE_COLUMNS = "topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, value BINARY"
-"""The columns of the source that a parser reads."""
+MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
+"""The columns of the source that every parser reads."""
 
 CHANGE_COLUMNS = (
     "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
@@ -65,6 +68,18 @@ class ChangeReader(Protocol):
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Infer the columns of a change's rows."""
+
+
+class NoProducer:
+    """The producer of collectors without topics: see `millrace.contracts.RecordProducer`."""
+
+    def produce(self, topic: str, **_: Any) -> None:
+        """Refuse.
+
+        Raises:
+            PluginError: Always.
+        """
+        raise PluginError(f"the dead letter collector produces to topic {topic!r}, but its property 'topics' is empty")
 
 
 class Place(NamedTuple):
@@ -112,11 +127,13 @@ class TableReport:
         rows: The number of rows.
         required: The messages that its columns must change for, in their order.
         newest: The newest timestamp of its messages.
+        partitions: Topics and partitions that it was found in.
     """
 
     rows: int = 0
     required: list[RequiredColumns] = field(default_factory=list)
     newest: datetime | None = None
+    partitions: set[tuple[str, int]] = field(default_factory=set)
 
 
 @dataclass
@@ -142,6 +159,9 @@ class ParserSettings:
         strategy: ``continuous``, or ``static`` for tables that keep their first columns.
         max_columns: Maximum number of columns of a table.
         skips_malformed: Whether malformed messages are skipped and counted.
+        collector: Collects them; None where nothing does.
+        extra: Columns beside those of values.
+        has_distributed_tables: Whether the changes of a table may be in several partitions.
     """
 
     format: str
@@ -149,6 +169,14 @@ class ParserSettings:
     strategy: Literal["continuous", "static"] = "continuous"
     max_columns: int = 2_000
     skips_malformed: bool = False
+    collector: PluginRef | None = None
+    extra: ExtraColumns = field(default_factory=ExtraColumns)
+    has_distributed_tables: bool = True
+
+    @property
+    def source_columns(self) -> tuple[str, ...]:
+        """The columns of the source that a parser reads."""
+        return (*MESSAGE_COLUMNS, *self.extra.source_columns)
 
     def reader(self, topic: str) -> ChangeReader:
         """Make a reader of a topic's messages."""
@@ -168,12 +196,20 @@ class ChangeParser:
         self._tables = tables
         self._readers: dict[str, ChangeReader] = {}
         self._trackers: dict[str, SchemaTracker] = {}
+        self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
+        self._letters: list[DeadLetter] = []
         self.report = TaskReport()
 
     def parse(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the changes of messages, with the columns of `CHANGE_COLUMNS`, and the task's report at the end."""
+        collector = None if self._settings.collector is None else self._settings.collector.create()
         for batch in batches:
             yield self._parse_batch(batch)
+            if collector is not None and self._letters:
+                collector.collect(self._letters, NoProducer())
+            self._letters = []
+        if collector is not None:
+            collector.finish()
         if self.report.tables or self.report.malformed:
             report = pa.array([pickle.dumps(self.report)], pa.binary())
             nulls = [pa.nulls(1, each.type) for each in _CHANGE_SCHEMA][:-1]
@@ -186,10 +222,12 @@ class ChangeParser:
         befores: list[bytes | None] = []
         afters: list[bytes | None] = []
         topics, partitions, offsets = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset"))
-        values = batch.column("value").to_numpy(zero_copy_only=False).tolist()
+        values, keys = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("value", "key"))
+        messages = None if self._extra is None else batch.to_pylist()
         last: dict[str, int] = {}
         for index, value in enumerate(values):
-            change = self.change(Place(topics[index], partitions[index], offsets[index]), value)
+            place = Place(topics[index], partitions[index], offsets[index])
+            change = self.change(place, value, keys[index], None if messages is None else messages[index])
             if change is None:
                 continue
             last[change.table] = index
@@ -211,8 +249,16 @@ class ChangeParser:
         ]
         return pa.record_batch(columns, _CHANGE_SCHEMA)
 
-    def change(self, place: Place, value: bytes | None) -> TableChange | None:
+    def change(
+        self, place: Place, value: bytes | None, key: bytes | None = None, message: Message | None = None
+    ) -> TableChange | None:
         """Parse one message, and note what its table's columns need; None when it has no rows.
+
+        Args:
+            place: Its place.
+            value: Its value.
+            key: Its key, for a collector of malformed messages.
+            message: All of it, where rows have columns beside those of values.
 
         Raises:
             MessageError: It is malformed, and such messages are not skipped.
@@ -227,15 +273,22 @@ class ChangeParser:
                 return None
             check_images(change)
             columns = reader.columns_of(change)
+            if self._extra is not None and message is not None:
+                change, columns = self._extra.add(change, columns, message)
         except MalformedMessageError as error:
             if self._settings.options.ignore_parse_errors:
                 return None
             if not self._settings.skips_malformed:
                 raise malformed_message(self._settings.format, place, str(error), value) from error
             self.report.malformed += 1
+            if self._settings.collector is not None:
+                self._letters.append(self._dead_letter(place, key, value, str(error)))
             return None
         self._note(place, change, columns)
         return change
+
+    def _dead_letter(self, place: Place, key: bytes | None, value: bytes | None, reason: str) -> DeadLetter:
+        return DeadLetter(*place, None, key, value, (), "value", self._settings.format, reason)
 
     def _note(self, place: Place, change: TableChange, columns: dict[str, DataType]) -> None:
         report = self.report.tables.get(change.table)
@@ -259,9 +312,10 @@ class ChangeParser:
         return tracker
 
     def _see_times(self, batch: pa.RecordBatch, last: Mapping[str, int]) -> None:
-        times = batch.column("timestamp")
+        times, topics, partitions = (batch.column(name) for name in ("timestamp", "topic", "partition"))
         for table, index in last.items():
             time, report = times[index].as_py(), self.report.tables[table]
+            report.partitions.add((topics[index].as_py(), partitions[index].as_py()))
             if time is not None and (report.newest is None or time > report.newest):
                 report.newest = time
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from millrace.contracts import PipelineSink, SchemaChangeType
+from millrace.plugins.manager import PluginRef
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.routing.router import Router
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 
+_SAME_TASKS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.adaptive.streaming.stateless.enabled": "false",
+}
+"""Settings by which a repeated micro-batch has the same tasks, for which exactly-once asks."""
+
+
 @dataclass(frozen=True)
 class PipelineJob:
     """A pipeline, ready to run.
@@ -36,6 +44,8 @@ class PipelineJob:
         behavior: ``schema.change.behavior``.
         accepted: The types of schema changes that the sink gets.
         name: The name of the query.
+        collector: Collects malformed messages that are skipped; None where nothing does.
+        settings: Settings of the query's Spark session.
     """
 
     source: MessageSource
@@ -46,6 +56,8 @@ class PipelineJob:
     route_mode: RouteMode = "ALL_MATCH"
     behavior: SchemaChangeBehavior = "lenient"
     name: str | None = None
+    collector: PluginRef | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 class RunningPipeline:
@@ -97,11 +109,8 @@ def start_pipeline(
     Raises:
         MillraceError: Options or schemas do not allow it, or Kafka cannot be reached.
     """
-    # A repeated micro-batch must have the same tasks, for which exactly-once asks
-    session = spark.newSession()
-    session.conf.set("spark.sql.adaptive.enabled", "false")
-    session.conf.set("spark.sql.adaptive.streaming.stateless.enabled", "false")
-    parser = job.source.parser_settings
+    session = pipeline_session(spark, {**_SAME_TASKS, **job.settings})
+    parser = replace(job.source.parser_settings, collector=job.collector)
     transforms = Transforms(session)
     planner = TablePlanner(Router(job.routes, job.route_mode), job.transforms, transforms)
     settings = EvolutionSettings(
@@ -120,3 +129,13 @@ def start_pipeline(
     elif interval is not None:
         writer = writer.trigger(processingTime=interval)
     return RunningPipeline(writer.start(), batches)
+
+
+def pipeline_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """Return a session with the settings of another, and some of its own."""
+    session = spark.newSession()
+    given = {row.key: row.value for row in spark.sql("SET").collect()}
+    for name, value in {**given, **settings}.items():
+        if name.startswith("spark.sql.") and session.conf.isModifiable(name):
+            session.conf.set(name, value)
+    return session

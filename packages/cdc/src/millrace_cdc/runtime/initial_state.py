@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from millrace_catalog.evolution import SchemaTracker
 from millrace_cdc.runtime.change_parser import ChangeParser, Place
+from millrace_cdc.runtime.extra_columns import sampled
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.source import MessageSource
@@ -29,6 +30,7 @@ def initial_state(source: MessageSource, evolution: SchemaEvolution) -> SchemaSt
     parser = ChangeParser(continuous, TableTexts().of(state.sources))
     for topic, messages in source.newest_messages().items():
         for message in messages:
-            parser.change(Place(topic, message.partition, message.offset), message.value)
+            place = Place(topic, message.partition, message.offset)
+            parser.change(place, message.value, message.key, sampled(topic, message))
     parser.report.malformed = 0  # They come again
     return evolution.evolve(state, [parser.report], initial=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +15,6 @@ from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.runtime.change_parser import (
     CHANGE_COLUMNS,
-    MESSAGE_COLUMNS,
     ParserSettings,
     TaskReport,
     parse_stage,
@@ -30,7 +30,8 @@ from millrace_cdc.runtime.transforms import Transforms
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_MESSAGE_COLUMNS = [column.split()[0] for column in MESSAGE_COLUMNS.split(", ")]
+
+logger = logging.getLogger("millrace.pipelines")
 
 
 @dataclass
@@ -99,6 +100,7 @@ class MicroBatches:
         self._texts = TableTexts()
         self._sink_texts = TableTexts()
         self._state: SchemaState | None = None
+        self._partitions: dict[str, set[tuple[str, int]]] = {}
         self.progress = PipelineProgress()
 
     def process(self, messages: DataFrame, batch: int) -> None:
@@ -111,8 +113,8 @@ class MicroBatches:
         before = self._state_before(batch)
         # 2. One job parses all messages, keeps their changes, and reports what tables need
         tables = self._texts.of(before.sources)
-        parsed = messages.select(*_MESSAGE_COLUMNS).mapInArrow(parse_stage(self._parser, tables), CHANGE_COLUMNS)
-        parsed = parsed.persist()
+        stage = parse_stage(self._parser, tables)
+        parsed = messages.select(*self._parser.source_columns).mapInArrow(stage, CHANGE_COLUMNS).persist()
         try:
             reports = [read_report(bytes(row.report)) for row in parsed.where("report IS NOT NULL").collect()]
             # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
@@ -199,6 +201,20 @@ class MicroBatches:
         layout = self._planner.layout(name)
         return PipelineTable(name, to_spark_schema(schema), tracker.primary_key, layout.partition_keys, layout.options)
 
+    def _see_partitions(self, table: str, found: set[tuple[str, int]]) -> None:
+        """Warn once of a table in several partitions, between which the order of its changes is not kept."""
+        seen = self._partitions.setdefault(table, set())
+        is_new = len(seen) <= 1 < len(seen | found)
+        seen |= found
+        if is_new and not self._parser.has_distributed_tables:
+            logger.warning(
+                "table %r has changes in several partitions, between which their order is not kept: %s. If each row "
+                "keeps its partition, set '%s.distributed-tables' to true",
+                table,
+                ", ".join(f"{topic}-{partition}" for topic, partition in sorted(seen)),
+                self._parser.format,
+            )
+
     def _count(self, state: SchemaState, reports: Iterable[TaskReport], schema_changes: int) -> None:
         progress = self.progress
         progress.malformed = state.malformed
@@ -210,6 +226,7 @@ class MicroBatches:
                 table = progress.tables.setdefault(name, TableProgress())
                 table.rows += found.rows
                 table.version = state.sources[name].version
+                self._see_partitions(name, found.partitions)
                 if found.newest is not None and (table.newest is None or found.newest > table.newest):
                     table.newest = found.newest
         progress.batches += bool(seen)

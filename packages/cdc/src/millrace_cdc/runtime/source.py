@@ -30,7 +30,7 @@ class MessageSource(PipelineSource):
 
     @abstractmethod
     def read(self, spark: SparkSession) -> DataFrame:
-        """Return a stream of its messages, with at least the columns of `MESSAGE_COLUMNS`."""
+        """Return a stream of its messages, with at least the columns of `ParserSettings.source_columns`."""
 
     @abstractmethod
     def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:

@@ -17,6 +17,7 @@ from millrace_catalog.inference import (
 )
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.extra_columns import SOURCE_COLUMNS, ExtraColumns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +30,12 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
         _format_options(options),
         options.inference_strategy,
         skips_malformed=options.ignore_errors,
+        has_distributed_tables={
+            "debezium-json": options.debezium_distributed,
+            "canal-json": options.canal_distributed,
+            "json": True,
+        }[options.value_format],
+        extra=ExtraColumns(options.key_format is not None, options.key_prefix, options.value_prefix, options.metadata),
     )
 
 
@@ -43,6 +50,9 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions) -> DataFrame
         "scan.topic-partition-discovery.interval": f"{options.discovery_interval_ms} ms",
         "scan.check.duplicated.group.id": str(options.check_duplicated_group).lower(),
     }
+    metadata = [f"{name} AS {SOURCE_COLUMNS[name]}" for name in options.metadata if name in SOURCE_COLUMNS]
+    if metadata:
+        given["metadata.columns"] = ", ".join(metadata)
     read = {name: str(value) for name, value in given.items() if value is not None}
     return spark.readStream.format("millrace").options(**client_options(options), **read).load()
 

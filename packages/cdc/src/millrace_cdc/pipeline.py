@@ -1,0 +1,136 @@
+"""Pipelines as users run them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from millrace.errors import OptionsError
+from millrace.options.parser import OptionParser
+from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
+from millrace.plugins.manager import PluginRef
+from millrace_cdc.connectors.loading import make_sink, make_source
+from millrace_cdc.definitions.model import PipelineDefinition
+from millrace_cdc.definitions.pipeline_options import PipelineOptions
+from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
+from millrace_cdc.runtime.execution import PipelineJob, RunningPipeline, start_pipeline
+from millrace_cdc.runtime.source import MessageSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_COLLECTOR = "dirty-data.collector."
+
+
+class Pipeline:
+    """A pipeline of change data.
+
+        Pipeline.from_yaml(text).run(spark, checkpoint_location="/checkpoints/shop").await_termination()
+
+    Args:
+        definition: Its definition.
+    """
+
+    def __init__(self, definition: PipelineDefinition) -> None:
+        self.definition = definition
+
+    @classmethod
+    def from_yaml(
+        cls,
+        text: str,
+        *,
+        variables: Mapping[str, str] | None = None,
+        secret_values: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Make a pipeline of its YAML.
+
+        Args:
+            text: The YAML.
+            variables: Values of ``${name}``, by name.
+            secret_values: Values of ``${secret_values.name}``, by name.
+
+        Raises:
+            PipelineError: Something is wrong; every problem is in it, with line and column.
+        """
+        return cls(read_pipeline(text, variables=variables, secret_values=secret_values))
+
+    @classmethod
+    def from_file(
+        cls,
+        path: Path | str,
+        *,
+        variables: Mapping[str, str] | None = None,
+        secret_values: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Make a pipeline of a file, as `from_yaml` does.
+
+        Raises:
+            PipelineError: Something is wrong, or the file cannot be read.
+        """
+        return cls(read_pipeline_file(Path(path), variables=variables, secret_values=secret_values))
+
+    def run(
+        self, spark: SparkSession, *, checkpoint_location: str, once: bool = False, interval: str | None = None
+    ) -> RunningPipeline:
+        """Start the pipeline as one streaming query.
+
+        Args:
+            spark: A classic session; its settings hold where the definition says nothing.
+            checkpoint_location: Location of the pipeline's checkpoint, in any of Hadoop's file systems. It holds the
+                offsets and the schemas of all tables; each pipeline needs its own.
+            once: Whether to end with the messages that there are now, as ``execution.runtime-mode: BATCH`` does.
+            interval: How often to look for messages, such as ``10 seconds``. By default at once.
+
+        Raises:
+            OptionsError: Options are wrong, or not supported.
+            SchemaError: The first schemas and the rules do not go together.
+            ClientError: Kafka refused, or could not be reached.
+        """
+        options = self.definition.options
+        once = once or options.runtime_mode == "BATCH"
+        return start_pipeline(self._job(), spark, checkpoint_location, once=once, interval=interval)
+
+    def _job(self) -> PipelineJob:
+        definition, options = self.definition, self.definition.options
+        source = make_source(definition.source)
+        if not isinstance(source, MessageSource):
+            raise OptionsError(
+                "pipeline", (f"source {definition.source.type!r} cannot be run: it is no source of messages",)
+            )
+        return PipelineJob(
+            source,
+            make_sink(definition.sink),
+            definition.schema_changes,
+            definition.routes,
+            definition.transforms,
+            options.route_mode,
+            options.schema_change_behavior,
+            definition.name,
+            _collector(options),
+            _settings(options),
+        )
+
+
+def _settings(options: PipelineOptions) -> dict[str, str]:
+    """Return the settings of Spark that options stand for."""
+    given = {
+        "spark.sql.session.timeZone": options.time_zone,
+        "spark.sql.shuffle.partitions": None if options.parallelism is None else str(options.parallelism),
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _collector(options: PipelineOptions) -> PluginRef | None:
+    if options.dirty_collector is None:
+        return None
+    given = {_COLLECTOR + name: text for name, text in options.dirty_collector_options if name != "type"}
+    manager = plugin_manager()
+    parser = OptionParser("pipeline", given)
+    parsed = parser.take(manager.load(DEAD_LETTER_COLLECTOR, options.dirty_collector).Options, _COLLECTOR)
+    parser.finish()
+    reference = manager.refer(DEAD_LETTER_COLLECTOR, options.dirty_collector, parsed)
+    if reference.create().topics:
+        problem = f"'dirty-data.collector: {options.dirty_collector}' writes to topics, which pipelines do not do yet"
+        raise OptionsError("pipeline", (f"{problem}: give logger",))
+    return reference

@@ -1,0 +1,98 @@
+"""Run a pipeline for the command line: its session, its progress and its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from millrace.errors import MillraceError
+from millrace_cdc.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from millrace_cdc.definitions.model import PipelineDefinition
+    from millrace_cdc.runtime.execution import RunningPipeline
+    from millrace_cdc.runtime.micro_batch import PipelineProgress
+
+_FAILED, _INTERRUPTED = 1, 130
+_REPORT_INTERVAL_S = 5
+_OURS = re.compile(r"\bmillrace[\w.]*\.\w+Error: (.+)")
+"""An error of millrace in the text that Spark makes of it."""
+
+
+def run_definition(definition: PipelineDefinition, checkpoint: str, conf: Mapping[str, str], *, once: bool) -> None:
+    """Run a pipeline until it ends or is interrupted, and write its progress.
+
+    Args:
+        definition: The pipeline.
+        checkpoint: Location of its checkpoint.
+        conf: Settings of Spark.
+        once: Whether to end with the messages that there are now.
+
+    Raises:
+        Exit: It has failed, or was interrupted.
+    """
+    from pyspark.errors import PySparkException
+
+    from millrace import local_session
+
+    spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf})
+    try:
+        running = Pipeline(definition).run(spark, checkpoint_location=checkpoint, once=once)
+        _follow(running)
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(_INTERRUPTED) from None
+    except (MillraceError, PySparkException) as error:
+        click.echo(f"millrace: {_sentence(error)}", err=True)
+        raise click.exceptions.Exit(_FAILED) from None
+    finally:
+        for query in spark.streams.active:
+            query.stop()
+        spark.stop()
+
+
+def _follow(running: RunningPipeline) -> None:
+    """Write the progress whenever there is some, until the pipeline ends."""
+    shown = ""
+    ended = False
+    try:
+        while not ended:
+            ended = running.await_termination(_REPORT_INTERVAL_S)
+            line = describe_progress(running.progress, behind=_behind(running))
+            if line != shown:
+                click.echo(line)
+            shown = line
+    except KeyboardInterrupt:
+        running.stop()
+        raise
+
+
+def describe_progress(progress: PipelineProgress, *, behind: int | None = None) -> str:
+    """Return a line with the figures of a pipeline since its start.
+
+    Args:
+        progress: The figures.
+        behind: The number of messages that are yet to be read; None where it is none, or unknown.
+    """
+    counts = {
+        "table": len(progress.tables),
+        "change": sum(table.rows for table in progress.tables.values()),
+        "schema change": progress.schema_changes,
+        "malformed message": progress.malformed,
+    }
+    texts = [f"{number:,} {noun}{'' if number == 1 else 's'}" for noun, number in counts.items()]
+    return ", ".join(texts if behind is None else [*texts, f"{behind:,} behind"])
+
+
+def _behind(running: RunningPipeline) -> int | None:
+    """Return how many messages are yet to be read; None where it is none, or unknown."""
+    from millrace import metrics
+
+    return sum(source.pending_records for source in metrics(running.query).sources) or None
+
+
+def _sentence(error: Exception) -> str:
+    found = None if isinstance(error, MillraceError) else _OURS.search(str(error))
+    return str(error).partition("\n\nJVM stacktrace")[0] if found is None else found[1]
