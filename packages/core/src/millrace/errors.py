@@ -53,6 +53,8 @@ click:
     millrace_cdc
         MillraceError
         └── PipelineError           the definition of a pipeline is wrong; says where, all problems at once
+        ValueError
+        └── ExpressionError         an expression of a transform is wrong; says at which character
 
     millrace_cli
         ClickException

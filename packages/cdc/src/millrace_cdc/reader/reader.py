@@ -21,8 +21,8 @@ from millrace_cdc.definitions.schema_changes import schema_changes_of
 from millrace_cdc.errors import PipelineError, Position, Problem
 from millrace_cdc.reader.document import Mapping, Node, Text, parse_document
 from millrace_cdc.reader.sections import Section, as_list, as_mapping
-from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.routing.router import Route
+from millrace_cdc.transforms.transform import rule_problems
 
 SECTIONS = ("source", "sink", "route", "transform", "pipeline")
 """The keys of a file."""
@@ -174,10 +174,9 @@ class _Reader:
             rule = section.parse(TransformRule)
             if rule is None:
                 continue
-            try:
-                TableSelector(rule.source_table)
-            except ValueError as error:
-                section.report("source-table", f"option 'source-table': {error}")
+            for problem in rule_problems(rule):
+                sentence = f"option {problem.field!r}: {problem.sentence}"
+                section.report(problem.field, sentence, offset=problem.offset)
             yield rule
 
     def _rules(self, title: str, node: Node | None) -> Iterator[Section]:

@@ -1,0 +1,236 @@
+"""Parse expressions of transforms, and write them as Spark SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from millrace.options.suggestions import closest
+from millrace_catalog.types import Column, Schema, parse_type
+from millrace_catalog.types.spark_ddl import spark_ddl
+from millrace_cdc.transforms.functions import FUNCTIONS, OWN_SYNTAX, REFUSED, check_unit
+from millrace_cdc.transforms.scanner import CALL, Call, ExpressionError, Prepared, prepare
+
+STAR = "*"
+
+_DIALECT = "spark"
+_ALLOWED = re.compile(
+    "Add|Alias|And|Anonymous|Between|Boolean|Bracket|Case|Column|DPipe|Div|EQ|Escape|GT|GTE|Identifier|If|In|Is|LT|LTE|"
+    "Like|Literal|Mod|Mul|NEQ|Neg|Not|Null|Or|Paren|Star|Sub|Trim|Var"
+)
+"""Classes of sqlglot's tree that an expression may consist of."""
+
+_SHORT_TYPES = {"BYTE": "TINYINT", "SHORT": "SMALLINT", "LONG": "BIGINT"}
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression, or an item of a projection.
+
+    Attributes:
+        name: The name of the column that it makes; `STAR` for all columns; None for an expression without a name.
+        columns: The columns that it reads, in the order in which they are first read.
+        column: The column that it is, and no more; None for another expression.
+        offset: Its place in the text.
+    """
+
+    name: str | None
+    columns: tuple[str, ...]
+    column: str | None
+    offset: int
+    _write: Callable[[Callable[[str], str]], str]
+
+    def sql(self, column_sql: Callable[[str], str] | None = None) -> str:
+        """Return it as Spark SQL.
+
+        Args:
+            column_sql: Returns the SQL of a column by its name; by default its name between backticks.
+        """
+        return self._write(column_sql or quote)
+
+
+def quote(name: str) -> str:
+    """Return a name between backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def parse_projection(text: str) -> tuple[Expression, ...]:
+    """Parse the items of a projection.
+
+    Raises:
+        ExpressionError: It is none.
+    """
+    prepared = prepare(text)
+    select = _parse("SELECT ", prepared)
+    if len(select.expressions) != len(prepared.items):
+        raise ExpressionError("expected a column before and after each comma", prepared.items[-1])
+    return tuple(
+        _expression(item, prepared, offset) for item, offset in zip(select.expressions, prepared.items, strict=True)
+    )
+
+
+def parse_condition(text: str) -> Expression:
+    """Parse a condition, as of a filter.
+
+    Raises:
+        ExpressionError: It is none.
+    """
+    prepared = prepare(text)
+    select = _parse("SELECT 1 WHERE ", prepared)
+    expression = _expression(select.args["where"].this, prepared, 0)
+    if expression.name == STAR:
+        raise ExpressionError("expected a condition, found '*'", expression.offset)
+    return expression
+
+
+def _parse(prefix: str, prepared: Prepared) -> Any:
+    import sqlglot
+    from sqlglot.errors import ParseError, TokenError
+
+    if not prepared.text.strip():
+        raise ExpressionError("expected an expression, found nothing", 0)
+    for call in prepared.calls.values():
+        if call.type is None and call.name.upper() not in FUNCTIONS:
+            raise ExpressionError(_unknown(call.name), call.offset)
+    try:
+        select = sqlglot.parse_one(prefix + prepared.text, read=_DIALECT)
+    except ParseError as error:
+        first = error.errors[0] if error.errors else {}
+        end = (first.get("col") or 0) - len(prefix)
+        offset = prepared.offset_of(max(end - len(first.get("highlight") or ""), 0))
+        raise ExpressionError("expected an expression of SQL; here it goes wrong", offset) from None
+    except TokenError:
+        raise ExpressionError("expected an expression of SQL", 0) from None
+    given = {name for name, value in select.args.items() if value and name != "kind"}
+    allowed = {"expressions", "where"} if "WHERE" in prefix else {"expressions"}
+    if type(select).__name__ != "Select" or given - allowed:
+        clause = ", ".join(sorted(given - allowed)).replace("_", " ").strip().upper() or "a statement"
+        raise ExpressionError(f"expected an expression of SQL, found {clause}", 0)
+    return select
+
+
+def _expression(item: Any, prepared: Prepared, offset: int) -> Expression:
+    from sqlglot import exp
+
+    _check(item, prepared)
+    name = item.alias if isinstance(item, exp.Alias) else None
+    value = item.this if isinstance(item, exp.Alias) else item
+    if isinstance(value, exp.Star):
+        return Expression(STAR, (), None, offset, lambda _: STAR)
+    units = {id(unit) for unit in _units(value, prepared)}
+    columns = tuple(dict.fromkeys(each.name for each in value.find_all(exp.Column) if id(each) not in units))
+    column = value.name if isinstance(value, exp.Column) else None
+    _write(value, prepared, quote)  # a wrong call is found now
+    return Expression(name or column, columns, column, offset, lambda column_sql: _write(value, prepared, column_sql))
+
+
+def _check(item: Any, prepared: Prepared) -> None:
+    from sqlglot import exp
+
+    for node in item.walk():
+        kind = type(node).__name__
+        if not _ALLOWED.fullmatch(kind):
+            found = {"Select": "a query", "Subquery": "a query", "Window": "OVER"}.get(kind, kind.upper())
+            raise ExpressionError(f"{found} is not supported in a transform", _offset(node, prepared))
+        if isinstance(node, exp.Column) and node.table:
+            raise ExpressionError(
+                f"expected a column, found {node.sql(dialect=_DIALECT)!r}: the name has no table before it",
+                _offset(node, prepared),
+            )
+        if isinstance(node, exp.Star) and node is not item:
+            raise ExpressionError("'*' stands for all columns only by itself, between commas", _offset(node, prepared))
+
+
+def _units(value: Any, prepared: Prepared) -> Iterator[Any]:
+    """Yield the nodes that are units of time, not columns."""
+    from sqlglot import exp
+
+    for node in value.find_all(exp.Anonymous):
+        call = prepared.calls.get(node.name)
+        function = FUNCTIONS.get(call.name.upper()) if call else None
+        if function and function.takes_unit and node.expressions:
+            yield node.expressions[0]
+
+
+def _write(value: Any, prepared: Prepared, column_sql: Callable[[str], str]) -> str:
+    """Write a tree as Spark SQL, from the leaves up."""
+    from sqlglot import exp
+
+    holder = exp.Paren(this=value.copy())
+    units = {id(unit): unit.name for unit in _units(holder, prepared)}
+    for node in reversed(list(holder.walk())):
+        if id(node) in units and isinstance(node, exp.Column):
+            node.replace(exp.Var(this=_unit(node, prepared)))
+        elif isinstance(node, exp.Column):
+            node.replace(exp.Var(this=column_sql(node.name)))
+        elif isinstance(node, exp.Literal) and node.is_string:
+            node.replace(exp.Var(this=_literal(prepared.texts[int(node.this)])))
+        elif isinstance(node, exp.Anonymous):
+            node.replace(exp.Var(this=_call(node, prepared)))
+        elif isinstance(node, exp.Bracket):
+            # The reference counts from 1, and answers NULL where there is nothing
+            inner, key = (each.sql(dialect=_DIALECT) for each in (node.this, node.expressions[0]))
+            node.replace(exp.Var(this=f"try_element_at({inner}, {key})"))
+    return str(holder.this.sql(dialect=_DIALECT))
+
+
+def _unit(node: Any, prepared: Prepared) -> str:
+    try:
+        return check_unit(node.name)
+    except ValueError as error:
+        raise ExpressionError(str(error), _offset(node, prepared)) from None
+
+
+def _call(node: Any, prepared: Prepared) -> str:
+    call = prepared.calls[node.name]
+    arguments = [each.sql(dialect=_DIALECT) for each in node.expressions]
+    if call.type is not None:
+        return f"CAST({arguments[0]} AS {_type(call)})"
+    function = FUNCTIONS[call.name.upper()]
+    try:
+        function.check(call.name.upper(), len(arguments))
+        return function.render(arguments)
+    except ValueError as error:
+        raise ExpressionError(str(error), call.offset) from None
+
+
+def _unknown(name: str) -> str:
+    if name.upper() in REFUSED:
+        return f"function {name} is not supported: {REFUSED[name.upper()]}"
+    close = closest(name.upper(), (*FUNCTIONS, *OWN_SYNTAX), cutoff=0.7)
+    return f"unknown function {name!r}" + (f"; did you mean {close}?" if close else "; see the list in the docs")
+
+
+def _type(call: Call) -> str:
+    text = call.type or ""
+    try:
+        column = Column("c", parse_type(_SHORT_TYPES.get(text.upper(), text)))
+    except ValueError as error:
+        raise ExpressionError(f"type of CAST: {error}", call.offset) from None
+    return spark_ddl(Schema((column,))).partition(" ")[2]
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _offset(node: Any, prepared: Prepared) -> int:
+    """Return the place of a node in the user's text: that of the first word in it that sqlglot knows the place of."""
+    from sqlglot import exp
+
+    calls = [
+        prepared.calls[each.name].offset
+        for each in node.find_all(exp.Anonymous)
+        if each.name.startswith(CALL) and each.name in prepared.calls
+    ]
+    starts = [each.meta["start"] for each in node.walk() if each.meta.get("start") is not None]
+    prefix = _prefix_length(node)
+    return min([*calls, *(prepared.offset_of(start - prefix) for start in starts)], default=0)
+
+
+def _prefix_length(node: Any) -> int:
+    root = node.root()
+    return len("SELECT 1 WHERE ") if root.args.get("where") else len("SELECT ")

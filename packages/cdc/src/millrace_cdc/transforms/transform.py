@@ -1,0 +1,225 @@
+"""Transforms of tables: the columns, rows and keys that the rules of a pipeline make of a table's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from millrace.options.suggestions import closest
+from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.errors import PipelineError, Problem
+from millrace_cdc.routing.patterns import TableSelector
+from millrace_cdc.table_id import TableId
+from millrace_cdc.transforms.expressions import STAR, Expression, parse_condition, parse_projection, quote
+from millrace_cdc.transforms.scanner import ExpressionError
+
+METADATA_COLUMNS = ("__namespace_name__", "__schema_name__", "__table_name__", "__data_event_type__")
+"""Columns that every row can be asked for: the parts of its table's id, and its row kind, such as ``+I``."""
+
+
+class FieldProblem(NamedTuple):
+    """A problem of a rule.
+
+    Attributes:
+        field: The key of the rule.
+        sentence: The problem.
+        offset: The character of the value that it is at.
+    """
+
+    field: str
+    sentence: str
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class ProjectedColumn:
+    """A column that a transform makes.
+
+    Attributes:
+        name: Its name.
+        expression: Its value in Spark SQL, over the table's columns and the metadata columns.
+        copied_from: The table's column that it is a copy of; None where it is computed.
+    """
+
+    name: str
+    expression: str
+    copied_from: str | None = None
+
+
+@dataclass(frozen=True)
+class BoundTransform:
+    """A transform of a table whose columns are known.
+
+    Attributes:
+        columns: The columns, in order.
+        condition: The condition that rows must meet, in Spark SQL over the table's columns; None for all rows.
+        primary_key: The names of the columns of the primary key; empty for none.
+        partition_keys: The names of the columns that divide the sink's table.
+        table_options: Options of the sink's table.
+        soft_delete: Whether a deleted row becomes an inserted one.
+    """
+
+    columns: tuple[ProjectedColumn, ...]
+    condition: str | None
+    primary_key: tuple[str, ...]
+    partition_keys: tuple[str, ...]
+    table_options: tuple[tuple[str, str], ...]
+    soft_delete: bool
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A rule, parsed.
+
+    Attributes:
+        rule: Its definition.
+        selector: The tables that it is for.
+        projection: The items of its projection; None for all columns.
+        condition: Its filter; None for all rows.
+    """
+
+    rule: TransformRule
+    selector: TableSelector
+    projection: tuple[Expression, ...] | None
+    condition: Expression | None
+
+    @classmethod
+    def of(cls, rule: TransformRule) -> Transform:
+        """Parse a rule.
+
+        Raises:
+            PipelineError: It is wrong; every problem is in it.
+        """
+        problems = tuple(rule_problems(rule))
+        if problems:
+            sentences = [Problem(None, f"option {each.field!r}: {each.sentence}") for each in problems]
+            raise PipelineError(f"transform of {rule.source_table}", sentences)
+        projection = None if rule.projection is None else parse_projection(rule.projection)
+        condition = None if rule.filter is None else parse_condition(rule.filter)
+        return cls(rule, TableSelector(rule.source_table), projection, condition)
+
+    def bind(
+        self, columns: Sequence[str], primary_key: Sequence[str] = (), metadata: Iterable[str] = ()
+    ) -> BoundTransform:
+        """Apply the rule to a table with known columns.
+
+        A filter reads the table's columns, and computed ones whose names the table has not.
+
+        Args:
+            columns: The names of the table's columns, in order.
+            primary_key: The names of those of its primary key.
+            metadata: The names of the metadata columns of the source.
+
+        Raises:
+            PipelineError: The rule names a column that there is not; every problem is in it.
+        """
+        readable = (*columns, *METADATA_COLUMNS, *metadata)
+        problems = list(self._unknown_columns(readable))
+        projected = self._project(columns)
+        names = [column.name for column in projected]
+        rule = self.rule
+        for key, wanted in (("primary-keys", rule.primary_keys), ("partition-keys", rule.partition_keys)):
+            problems += [_unknown(key, name, names) for name in wanted if name not in names]
+        if problems:
+            raise PipelineError(f"transform of {rule.source_table}", [Problem(None, each) for each in problems])
+        kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
+        return BoundTransform(
+            projected,
+            self._condition_sql(columns, {column.name: column.expression for column in projected}),
+            rule.primary_keys or kept_key,
+            rule.partition_keys,
+            rule.table_options,
+            rule.converter == "SOFT_DELETE",
+        )
+
+    def _unknown_columns(self, readable: Sequence[str]) -> Iterator[str]:
+        for item in self.projection or ():
+            yield from (_unknown("projection", name, readable) for name in item.columns if name not in readable)
+        if self.condition is not None:
+            computed = [item.name for item in self.projection or () if item.name not in (None, STAR)]
+            known = (*readable, *(str(name) for name in computed))
+            yield from (_unknown("filter", name, known) for name in self.condition.columns if name not in known)
+
+    def _project(self, columns: Sequence[str]) -> tuple[ProjectedColumn, ...]:
+        """Return the columns in order: a computed one takes the place of the column of its name that ``*`` brings."""
+        found: dict[str, ProjectedColumn] = {}
+        for item in self.projection or (_ALL,):
+            if item.name == STAR:
+                found |= {name: _copy(name) for name in columns if name not in found}
+            else:
+                name = str(item.name)
+                found[name] = ProjectedColumn(name, item.sql(), item.column)
+        return tuple(found.values())
+
+    def _condition_sql(self, columns: Sequence[str], computed: dict[str, str]) -> str | None:
+        if self.condition is None:
+            return None
+        inlined = {name: f"({sql})" for name, sql in computed.items() if name not in columns}
+        return self.condition.sql(lambda name: inlined.get(name, quote(name)))
+
+
+_ALL = parse_projection(STAR)[0]
+
+
+class Transforms:
+    """The transforms of a pipeline.
+
+    Args:
+        rules: Their definitions, in order.
+
+    Raises:
+        PipelineError: One is wrong.
+    """
+
+    def __init__(self, rules: Iterable[TransformRule]) -> None:
+        self._transforms = tuple(Transform.of(rule) for rule in rules)
+
+    def of_table(self, table: TableId) -> tuple[Transform, ...]:
+        """Return the transforms that are for a table, in order.
+
+        A row takes the first of them whose condition it meets; where it meets none, it is dropped. A table without a
+        transform stays as it is.
+        """
+        return tuple(each for each in self._transforms if each.selector.matches(table))
+
+
+def rule_problems(rule: TransformRule) -> Iterator[FieldProblem]:
+    """Yield the problems of a rule that show without a table's columns."""
+    try:
+        TableSelector(rule.source_table)
+    except ValueError as error:
+        yield FieldProblem("source-table", str(error))
+    if rule.projection is not None:
+        yield from _projection_problems(rule.projection)
+    if rule.filter is not None:
+        try:
+            parse_condition(rule.filter)
+        except ExpressionError as error:
+            yield FieldProblem("filter", str(error), error.offset)
+
+
+def _projection_problems(text: str) -> Iterator[FieldProblem]:
+    try:
+        items = parse_projection(text)
+    except ExpressionError as error:
+        yield FieldProblem("projection", str(error), error.offset)
+        return
+    names: set[str] = set()
+    for item in items:
+        if item.name is None:
+            yield FieldProblem("projection", "expected a name for the expression: write AS and a name", item.offset)
+        elif item.name in names:
+            yield FieldProblem("projection", f"expected each column once, but {item.name} is repeated", item.offset)
+        else:
+            names.add(item.name)
+
+
+def _copy(name: str) -> ProjectedColumn:
+    return ProjectedColumn(name, quote(name), name)
+
+
+def _unknown(key: str, name: str, known: Sequence[str]) -> str:
+    close = closest(name, known)
+    hint = f"; did you mean {close!r}?" if close else f"; there are {', '.join(known)}"
+    return f"option {key!r}: there is no column {name!r}{hint}"
