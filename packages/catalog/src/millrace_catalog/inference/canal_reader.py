@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -11,11 +12,13 @@ from millrace_catalog.inference.canal_types import jdbc_type, mysql_type_reader
 from millrace_catalog.inference.canal_values import fitting_type_reader
 from millrace_catalog.inference.json_payload import describe, object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
-from millrace_catalog.inference.observation import Observation, TableChange, widen_rows
+from millrace_catalog.inference.observation import Observation, RowImage, TableChange, widen_rows
 from millrace_catalog.inference.options import CanalInferenceOptions
 from millrace_catalog.types import STRING, DataType, Scalar, least_common_type, with_nullability
 
 _OPERATIONS: dict[Any, Literal["c", "u", "d"]] = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
+_MAX_LATIN_1 = "\xff"
+_BINARY = ("BINARY", "VARBINARY")
 _TYPE_FIELDS = {"SQL_TYPE": "sqlType", "MYSQL_TYPE": "mysqlType"}
 
 
@@ -71,9 +74,11 @@ class CanalReader:
         data = _rows(message, "data")
         if not data:
             return None
-        return TableChange(
-            self._table(message), operation, tuple(_images(message, operation, data)), _primary_key(message), message
-        )
+        images = tuple(_images(message, operation, data))
+        binary = self._declared_binary(message)
+        if binary:
+            images = tuple((_with_base64(before, binary), _with_base64(after, binary)) for before, after in images)
+        return TableChange(self._table(message), operation, images, _primary_key(message), message)
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Infer the columns of a change's rows, or take the types that its message declares."""
@@ -81,6 +86,13 @@ class CanalReader:
         rows = [before if after is None else after for before, after in change.rows]
         old = _rows(change.message, "old") if change.operation == "u" else []
         return self._columns(change.message, [row for row in (*rows, *old) if row is not None])
+
+    def _declared_binary(self, message: Mapping[str, Any]) -> frozenset[str]:
+        """Return the columns that a message declares to be binary, where its types count."""
+        field = _TYPE_FIELDS.get(self.options.strategy)
+        declared = None if field is None or self.options.primitive_as_string else object_field(message, field)
+        names = (name for name, type_ in (declared or {}).items() if self._declared_type(type_).kind in _BINARY)
+        return frozenset(names)
 
     def _included(self, payload: bytes | None) -> dict[str, Any] | None:
         message = parse_object(payload)
@@ -152,6 +164,15 @@ def _images(
         if not isinstance(before, dict):
             raise MalformedMessageError(f"field old: expected rows, found {describe(before)}")
         yield row | before, row
+
+
+def _with_base64(row: RowImage | None, binary: frozenset[str]) -> RowImage | None:
+    """Replace bytes, which Canal writes as text in ISO-8859-1, by base64, as everywhere else in JSON."""
+    if row is None:
+        return None
+    texts = {name: row[name] for name in binary & row.keys() if isinstance(row[name], str)}
+    found = {name: text.encode("latin-1") for name, text in texts.items() if not text or max(text) <= _MAX_LATIN_1}
+    return row | {name: base64.b64encode(value).decode() for name, value in found.items()}
 
 
 def _primary_key(message: dict[str, Any]) -> tuple[str, ...] | None:

@@ -22,7 +22,8 @@ Convert = Callable[[Any], Any]
 
 _TRUE = {"true", "1"}
 _FALSE = {"false", "0"}
-_TIMES = {"DATE", "TIME", "TIMESTAMP", "TIMESTAMP_TZ"}
+_TIMES = {"DATE", "TIME"}
+_DATE_LENGTH = len("2024-05-06")
 _INTEGERS = {"TINYINT", "SMALLINT", "INT", "BIGINT"}
 _TEXTS = {"CHAR", "VARCHAR", "STRING"}
 
@@ -117,10 +118,17 @@ def _to_decimal(value: Any) -> msgspec.Raw:
     return msgspec.Raw(format(number, "f").encode())
 
 
-def _to_local_time(value: Any) -> str:
+def _to_timestamp(value: Any) -> str:
     text: str = _expect(value, str)
+    # As SQL writes it, also where messages have the T of ISO-8601
+    is_iso = text[_DATE_LENGTH : _DATE_LENGTH + 1] == "T"
+    return f"{text[:_DATE_LENGTH]} {text[_DATE_LENGTH + 1 :]}" if is_iso else text
+
+
+def _to_local_timestamp(value: Any) -> str:
+    text = _to_timestamp(value)
     # A TIMESTAMP that became a TIMESTAMP_LTZ has no time zone in its text
-    has_zone = text.endswith(("Z", "z")) or "+" in text[10:] or "-" in text[10:]
+    has_zone = text.endswith("Z") or "+" in text[_DATE_LENGTH:] or "-" in text[_DATE_LENGTH:]
     return text if has_zone else f"{text}Z"
 
 
@@ -134,7 +142,9 @@ _OTHERS: dict[str, Convert] = {
     "FLOAT": _to_float,
     "DOUBLE": _to_float,
     "DECIMAL": _to_decimal,
-    "TIMESTAMP_LTZ": _to_local_time,
+    "TIMESTAMP": _to_timestamp,
+    "TIMESTAMP_LTZ": _to_local_timestamp,
+    "TIMESTAMP_TZ": _to_local_timestamp,
     "BINARY": _to_base64,
     "VARBINARY": _to_base64,
     "VARIANT": lambda value: value,

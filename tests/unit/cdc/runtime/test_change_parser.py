@@ -1,0 +1,116 @@
+"""Messages of a task as changes of tables."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+
+from millrace.errors import SchemaError
+from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
+from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions
+from millrace_cdc.runtime.change_parser import ChangeParser, KnownTable, ParserSettings, read_report
+from millrace_cdc.runtime.conversion import ChangeConverter
+from millrace_cdc.runtime.extra_columns import ExtraColumns
+
+NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, UTC)
+
+
+def batch_of(*messages: bytes | None, key: bytes | None = None) -> pa.RecordBatch:
+    count = len(messages)
+    return pa.record_batch(
+        {
+            "topic": pa.array(["t"] * count),
+            "partition": pa.array([3] * count, pa.int32()),
+            "offset": pa.array(range(count), pa.int64()),
+            "timestamp": pa.array([NOW] * count, pa.timestamp("us", "UTC")),
+            "key": pa.array([key] * count, pa.binary()),
+            "value": pa.array(messages, pa.binary()),
+        }
+    )
+
+
+def parse(settings: ParserSettings, *messages: bytes | None, tables=None, key=None):
+    """Return the rows before and after of each change, and the report."""
+    *changes, last = ChangeParser(settings, tables or {}).parse(iter([batch_of(*messages, key=key)]))
+    found = [
+        (row["table"], row["operation"], *(row[name] and json.loads(row[name]) for name in ("before", "after")))
+        for change in changes
+        for row in change.to_pylist()
+    ]
+    return found, read_report(last.column("report")[0].as_py())
+
+
+def canal(rows: list[dict], **fields) -> bytes:
+    return json.dumps({"data": rows, "type": "INSERT", "database": "d", "table": "t", **fields}).encode()
+
+
+def test_a_message_of_canal_has_many_rows_and_old_ones_are_completed():
+    message = canal([{"id": "1", "a": "x"}, {"id": "2", "a": None}], type="UPDATE", old=[{"a": "w"}, {"a": "v"}])
+    found, report = parse(ParserSettings("canal-json", CanalInferenceOptions()), message, None, canal([], isDdl=True))
+    assert found == [
+        ("d.t", "u", {"id": "1", "a": "w"}, {"id": "1", "a": "x"}),
+        ("d.t", "u", {"id": "2", "a": "v"}, {"id": "2", "a": None}),
+    ]
+    assert (report.tables["d.t"].rows, report.tables["d.t"].newest) == (2, NOW)
+    assert report.tables["d.t"].partitions == {("t", 3)}
+
+
+@pytest.mark.parametrize("strategy", ["SQL_TYPE", "MYSQL_TYPE"])
+def test_bytes_of_canal_are_converted_by_the_types_that_the_message_declares(strategy):
+    declared = {"sqlType": {"id": -5, "b": -3}, "mysqlType": {"id": "bigint(20)", "b": "varbinary(8)"}}
+    settings = ParserSettings("canal-json", CanalInferenceOptions(strategy=strategy))
+    parser = ChangeParser(settings, {})
+    (changes, report) = parser.parse(iter([batch_of(canal([{"id": "7", "b": "aGk=\xff"}], **declared))]))
+    (required,) = read_report(report.column("report")[0].as_py()).tables["d.t"].required
+    assert required.columns.startswith("id BIGINT NOT NULL, b ")
+    table = KnownTable("id BIGINT, b BYTES", ())
+    (converted,) = ChangeConverter({"d.t": ("d.t",)}, {"d.t": table}).convert([changes.drop_columns(["report"])])
+    assert json.loads(converted.column("after")[0].as_py()) == {"id": 7, "b": "YUdrPf8="}
+
+
+def test_a_message_that_fits_its_table_needs_nothing():
+    known = {"t": KnownTable("id BIGINT, name STRING", ())}
+    settings = ParserSettings("json", JsonInferenceOptions())
+    _, report = parse(settings, b'{"id":1}', b'{"id":null,"name":"a"}', b'{"id":1.5}', b'{"id":2.5}', tables=known)
+    assert [(each.place.offset, each.columns) for each in report.tables["t"].required] == [(2, "id DOUBLE NOT NULL")]
+
+
+def test_nested_fields_become_columns_where_options_say_so():
+    settings = ParserSettings("json", JsonInferenceOptions(flatten=True, table_fields=("db", "t")))
+    found, _ = parse(settings, b'{"db":"d","t":"x","a":{"b":{"c":1},"e":[{}]}}')
+    assert found == [("d.x", "c", None, {"db": "d", "t": "x", "a.b.c": 1, "a.e": [{}]})]
+
+
+def test_rows_have_the_columns_of_keys_and_metadata_and_prefixes():
+    extra = ExtraColumns(True, "k_", "v_", ("topic", "partition", "offset", "timestamp"))
+    settings = ParserSettings("json", JsonInferenceOptions(), extra=extra)
+    found, report = parse(settings, b'{"id":1}', key=b'{"id":9}')
+    metadata = {"topic": "t", "partition": 3, "offset": 0, "timestamp": "2024-05-06 07:08:09.123Z"}
+    assert found == [("t", "c", None, {"k_id": 9, "v_id": 1, **metadata})]
+    (required,) = report.tables["t"].required
+    assert required.columns == (
+        "k_id BIGINT NOT NULL, v_id BIGINT NOT NULL, topic STRING, `partition` INT, `offset` BIGINT, "
+        "`timestamp` TIMESTAMP_LTZ(3)"
+    ).replace("`", "")
+
+
+def test_metadata_takes_no_column_of_a_value():
+    settings = ParserSettings("json", JsonInferenceOptions(), extra=ExtraColumns(metadata=("offset",)))
+    with pytest.raises(SchemaError, match=r"table 't' has a column 'offset', as 'metadata.list' names one"):
+        parse(settings, b'{"offset":1}')
+
+
+def test_malformed_messages_go_to_the_collector(caplog):
+    collector = plugin_manager().refer(DEAD_LETTER_COLLECTOR, "logger")
+    settings = ParserSettings("debezium-json", DebeziumInferenceOptions(), skips_malformed=True, collector=collector)
+    with caplog.at_level(logging.WARNING):
+        _, report = parse(settings, b'{"op":"x"}', b"{")
+    assert report.malformed == 2
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "malformed message in topic 't', partition 3, offset 0",
+        "malformed message in topic 't', partition 3, offset 1",
+    ]
