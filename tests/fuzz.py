@@ -1,4 +1,4 @@
-"""Fuzz decoders and encoders: ``python tests/fuzz.py json csv --minutes 10``."""
+"""Fuzz decoders, encoders and the parser of SQL: ``python tests/fuzz.py json csv sql --minutes 10``."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from pathlib import Path
 
 PROPERTIES = Path(__file__).with_name("properties")
 PREFIX = "test_format_"
-FORMATS = sorted(path.stem.removeprefix(PREFIX) for path in PROPERTIES.glob(f"{PREFIX}*.py"))
+FILES = {path.stem.removeprefix(PREFIX): path for path in sorted(PROPERTIES.glob(f"{PREFIX}*.py"))}
+FILES["sql"] = PROPERTIES / "test_sql_statements.py"
 
 
 def main() -> int:
-    """Fuzz one format after the other; a failure ends it, with the example that reproduces it."""
+    """Fuzz one target after the other; a failure ends it, with the example that reproduces it."""
     parser = argparse.ArgumentParser(prog="tox -e fuzz --", description=__doc__)
-    parser.add_argument("formats", nargs="*", metavar="FORMAT", help=f"of {', '.join(FORMATS)}; by default all")
-    parser.add_argument("--minutes", type=float, default=10, help="for each format (10)")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(FILES)}; by default all")
+    parser.add_argument("--minutes", type=float, default=10, help="for each target (10)")
     arguments = parser.parse_args()
-    if unknown := set(arguments.formats) - set(FORMATS):
-        parser.error(f"no properties of {', '.join(sorted(unknown))}; there are those of {', '.join(FORMATS)}")
-    return max(fuzz(name, arguments.minutes) for name in arguments.formats or FORMATS)
+    if unknown := set(arguments.targets) - set(FILES):
+        parser.error(f"no properties of {', '.join(sorted(unknown))}; there are those of {', '.join(FILES)}")
+    return max(fuzz(name, arguments.minutes) for name in arguments.targets or FILES)
 
 
 def fuzz(name: str, minutes: float) -> int:
-    """Check the properties of a format with new random examples again and again."""
+    """Check the properties of a format, or of SQL, with new random examples again and again."""
     ends = time.monotonic() + minutes * 60
     rounds = 0
     while time.monotonic() < ends:
         seed = int.from_bytes(os.urandom(4))
         command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "--timeout=3600"]
-        tests = str(PROPERTIES / f"{PREFIX}{name}.py")
+        tests = str(FILES[name])
         environment = {**os.environ, "HYPOTHESIS_PROFILE": "fuzz"}
         done = subprocess.run([*command, f"--hypothesis-seed={seed}", tests], env=environment, check=False)
         if done.returncode:

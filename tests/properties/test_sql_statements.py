@@ -12,6 +12,7 @@ from millrace_sql.errors import SqlSyntaxError
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from unit.catalog.any_types import ALL
+from unit.sql.test_parser_suite import GOOD
 
 TEXTS = st.sampled_from(["", "it's", 'a "b"', "--", "/* x", "*/", ";", "`", "\n", "ä"]) | st.text(max_size=8)
 NAMES = st.sampled_from(["a", "b", "PRIMARY", "table", "a b", "x`y", "from", "Ü", "1", "END", "if"]) | st.text(
@@ -275,3 +276,18 @@ def test_any_text_is_statements_or_an_error_with_its_place(text: str) -> None:
 def test_a_mutated_statement_is_statements_or_an_error_with_its_place(text: str, data: st.DataObject) -> None:
     start, end = sorted(data.draw(st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))))
     check(text[:start] + data.draw(PIECES | st.just("")) + text[end if data.draw(st.booleans()) else start :])
+
+
+WRITTEN = st.sampled_from([case.script for case in GOOD])
+
+
+@given(WRITTEN, st.lists(st.tuples(st.integers(0), st.integers(0, 20), st.integers(1, 3)), max_size=3), st.data())
+def test_a_mutated_text_is_statements_or_an_error_with_its_place(
+    text: str, mutations: list[tuple[int, int, int]], data: st.DataObject
+) -> None:
+    for at, length, times in mutations:
+        start = at % (len(text) + 1)
+        other = data.draw(WRITTEN)
+        new = data.draw(PIECES | st.just(other[at % len(other) :][:length]) | st.just(text[start : start + length]))
+        text = f"{text[:start]} {new * times} {text[start + length :]}"
+    check(text)
