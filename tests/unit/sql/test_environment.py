@@ -410,3 +410,19 @@ def test_a_change_of_columns_that_cannot_be_is_refused(env, change, message):
     env.execute_sql(ORDERS)
     assert message in refusal(env, f"ALTER TABLE orders {change}")
     assert list(described(env, "orders")) == ["id", "ts", "twice"]
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong"),
+    [
+        ("SELECT name,\n  'idd' AS x, idd FROM people", "idd FROM"),
+        ("SELECT p.name, p.`idd` FROM people p", "`idd`"),
+        ("SELECT nofunction(id) FROM people", "nofunction"),
+    ],
+)
+def test_a_name_that_spark_does_not_know_has_its_place(batch, query, wrong):
+    before = query[: query.index(wrong)]
+    line, column = before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1
+    assert refusal(batch, query).startswith(
+        f"line {line}, column {column}: Spark cannot analyse the query: [UNRESOLVED"
+    )

@@ -12,13 +12,14 @@ from millrace_sql.planner.analysis import Analysis
 from millrace_sql.planner.folding import fold
 from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
-from millrace_sql.planner.query_text import QueryText, parse_query
+from millrace_sql.planner.query_text import QueryText, parse_query, place_of_name
 from millrace_sql.planner.reference_query import Reference
 from millrace_sql.planner.relations import Relation, spark_sql
 from millrace_sql.planner.steps import tree_of
-from millrace_sql.statements import Identifier, SqlText
+from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
+    from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -109,7 +110,7 @@ class SparkPlan(QueryPlan):
         self._streaming = analysis.streaming
         self._stages = tuple(analysis.stages)
         self._step = relation.step
-        self._position = text.source.position
+        self._source = text.source
         self._lookups: list[tuple[Scan, CurrentRows]] = []
         self._read: Callable[[Scan], DataFrame] | None = None
 
@@ -151,7 +152,8 @@ class SparkPlan(QueryPlan):
         """Return the stream of a query whose other tables are looked up; the query itself runs in each micro-batch."""
         if state_location is None:
             raise SqlError(
-                "a join with a table's current rows needs a checkpoint folder, where they are kept", self._position
+                "a join with a table's current rows needs a checkpoint folder, where they are kept",
+                self._source.position,
             )
         self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
         self._read, self._lookups = read, []
@@ -187,7 +189,13 @@ class SparkPlan(QueryPlan):
             message = _first_sentence(str(error))
             for scan in self.scans:
                 message = message.replace(scan.view_name, scan.table.identifier.parts[-1])
-            raise SqlError(f"Spark cannot analyse the query: {message}", self._position) from None
+            raise SqlError(f"Spark cannot analyse the query: {message}", self._place_of(error)) from None
+
+    def _place_of(self, error: PySparkException) -> Position:
+        """Return the place of the name that Spark does not know; that of the query for other errors."""
+        parameters = error.getMessageParameters() or {}
+        name = parameters.get("objectName") or parameters.get("routineName")
+        return place_of_name(self._source, name) if name else self._source.position
 
 
 def _first_sentence(message: str) -> str:

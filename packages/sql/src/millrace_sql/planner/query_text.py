@@ -146,6 +146,25 @@ def place(source: SqlText, offset: int) -> Position:
     return Position(first.line + line, (first.column if line == 0 else 1) + column) if first.line else first
 
 
+def place_of_name(source: SqlText, name: str) -> Position:
+    """Return the place of the first name in a query whose last part is that of a name as Spark quotes it.
+
+    Args:
+        source: The query.
+        name: A name, such as ```o`.`item```.
+
+    Returns:
+        Its place; that of the query where there is none.
+    """
+    import sqlglot
+
+    last = name.replace("``", "\0").rpartition(".`")[2].strip("`").replace("\0", "`").lower()
+    for token in sqlglot.tokenize(source.text, dialect=DIALECT):
+        if token.text.lower() == last and source.text[token.start] not in "'\"":
+            return place(source, token.start)
+    return source.position
+
+
 def _hints(source: SqlText, tokens: list[Token]) -> Iterator[tuple[int, tuple[Mapping[str, str], Edit]]]:
     for before, after in zip(tokens, (*tokens[1:], None), strict=True):
         begin, end = before.end + 1, after.start if after is not None else len(source.text)

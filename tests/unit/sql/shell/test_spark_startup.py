@@ -1,0 +1,56 @@
+"""Start-up output of Spark that is held back."""
+
+import os
+
+import pytest
+from pyspark.errors import PySparkRuntimeError
+
+from millrace.errors import MachineError
+from millrace_sql.shell.spark_startup import startup_output_held_back, without_lost_workers
+
+LOST = b"""Traceback (most recent call last):
+  File "/x/pyspark.zip/pyspark/daemon.py", line 264, in manager
+  File "/x/pyspark.zip/pyspark/daemon.py", line 95, in worker
+BrokenPipeError: [Errno 32] Broken pipe
+"""
+OTHER = b"""Traceback (most recent call last):
+  File "/x/job.py", line 1, in f
+BrokenPipeError: [Errno 32] Broken pipe
+"""
+
+
+def test_what_a_process_writes_while_it_starts_is_dropped(capfd):
+    with startup_output_held_back():
+        os.write(2, b"WARN noise\n")
+    os.write(2, b"later\n")
+    assert capfd.readouterr().err == "later\n"
+
+
+def start(written, error):
+    with startup_output_held_back():
+        os.write(2, written)
+        raise error
+
+
+def test_a_failure_of_spark_is_one_sentence_with_its_reason(capfd):
+    written = b'noise\nException in thread "main" org.apache.spark.SparkException: Master must be yarn\n\tat x\n'
+    with pytest.raises(MachineError, match=r"^Spark does not start: Master must be yarn$"):
+        start(written, PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={}))
+    assert capfd.readouterr().err == ""
+
+
+def test_any_other_failure_shows_what_was_written(capfd):
+    with pytest.raises(ValueError, match="wrong"):
+        start(b"a warning\n", ValueError("wrong"))
+    assert capfd.readouterr().err == "a warning\n"
+
+
+@pytest.mark.parametrize("cut", range(0, len(LOST), 7))
+def test_workers_that_nobody_waits_for_are_left_out(cut):
+    shown, rest = without_lost_workers(b"before\n" + LOST[:cut])
+    more, rest = without_lost_workers(rest + LOST[cut:] + b"after\n")
+    assert (shown + more, rest) == (b"before\nafter\n", b"")
+
+
+def test_other_tracebacks_are_shown():
+    assert without_lost_workers(OTHER + LOST + OTHER) == (OTHER + OTHER, b"")
