@@ -117,6 +117,45 @@ def test_a_row_that_leaves_a_filter_is_deleted(env, broker, make_topic, tmp_path
     }
 
 
+def test_a_stream_sees_the_rows_of_an_upsert_table_and_reads_what_is_new_in_it(
+    spark, broker, orders, make_topic, tmp_path
+):
+    rates, rated = make_topic(2), make_topic()
+    upsert = {"connector": "upsert-kafka", "key.format": "json", "value.format": "json"}
+    columns = "country STRING, rate DOUBLE NOT NULL, percent AS rate * 100, PRIMARY KEY (country) NOT ENFORCED"
+    created = table(broker, "rates", rates, columns, **upsert)
+    created = created.replace("'format' = 'json', ", "").replace("'scan.startup.mode' = 'earliest-offset', ", "")
+    script = f"""
+        SET 'execution.checkpointing.dir' = '{tmp_path}';
+        {table(broker, "orders", orders, f"{COLUMNS}, at AS PROCTIME()")};
+        {created};
+        {table(broker, "rated", rated, "id BIGINT, percent DOUBLE")};
+        INSERT INTO rated SELECT o.id, r.percent FROM orders AS o
+          LEFT JOIN rates FOR SYSTEM_TIME AS OF o.at AS r ON o.country = r.country
+        """
+
+    def put(**changes):
+        rows = {each: None if rate is None else {"country": each, "rate": rate} for each, rate in changes.items()}
+        messages = [
+            {"key": json.dumps({"country": each}).encode(), "value": row and json.dumps(row).encode()}
+            for each, row in rows.items()
+        ]
+        produce(broker.bootstrap_servers, rates, messages)
+
+    put(de=0.25, fr=0.5, it=1.0)
+    run_to_here(TableEnvironment(spark).execute_script(script)[-1])
+    put(fr=None, de=0.75)
+    produce_orders(broker, orders, [{"id": number, "country": each} for number, each in ((3, "de"), (4, "fr"))])
+    produce_orders(broker, orders, [{"id": 5, "country": "it"}])
+    run_to_here(TableEnvironment(spark).execute_script(script)[-1])
+
+    found = {row["id"]: row["percent"] for row in values(broker, rated)}
+    assert found == {1: 25.0, 2: 50.0, 3: 75.0, 4: None, 5: 100.0}
+    versions = spark.read.parquet(f"{tmp_path}/*/millrace-plan/current-rows-1/version-*").orderBy("batch").collect()
+    # The second run has read its two messages, however many micro-batches it took
+    assert (versions[-1].rows, versions[-1].changed) == (3, 2)
+
+
 def test_views_and_statement_sets_of_streams(env, broker, orders, make_topic, tmp_path):
     small, large = make_topic(), make_topic()
     env.execute_script(

@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ import pytest
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError
-from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, plan_query
+from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, lookups, plan_query
+from millrace_sql.planner.model import ChangingTable
 from millrace_sql.statements import Identifier, SqlText
 
 if TYPE_CHECKING:
@@ -100,6 +102,65 @@ def test_a_stream_sees_a_tables_rows_as_of_the_micro_batch_also_when_it_is_repea
         [(11, "anna"), (12, None), (13, "eve")],
         [(21, "anna"), (22, None), (23, "eve")],
     ]
+
+
+class ChangingUsers(ChangingTable):
+    """A table whose changes are read by their numbers; `read` has the ranges that were read."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.log: list[tuple[int, str | None]] = []
+        self.read: list[tuple[int, int]] = []
+
+    def table(self) -> dict[int, str]:
+        return {user: name for user, name in dict(self.log).items() if name is not None}
+
+    def changes(self, spark: SparkSession, since: str | None) -> DataFrame:
+        start = int(since or 0)
+        self.read.append((start, len(self.log)))
+        last = {user: (user, name, number) for number, (user, name) in enumerate(self.log) if number >= start}
+        rows = spark.createDataFrame(list(last.values()), f"{USERS}, __number INT")
+        return rows.selectExpr("*", "IF(name IS NULL, '-D', '+U') AS __row_kind")
+
+    def changes_end(self, changes: DataFrame, since: str | None) -> tuple[str | None, int]:
+        numbers = [row["__number"] for row in changes.collect()]
+        return (str(max(numbers) + 1) if numbers else since), len(numbers)
+
+    def rows(self, kept: DataFrame) -> DataFrame:
+        return kept.select("user", "name")
+
+
+def test_of_a_table_with_positions_a_micro_batch_reads_what_is_new(
+    spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = ChangingUsers(spark)
+    scan = Scan("current_users", replace(tables["users"], changing=users), needs_update_before=True, is_lookup=True)
+    # A snapshot after three changed rows, or two micro-batches
+    monkeypatch.setattr(lookups, "MIN_CHANGED_ROWS", 3)
+    monkeypatch.setattr(lookups, "MAX_CHANGES", 2)
+    added = [[(1, "a"), (2, "b"), (3, None)], [(2, None), (4, "d")], [], [(1, "z"), (2, "b")], [(5, "e"), (1, None)]]
+
+    def seen(batch_id: int) -> dict[int, str]:
+        # Each run of the query has an object of its own
+        current = lookups.CurrentRows(scan, str(tmp_path), 0)
+        current.view(spark, lambda: pytest.fail("the table has positions"), batch_id)
+        return {row.user: row["name"] for row in spark.table("current_users").collect()}
+
+    expected = []
+    for batch_id, changes in enumerate(added):
+        users.log += changes
+        expected.append(users.table())
+        assert seen(batch_id) == expected[-1]
+        # It is repeated, while the table has changed
+        users.log.append((9, f"name {batch_id}"))
+        assert seen(batch_id) == expected[-1]
+
+    ends = [end for _, end in users.read]
+    assert users.read == list(zip([0, *ends[:-1]], ends, strict=True))
+    assert len(users.read) == len(added)
+    # An older checkpoint, of which no version is left
+    assert seen(9) == users.table()
+    assert users.read[-1] == (0, len(users.log))
 
 
 def test_a_join_with_current_rows_needs_a_folder_for_them(spark: SparkSession, tables: dict[str, InputTable]) -> None:

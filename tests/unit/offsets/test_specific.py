@@ -130,3 +130,12 @@ def test_of_many_partitions_only_some_are_shown() -> None:
     many = [TopicPartition("orders", number) for number in range(12)]
     (problem,) = problems(initializer("partition:99,offset:1"), many)
     assert problem.endswith("orders-9 and 2 more")
+
+
+def test_others_are_where_specific_offsets_others_says() -> None:
+    lookup = LogLookup(dict.fromkeys(READ, (3, 9)))
+    named = parse_offsets("topic:orders,partition:0,offset:5")
+    for others, offset in {"earliest": 3, "latest": 9}.items():
+        options = SpecificOptions(entries=named, others=others)  # the option specific-offsets.others
+        found = SpecificOffsets(options).offsets(READ, lookup)
+        assert found == {**dict.fromkeys(READ, offset), TopicPartition("orders", 0): 5}

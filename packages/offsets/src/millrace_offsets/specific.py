@@ -39,6 +39,7 @@ class SpecificOptions:
 
     Attributes:
         entries: The offsets.
+        others: Where the partitions are that have no entry; None leaves that to the reset policy.
         all_named: Whether they must be those of all partitions that are read, and of no others.
     """
 
@@ -47,6 +48,12 @@ class SpecificOptions:
         parse=parse_offsets,
         doc="The offsets, as partition:0,offset:42;partition:1,offset:300, each with topic:<name>, before it when "
         "several topics are read. Instead of a number, earliest and latest mean the ends of the log (an addition).",
+    )
+    others: Literal["earliest", "latest"] | None = option(
+        "specific-offsets.others",
+        default=None,
+        doc="Where partitions are that are not named: earliest, such as for those that are added later, or latest. "
+        "By default properties.auto.offset.reset says it of a start (an addition).",
     )
     all_named: bool = option(
         "all-partitions-named",
@@ -70,6 +77,8 @@ class SpecificOffsets(OffsetInitializer):
         places = values_by_partition(
             self.options.entries, partitions, "specific offsets", all_named=self.options.all_named
         )
+        if self.options.others is not None:
+            places = {**dict.fromkeys(partitions, self.options.others), **places}
         begin = lookup.begin([at for at, place in places.items() if place == EARLIEST])
         end = lookup.end([at for at, place in places.items() if place == LATEST])
         return {at: place if isinstance(place, int) else (begin | end)[at] for at, place in places.items()}

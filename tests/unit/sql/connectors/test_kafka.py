@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import types as sql
 
+from millrace.configuration.build import configure_source
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, TableColumn, TableDescription
 from millrace.errors import OptionsError, SchemaError
 from millrace_sql.connectors.kafka.factory import KafkaTableFactory
@@ -184,3 +185,39 @@ def test_change_logs_that_may_repeat_events_are_normalized_by_the_primary_key():
         assert KafkaTableFactory().source(other).raw_changelog_mode is None
     with pytest.raises(OptionsError, match=r"table 'orders' .*cdc-events-duplicate' = 'true' requires a primary key"):
         KafkaTableFactory().source(replace(keyed, primary_key=()))
+
+
+def test_changes_of_a_table_are_read_from_a_position(monkeypatch):
+    from millrace_sql.connectors.kafka.upsert_source import UpsertKafkaSource
+
+    class Reader:
+        """Spark's reader, as far as it is used."""
+
+        def __init__(self):
+            self.read, self.given, self.fields = self, {}, None
+
+        def format(self, _):
+            return self
+
+        def options(self, **options):
+            self.given = options
+            return self
+
+        def schema(self, fields):
+            self.fields = fields
+            return self
+
+        def load(self):
+            return self
+
+    reader = Reader()
+    required = TableColumn("city", sql.StringType(), nullable=False)
+    source = UpsertKafkaTableFactory().source(upsert_table(ID, required))
+    monkeypatch.setattr(UpsertKafkaSource, "_declared", lambda _, rows: rows)
+    source.read_changes(reader, None)
+    assert reader.given["changelog.mode"] == "upsert"
+    assert "scan.startup.mode" not in reader.given
+    # A deleted row has its key only
+    assert [(each.name, each.nullable) for each in reader.fields][:2] == [("id", True), ("city", True)]
+    source.read_changes(reader, "partition:0,offset:7")
+    assert configure_source(reader.given).startup.options.others == "earliest"

@@ -74,8 +74,10 @@ def check_options(raw: Mapping[str, str]) -> None:
 
 
 def _from_the_beginning(options: SourceOptions) -> SourceOptions:
-    """Let a read of a table with a primary key start where its topic begins: it needs all messages of each key."""
-    return dataclasses.replace(options, startup_mode=StandardOffsets.EARLIEST) if options.is_upsert else options
+    """Let a read of a table with a primary key start where its topic begins, unless the user says otherwise."""
+    if options.is_upsert and options.startup_mode is None:
+        return dataclasses.replace(options, startup_mode=StandardOffsets.EARLIEST)
+    return options
 
 
 def _refuse_upsert(options: TableOptions, use: str) -> None:

@@ -206,6 +206,30 @@ class TableSource(ABC):
             OptionsError: The table cannot be read in this way, such as as a stream.
         """
 
+    def read_changes(self, spark: SparkSession, since: str | None) -> DataFrame | None:
+        """Return the last change of each key since a position, as a batch; by default None: there are no positions.
+
+        A stream that looks up the table's current rows then reads only what is new in each micro-batch.
+
+        Args:
+            spark: The session.
+            since: A position; None for all changes.
+
+        Returns:
+            The table's physical and metadata columns, by name, `ROW_KIND_COLUMN`, and columns for `changes_end` whose
+            names begin with ``__``: ``+U`` with a new row, ``-D`` with the columns of the primary key at least.
+        """
+        return None
+
+    def changes_end(self, changes: DataFrame, since: str | None) -> tuple[str | None, int]:
+        """Return the position after changes, and their number.
+
+        Args:
+            changes: The rows of `read_changes`, which have been written to files meanwhile.
+            since: The position that they begin with.
+        """
+        raise NotImplementedError
+
 
 class TableSink(ABC):
     """Writer of a table."""

@@ -219,7 +219,8 @@ class SourceOptions(TableOptions):
         default="retract",
         doc="With upsert-kafka, the changes that a stream has: retract for +I, -U, +U and -D, each -U and -D with the "
         "whole old row, for which state is kept; upsert for +U, of a new or a changed row, and -D with the columns of "
-        "the key only, for which none is. As in Confluent's Flink (an addition).",
+        "the key only, for which none is, so that it may start anywhere. With retract a batch has the rows of the "
+        "table, with upsert the last change of each key. As in Confluent's Flink (an addition).",
     )
     state_location: str | None = option(
         "state.checkpoints.dir",

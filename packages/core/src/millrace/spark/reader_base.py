@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark import TaskContext
 from pyspark.sql.datasource import InputPartition
@@ -36,8 +36,6 @@ class ReaderBase:
         schema: The columns of the result.
     """
 
-    is_stream: ClassVar[bool] = False
-
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
         from millrace.source.reader.decoding_plan import check_table_columns, record_batch_builder_for
 
@@ -46,7 +44,7 @@ class ReaderBase:
             self._schema = arrow_schema(schema)
             check_declared_columns(config, self._schema)
             record_batch_builder_for(config, self._schema)
-            check_table_columns(config, self._schema, is_stream=self.is_stream)
+            check_table_columns(config, self._schema)
         self._columns = schema
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -38,8 +38,6 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
         schema: The columns of the result.
     """
 
-    is_stream = True
-
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
         super().__init__(config, schema)
         # Planner and metrics server are made on the driver when they are first needed: executors get neither

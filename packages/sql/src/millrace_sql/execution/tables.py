@@ -28,7 +28,7 @@ from millrace_sql.definitions.secrets import References
 from millrace_sql.errors import SqlError, reason_of
 from millrace_sql.execution.creation_checks import check_with_factory
 from millrace_sql.planner import rewrite_expression
-from millrace_sql.planner.model import InputColumn, InputTable, TableLookup, ViewQuery
+from millrace_sql.planner.model import ChangingTable, InputColumn, InputTable, TableLookup, ViewQuery
 from millrace_sql.statements import Column, ComputedColumn, Identifier, MetadataColumn, SqlText, Watermark
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _MAX_DRIFT, _IDLE_TIMEOUT = "scan.watermark.alignment.max-drift", "scan.watermar
 
 
 @dataclass(frozen=True)
-class BoundTable:
+class BoundTable(ChangingTable):
     """A table with its connector.
 
     Attributes:
@@ -64,17 +64,32 @@ class BoundTable:
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Return its columns, computed ones and the watermark included; with row kinds unless it is insert-only."""
-        rows = self.source.read(spark, scan)
+        rows = self._with_columns(self.source.read(spark, scan))
+        if self.watermark is not None and rows.isStreaming:
+            rows = rows.withWatermark(
+                backquote(self.watermark.column), f"{watermark_delay_ms(self.watermark)} milliseconds"
+            )
+        return rows
+
+    def changes(self, spark: SparkSession, since: str | None) -> DataFrame | None:
+        """Return the last change of each key since a position, without computed columns."""
+        return self.source.read_changes(spark, since)
+
+    def changes_end(self, changes: DataFrame, since: str | None) -> tuple[str | None, int]:
+        """Return the position after changes, and their number."""
+        return self.source.changes_end(changes, since)
+
+    def rows(self, kept: DataFrame) -> DataFrame:
+        """Return its columns, computed ones included, of rows that were kept."""
+        return self._with_columns(kept.drop(ROW_KIND_COLUMN))
+
+    def _with_columns(self, rows: DataFrame) -> DataFrame:
         columns = self.description.columns
         names = [column.name for column in columns]
         if ROW_KIND_COLUMN in rows.columns:
             names.append(ROW_KIND_COLUMN)
         if rows.columns != names:
             rows = rows.select(*(_selected(column) for column in columns), *names[len(columns) :])
-        if self.watermark is not None and rows.isStreaming:
-            rows = rows.withWatermark(
-                backquote(self.watermark.column), f"{watermark_delay_ms(self.watermark)} milliseconds"
-            )
         return rows
 
 
@@ -141,6 +156,7 @@ class Tables:
                 is_bounded=source.is_bounded,
                 is_static=source.is_static,
                 raw_changelog_mode=source.raw_changelog_mode,
+                changing=bound,
                 origin=bound,
             )
         if hint:

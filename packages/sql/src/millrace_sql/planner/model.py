@@ -50,6 +50,22 @@ class ViewQuery:
     tables: TableLookup
 
 
+class ChangingTable(ABC):
+    """A table whose changes since a position can be read."""
+
+    @abstractmethod
+    def changes(self, spark: SparkSession, since: str | None) -> DataFrame | None:
+        """Return the last change of each key: see `millrace.contracts.TableSource.read_changes`."""
+
+    @abstractmethod
+    def changes_end(self, changes: DataFrame, since: str | None) -> tuple[str | None, int]:
+        """Return the position after changes: see `millrace.contracts.TableSource.changes_end`."""
+
+    @abstractmethod
+    def rows(self, kept: DataFrame) -> DataFrame:
+        """Return the table's columns, computed ones too, of rows that were kept as `changes` had them."""
+
+
 @dataclass(frozen=True)
 class InputTable:
     """A table or view that a query reads.
@@ -64,6 +80,7 @@ class InputTable:
         is_static: Whether streams read it as a batch, as they do a table that is only looked up.
         raw_changelog_mode: The kinds of rows of its messages, if its connector makes others of them by the rows that it
             keeps; None where it does not.
+        changing: Reads what has changed since a position; None where all rows must be read.
         origin: What the table environment knows the table by; the planner only hands it back in a `Scan`.
     """
 
@@ -75,6 +92,7 @@ class InputTable:
     is_bounded: bool = False
     is_static: bool = False
     raw_changelog_mode: ChangelogMode | None = None
+    changing: ChangingTable | None = field(default=None, compare=False, repr=False)
     origin: object = field(default=None, compare=False, repr=False)
 
 

@@ -176,7 +176,7 @@ class SparkPlan(QueryPlan):
         stream = next(scan for scan in self.scans if not scan.is_lookup and not scan.table.is_static)
         rows.createOrReplaceTempView(stream.view_name)
         for scan, current in self._lookups:
-            current.view(session, self._read(scan), batch_id)
+            current.view(session, partial(self._read, scan), batch_id)
         return session.sql(self.sql)
 
     def _analysed(self, analyse: Callable[[], Any]) -> Any:

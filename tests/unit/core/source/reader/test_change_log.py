@@ -166,10 +166,10 @@ def test_what_a_change_log_with_a_key_needs() -> None:
 def test_the_columns_of_the_key_are_checked(tmp_path: Path) -> None:
     config = ChangeLogStream(Topic(), tmp_path, **{"changelog.primary-key": "number"}).config("a")
     with pytest.raises(SchemaError, match="there is no column 'number'; the columns are id, name"):
-        check_table_columns(config, SCHEMA, is_stream=True)
+        check_table_columns(config, SCHEMA)
     schema = pa.schema([*SCHEMA, ("number", pa.map_(pa.string(), pa.string()))])
     with pytest.raises(SchemaError, match="column 'number' is part of the primary key and must not be or have a MAP"):
-        check_table_columns(config, schema, is_stream=True)
+        check_table_columns(config, schema)
 
 
 def test_a_place_for_the_state_is_required() -> None:

@@ -177,6 +177,17 @@ def test_upserts_and_deletes_are_in_the_order_of_their_messages(tmp_path: Path) 
     assert short(stream.run()) == ["+U 1 a", "-D 1 None", "+U 1 b", "-D 1 None"]
 
 
+def test_a_batch_of_upserts_has_the_last_change_of_each_key_with_its_metadata() -> None:
+    schema = pa.schema([*SCHEMA, ("offset", pa.int64())])
+    options = {"changelog.mode": "upsert", "metadata.columns": "offset"}
+    rows = latest_rows(Topic(*CHANGES), schema, **options)
+    assert [tuple(each.values()) for each in rows] == [
+        ("+U", 1, "c", 2),
+        ("-D", 2, None, 3),
+        ("-D", 3, None, 4),
+    ]
+
+
 def test_a_batch_has_the_latest_rows(stream: Stream) -> None:
     stream.topic.append(row(5, "x"))
     assert sorted(short(latest_rows(stream.topic))) == ["+I 1 c", "+I 5 x"]
@@ -209,5 +220,4 @@ def test_deleted_rows_without_old_ones_cannot_have_columns_that_are_not_null(tmp
     config = Stream(Topic(), tmp_path, **{"changelog.mode": "upsert"}).config("a")
     schema = pa.schema([SCHEMA.field(0), SCHEMA.field(1).with_nullable(False), SCHEMA.field(2).with_nullable(False)])
     with pytest.raises(SchemaError, match=r"column 'name' is NOT NULL, and with 'changelog.mode' = 'upsert'"):
-        check_table_columns(config, schema, is_stream=True)
-    check_table_columns(config, schema, is_stream=False)
+        check_table_columns(config, schema)

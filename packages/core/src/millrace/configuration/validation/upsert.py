@@ -68,7 +68,8 @@ def _upsert_problems(options: SourceOptions, value_format: PluginRef | None) -> 
             f"option 'value.format': {value_format.name!r} is a changelog format, and {_UPSERT} a value is the latest "
             f"row of its key, without a row kind: use 'json', or 'connector' = 'kafka' for a topic of changes"
         )
-    yield from _startup_problems(options)
+    if options.changelog_mode == "retract":
+        yield from _startup_problems(options)
     yield from _read_problems(options, _UPSERT)
 
 
@@ -88,7 +89,8 @@ def _startup_problems(options: SourceOptions) -> Iterator[str]:
     if mode is not None and mode.lower() != StandardOffsets.EARLIEST:
         yield (
             f"option 'scan.startup.mode' must be {StandardOffsets.EARLIEST!r} {_UPSERT}, not {mode!r}: what a row was "
-            f"before is known only by reading all messages of its key. Leave the option out"
+            f"before is known only by reading all messages of its key. Leave the option out, or read changes without "
+            f"old rows by 'changelog.mode' = 'upsert'"
         )
 
 

@@ -74,7 +74,7 @@ def primary_key_decoder_for(config: SourceConfig, schema: pa.Schema, zone: str =
     return PrimaryKeyDecoder(keys, projection.key)
 
 
-def check_table_columns(config: SourceConfig, schema: pa.Schema, *, is_stream: bool) -> None:
+def check_table_columns(config: SourceConfig, schema: pa.Schema) -> None:
     """Check the columns of a table with a primary key, on the driver; of another read there is nothing to check.
 
     Raises:
@@ -89,7 +89,7 @@ def check_table_columns(config: SourceConfig, schema: pa.Schema, *, is_stream: b
     if not options.is_upsert:
         return
     key_columns = primary_key_decoder_for(config, schema).columns
-    if is_stream and options.changelog_mode == "upsert":
+    if options.changelog_mode == "upsert":
         metadata = {one.column for one in options.metadata}
         for field in schema:
             if not field.nullable and field.name not in {*key_columns, *metadata, options.row_kind_column}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -12,15 +12,16 @@ import numpy as np
 import pyarrow as pa
 
 from millrace.configuration import SourceConfig
-from millrace.contracts import StateBackend, TopicPartition
+from millrace.contracts import Decoded, StateBackend, TopicPartition
 from millrace.errors import PluginError, StateError
 from millrace.records.messages import Messages
+from millrace.records.metadata_columns import metadata_columns
 from millrace.source.reader.change_log import ChangeLogReader
 from millrace.source.reader.change_spool import ChangeSpool, check_layout
 from millrace.source.reader.decoding_plan import primary_key_decoder_for, record_batch_builder_for
 from millrace.source.reader.error_policy import ErrorPolicy, MalformedRecord
 from millrace.source.reader.keyed_state import KeyedState, Overlay, state_above
-from millrace.source.reader.normalization import EventReader, Normalizer, interleave, with_row_kinds
+from millrace.source.reader.normalization import EventReader, Normalizer, RowEvents, interleave, with_row_kinds
 from millrace.source.reader.primary_key import PrimaryKeyDecoder, PrimaryKeys
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.reader.state_versions import VersionedStore
@@ -72,8 +73,9 @@ class TableReader:
         elif split.is_stream:
             yield from self._upserts(split)
         else:
+            is_upsert = self._config.options.changelog_mode == "upsert"
             for each in split.ranges:
-                yield from self._latest_rows(Split((each,)))
+                yield from self._latest(Split((each,)), self._last_changes() if is_upsert else self._rows(each))
 
     def _changes(self, split: Split) -> Iterator[pa.RecordBatch]:
         """Yield changes with old rows, by the state of the table before them."""
@@ -140,8 +142,16 @@ class TableReader:
 
     def _upserts(self, split: Split) -> Iterator[pa.RecordBatch]:
         """Yield new rows as +U, and the keys of deleted ones as -D, in the order of their messages."""
-        primary_key = self._primary_key()
+        upserts_of = self._last_changes()
         for messages in self._fetch(split):
+            yield upserts_of(messages).batch
+        self._error_policy.finish()
+
+    def _last_changes(self) -> Callable[[Messages], RowEvents]:
+        """Return what makes rows of messages, deleted ones too, so that each event has one."""
+        primary_key = self._primary_key()
+
+        def upserts_of(messages: Messages) -> RowEvents:
             new = table_rows(messages, self._build, primary_key)
             self._handle(messages, new.malformed)
             row, count = np.array(new.row, np.int64), new.batch.num_rows
@@ -152,17 +162,31 @@ class TableReader:
             ]
             row[deleted] = count + np.arange(len(deleted))
             rows = self._with_kinds(new.batch, "+U")
-            if deleted:
-                rows = interleave(rows, self._deleted_keys(new.keys, primary_key.columns, deleted), row[row >= 0])
-            yield rows
-        self._error_policy.finish()
+            tombstones = self._deleted_keys(messages, new.keys, primary_key, deleted) if deleted else None
+            rows = interleave(rows, tombstones, row[row >= 0])
+            changed = np.flatnonzero(row >= 0).tolist()
+            keys = [key for key in map(new.keys.bytes.__getitem__, changed) if key is not None]
+            return RowEvents(rows, keys, list(range(len(keys))), changed, new.malformed)
 
-    def _latest_rows(self, split: Split) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that a partition has at the end of a range, as +I."""
+        return upserts_of
+
+    def _rows(self, offsets: OffsetRange) -> Callable[[Messages], RowEvents]:
+        """Return what makes rows of messages, as +I."""
+        reader = self._event_reader(offsets.partition)
+
+        def events_of(messages: Messages) -> RowEvents:
+            events = reader.read(messages)
+            self._handle(messages, events.malformed)
+            return events
+
+        return events_of
+
+    def _latest(self, split: Split, events_of: Callable[[Messages], RowEvents]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the last event of each key in a range of a partition."""
         latest = Overlay(self._backend())
         try:
             with tempfile.TemporaryFile(prefix="millrace-rows-") as file:
-                count = self._write_rows(split, latest, file)
+                count = self._write_rows(split, events_of, latest, file)
                 is_latest = np.zeros(count, bool)
                 for row in latest.values():
                     is_latest[int.from_bytes(row)] = True
@@ -174,14 +198,14 @@ class TableReader:
         finally:
             latest.close()
 
-    def _write_rows(self, split: Split, latest: Overlay, file: object) -> int:
+    def _write_rows(
+        self, split: Split, events_of: Callable[[Messages], RowEvents], latest: Overlay, file: object
+    ) -> int:
         """Write all rows of a split to a file, and the number of the last row of each key to an overlay."""
-        count, (offsets,) = 0, split.ranges
-        reader = self._event_reader(offsets.partition)
+        count = 0
         with new_stream_writer(file, self._schema) as writer:
             for messages in self._fetch(split):
-                events = reader.read(messages)
-                self._handle(messages, events.malformed)
+                events = events_of(messages)
                 rows = zip(events.keys, events.row, strict=True)
                 latest.set({key: None if row < 0 else (count + row).to_bytes(8) for key, row in rows})
                 writer.write_batch(events.batch)
@@ -198,12 +222,17 @@ class TableReader:
         kinds = pa.repeat(pa.scalar(kind, pa.string()), rows.num_rows)
         return with_row_kinds(rows, self._config.options.row_kind_column, kinds)
 
-    def _deleted_keys(self, primary_keys: PrimaryKeys, columns: Sequence[str], deleted: list[int]) -> pa.RecordBatch:
-        """Return rows with the keys of messages, given by their indices, and nothing else."""
-        rows = pa.array(deleted if primary_keys.row is None else primary_keys.row[deleted].tolist(), pa.int64())
-        keys = dict(zip(columns, primary_keys.decoded.rows.columns, strict=True))
+    def _deleted_keys(
+        self, messages: Messages, keys: PrimaryKeys, primary_key: PrimaryKeyDecoder, deleted: list[int]
+    ) -> pa.RecordBatch:
+        """Return rows with the keys and the metadata of messages, given by their indices, and nothing else."""
+        rows = pa.array(deleted if keys.row is None else keys.row[deleted].tolist(), pa.int64())
+        columns = dict(zip(primary_key.columns, keys.decoded.rows.take(rows).columns, strict=True))
+        tombstones = Messages(messages.partition, [messages.items[index] for index in deleted])
+        metadata = self._config.options.metadata
+        columns |= metadata_columns(self._schema, metadata, tombstones, Decoded(keys.decoded.rows)).arrays
         arrays = [
-            keys[field.name].take(rows).cast(field.type) if field.name in keys else pa.nulls(len(rows), field.type)
+            columns[field.name].cast(field.type) if field.name in columns else pa.nulls(len(rows), field.type)
             for field in self._schema
         ]
         return self._with_kinds(pa.RecordBatch.from_arrays(arrays, schema=self._schema), "-D")
