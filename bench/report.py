@@ -65,7 +65,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def _cells(result: Result) -> tuple[str, ...]:
     bound = "at most" if result.at_most else "at least"
-    target = f"{result.target:.1f}" if result.spark else f"{result.target:.0f} {result.unit}"
+    target = f"{result.target:.2f}".removesuffix("0") if result.spark else f"{result.target:.0f} {result.unit}"
     return (
         result.work if result.base == SPARK else f"{result.work}, beside {result.base}",
         result.unit,

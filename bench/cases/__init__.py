@@ -17,6 +17,7 @@ from bench.cases import (
     micro_batch,
     planning,
     raw_read,
+    sql_insert,
     upsert_read,
     worker_memory,
 )
@@ -34,6 +35,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "json-write": json_write.run,
     "upsert-write": json_write.run_upserts,
     "json-copy": json_copy.run,
+    "sql-insert": sql_insert.run,
     **{
         # Reading JSON has a case of its own
         f"{name}-{kind}": functools.partial(run, name=name)

@@ -24,8 +24,8 @@ class KeepsCleared(LmdbWriter):
 
 
 class LosesEmpty(LmdbView):
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        return {key: value for key, value in super().get(keys).items() if value}
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        return [value or None for value in super().get(keys)]
 
 
 class Backwards(LmdbView):
@@ -37,7 +37,7 @@ def backend_with(folder: Path, view: type[LmdbView], writer: type[LmdbWriter]) -
     class Store(LmdbStore):
         @contextmanager
         def view(self) -> Iterator[StateView]:
-            with self._env.begin() as transaction:
+            with self._env.begin(db=self._rows) as transaction:
                 yield view(self._env, transaction, self._meta, self._rows)
 
         @contextmanager

@@ -7,8 +7,8 @@ import pickle
 
 import pytest
 from pyspark.sql.datasource import InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows
-from pyspark.sql.types import BinaryType, LongType, StructField, StructType
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows, ReadMinRows
+from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
 from millrace.errors import MillraceError, OptionsError, SchemaError
 from millrace.source.splits import OffsetRange, Split
@@ -21,6 +21,14 @@ from pyspark_millrace import DefaultSource
 SERVERS = {"properties.bootstrap.servers": "h:1"}
 VALUE = StructType([StructField("value", BinaryType())])
 ID = StructType([StructField("id", LongType())])
+TABLE_ROWS = StructType([StructField("row_kind", StringType()), *ID.fields])
+TABLE = {
+    "connector": "upsert-kafka",
+    "key.format": "json",
+    "key.fields": "id",
+    "value.format": "json",
+    "state.checkpoints.dir": "/nowhere",
+}
 HIDE = "SPARK_HIDE_TRACEBACK"
 
 
@@ -103,13 +111,17 @@ def test_a_reader_needs_a_topic() -> None:
     ("options", "limit"),
     [
         ({}, ReadAllAvailable),
+        (TABLE, ReadMinRows),
+        ({**TABLE, "changelog.mode": "upsert"}, ReadAllAvailable),
+        ({**TABLE, "scan.max-records-per-batch": "5"}, ReadMaxRows),
         ({"scan.max-records-per-batch": "5"}, ReadMaxRows),
         ({"scan.max-bytes-per-batch": "5"}, ReadMaxBytes),
         ({"scan.max-records-per-batch": "5", "scan.max-bytes-per-batch": "5"}, ReadMaxRows),
     ],
 )
-def test_the_read_limit_is_the_users(options: dict[str, str], limit: type) -> None:
-    reader = DefaultSource({**SERVERS, "topic": "a", **options}).streamReader(VALUE)
+def test_the_read_limit_is_the_users_or_that_of_tables_with_state(options: dict[str, str], limit: type) -> None:
+    schema = TABLE_ROWS if "connector" in options else VALUE
+    reader = DefaultSource({**SERVERS, "topic": "a", **options}).streamReader(schema)
     assert isinstance(reader.getDefaultReadLimit(), limit)
 
 

@@ -25,11 +25,11 @@ class StateView(ABC):
         """The marker of the last commit; None for a store that has none."""
 
     @abstractmethod
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values of those keys that have one.
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the value of each key, None for one without.
 
         Args:
-            keys: Different keys, in ascending order.
+            keys: The keys, in any order.
         """
 
     @abstractmethod

@@ -93,7 +93,8 @@ class SourceOptions(TableOptions):
         "scan.max-records-per-batch",
         default=None,
         aliases=("maxOffsetsPerTrigger",),
-        doc="The most records that a micro-batch reads (an addition). By default all there are.",
+        doc="The most records that a micro-batch reads (an addition). By default all there are; of each "
+        "partition of an upsert table whose changes have old rows, 500,000.",
     )
     max_bytes_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-bytes-per-batch",
@@ -266,6 +267,16 @@ class SourceOptions(TableOptions):
         names = [repr(name) for name, value in given.items() if value]
         if len(names) > 1:
             raise ValueError(f"options {' and '.join(names)} exclude each other: give one of them")
+
+    @property
+    def keeps_state(self) -> bool:
+        """True when a stream needs to know the rows of its table."""
+        return self.has_primary_key and self.changelog_mode == "retract"
+
+    @property
+    def has_default_limit(self) -> bool:
+        """True when the micro-batches of a stream are limited though the user gave no limit."""
+        return self.keeps_state and self.max_records_per_batch is None and self.max_bytes_per_batch is None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,8 +47,8 @@ class MessageColumn:
         return self.build(messages).cast(field.type)
 
 
-def _payload_column(get: Callable[[Message], bytes | None]) -> MessageColumn:
-    return MessageColumn(pa.binary(), "BINARY", lambda messages: pa.array(list(map(get, messages.items)), pa.binary()))
+def _payload_column(get: Callable[[Messages], Sequence[bytes | None]]) -> MessageColumn:
+    return MessageColumn(pa.binary(), "BINARY", lambda messages: pa.array(get(messages), pa.binary()))
 
 
 def _topic(messages: Messages) -> pa.Array:
@@ -91,8 +91,8 @@ def _leader_epoch(messages: Messages) -> pa.Array:
     return pa.array([None if epoch is None or epoch < 0 else epoch for epoch in epochs], pa.int32())
 
 
-KEY = _payload_column(Message.key)
-VALUE = _payload_column(Message.value)
+KEY = _payload_column(lambda messages: list(map(Message.key, messages.items)))
+VALUE = _payload_column(Messages.values)
 TOPIC = MessageColumn(pa.string(), "STRING", _topic)
 PARTITION = MessageColumn(pa.int32(), "INT", _partition)
 OFFSET = MessageColumn(pa.int64(), "BIGINT", _offset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,10 +13,21 @@ from millrace.contracts import HEADERS, TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Some messages of one partition, in order, none of them an error."""
+    """Some messages of one partition, in order, none of them an error.
+
+    Attributes:
+        partition: The partition.
+        items: The messages.
+        kept_values: Values in place of theirs, such as what their keys had before; None for their own.
+    """
 
     partition: TopicPartition
     items: list[Message]
+    kept_values: Sequence[bytes | None] | None = None
+
+    def values(self) -> Sequence[bytes | None]:
+        """Return the value of each message."""
+        return list(map(Message.value, self.items)) if self.kept_values is None else self.kept_values
 
 
 def headers_column(messages: Messages) -> pa.ListArray:

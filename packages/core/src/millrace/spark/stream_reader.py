@@ -65,7 +65,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
             return self._first.to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """Return whether the user set a limit for micro-batches; its amount is read from the options."""
+        """Return whether there is a limit for micro-batches; its amount is read from the options."""
         options = self._config.options
         if options.max_records_per_batch is not None:
             return ReadMaxRows(options.max_records_per_batch)
@@ -73,7 +73,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
             return ReadMaxBytes(options.max_bytes_per_batch)
         if options.min_records_per_batch is not None or options.max_drift_ms is not None:
             return ReadMinRows(options.min_records_per_batch or 1)
-        return ReadAllAvailable()
+        return ReadMinRows(1) if options.has_default_limit else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
         """Read nothing that arrives after the first micro-batch is planned."""

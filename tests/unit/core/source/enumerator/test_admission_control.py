@@ -11,6 +11,16 @@ from millrace.source.enumerator.admission_control import AdmissionControl, limit
 from support.clock import Clock
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+TABLE = {
+    "properties.bootstrap.servers": "h:1",
+    "connector": "upsert-kafka",
+    "topic": "a",
+    "key.format": "json",
+    "key.fields": "id",
+    "value.format": "json",
+    "state.checkpoints.dir": "/nowhere",
+}
+UPSERTS = {"changelog.mode": "upsert"}
 
 
 class RecordSizes:
@@ -125,3 +135,13 @@ def test_a_partition_with_nothing_left_stays_where_it_is() -> None:
 
 def test_there_may_be_nothing_at_all() -> None:
     assert limit_records({}, {}, 5) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "taken"), [({}, 500_000), ({"scan.max-records-per-batch": "700000"}, 700_000), (UPSERTS, 3_000_000)]
+)
+def test_what_a_table_with_state_has_changed_fits_into_memory(clock: Clock, options: dict, taken: int) -> None:
+    config = configure_source({**TABLE, **options})
+    control = AdmissionControl(config.options, RecordSizes(100.0), clock=clock)
+    end = control.end({A0: 5}, {A0: 3_000_005}, draining=True)
+    assert end == {A0: 5 + taken}

@@ -17,6 +17,12 @@ from millrace.source.enumerator.alignment import Alignment
 DEFAULT_RECORD_BYTES = 1_000.0
 """The assumed size of a record as long as none was seen."""
 
+MAX_TABLE_RECORDS = 500_000
+"""Offsets of a partition that a micro-batch takes without a user's limit, if the stream keeps the rows of a table.
+
+A task has its changes in memory.
+"""
+
 RESAMPLE_SAFETY_FACTOR = 10
 """Growth of the size of records up to which a batch that seems to fit is not sampled again."""
 
@@ -65,6 +71,8 @@ class AdmissionControl:
         if not draining and self._must_wait(start, available):
             return start
         max_records = self._max_records(start, available)
+        if self._options.has_default_limit:
+            available = {p: min(offset, start[p] + MAX_TABLE_RECORDS) for p, offset in available.items()}
         if self._alignment:
             available = self._alignment.end(start, available, max_records, draining=draining)
         end = available if max_records is None else limit_records(start, available, max_records)

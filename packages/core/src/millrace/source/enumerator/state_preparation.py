@@ -23,7 +23,7 @@ def check_state_location(options: SourceOptions) -> None:
         OptionsError: It has none.
         StateError: The place cannot be used.
     """
-    if not keeps_state(options):
+    if not options.keeps_state:
         return
     if options.state_location is None:
         with_ = "'connector' = 'upsert-kafka'" if options.is_upsert else "'changelog.primary-key'"
@@ -35,11 +35,6 @@ def check_state_location(options: SourceOptions) -> None:
         )
         raise OptionsError("source", (problem,))
     StateFiles(options.state_location, "")
-
-
-def keeps_state(options: SourceOptions) -> bool:
-    """Return whether a stream needs to know the rows of its table."""
-    return options.has_primary_key and options.changelog_mode == "retract"
 
 
 class StatePreparation:
@@ -65,7 +60,7 @@ class StatePreparation:
             StateError: The place of the state cannot be read or written.
         """
         location = self._options.state_location
-        if location is None or not keeps_state(self._options):
+        if location is None or not self._options.keeps_state:
             return [Split(split.ranges, is_stream=True) for split in splits]
         ranges = [each for split in splits for each in split.ranges]
         files = StateFiles(location, end.owner)

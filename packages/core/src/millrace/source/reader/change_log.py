@@ -72,7 +72,7 @@ class ChangeLogReader:
         new = rows if is_new.all() else rows.filter(pa.array(is_new))
         return RowEvents(self._with_kinds(new), keys, row.tolist(), index.tolist(), malformed)
 
-    def to_stored(self, items: Sequence[Message], events: RowEvents) -> list[bytes | None]:
+    def to_stored(self, messages: Messages, events: RowEvents) -> list[bytes | None]:
         """Return what is kept of the rows of events."""
         rows = self._codec.to_stored(events.batch.select(self._columns))
         return rows if len(rows) == len(events.row) else [None if row < 0 else rows[row] for row in events.row]  # type: ignore[return-value]  # a list of bytes is not changed

@@ -9,7 +9,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import Message
 
 from millrace.contracts import StateWriter
 from millrace.errors import StateError
@@ -17,10 +20,11 @@ from millrace.records.messages import Messages
 from millrace.source.reader.normalization import Changes
 from millrace.source.state_files import new_stream_writer
 
-APPLIED_CHANGES = 50_000
-"""Changes that are sorted and written to a store together."""
+APPLIED_BYTES = 64 << 20
+"""Bytes of changes that are sorted and written to a store together."""
 
-Change = tuple[bytes, bytes | None]
+PUT_CHANGES = 10_000
+"""Changes that become Python objects at a time."""
 
 
 def snapshot_schema(column: str) -> pa.Schema:
@@ -53,8 +57,8 @@ class ChangeSpool:
             arrays = [
                 pa.array(changes.keys, pa.binary()),
                 pa.array(changes.stored, pa.binary()),
-                pa.array([message.key() for message in effective], pa.binary()),
-                pa.array([message.offset() for message in effective], pa.int64()),
+                pa.array(list(map(Message.key, effective)), pa.binary()),
+                pa.array(list(map(Message.offset, effective)), pa.int64()),
             ]
             self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
@@ -69,9 +73,34 @@ class ChangeSpool:
 
 def apply_changes(batches: Iterable[pa.RecordBatch], column: str, writer: StateWriter) -> None:
     """Write the changes of a file, or a snapshot, to a store."""
-    changes = _changes(batches, column)
-    while latest := dict(islice(changes, APPLIED_CHANGES)):
-        writer.put(sorted(latest.items()))
+    some, size = list[pa.RecordBatch](), 0
+    for batch in batches:
+        check_layout(batch, column)
+        some.append(batch.select([0, 1]))
+        size += batch.nbytes
+        if size >= APPLIED_BYTES:
+            _apply(some, writer)
+            some, size = [], 0
+    if some:
+        _apply(some, writer)
+
+
+def _apply(changes: list[pa.RecordBatch], writer: StateWriter) -> None:
+    """Write changes to a store, the last of each key, by ascending key: neighbours share the pages of a tree."""
+    rows = pa.Table.from_batches(changes).combine_chunks()
+    order = latest_by_key(rows.column(0))
+    for batch in (rows if order is None else rows.take(order)).to_batches(PUT_CHANGES):
+        keys, stored = (column.to_numpy(zero_copy_only=False).tolist() for column in batch.columns)
+        writer.put(list(zip(keys, stored, strict=True)))
+
+
+def latest_by_key(keys: pa.ChunkedArray) -> pa.Array | None:
+    """Return the places of the last occurrence of each key, by ascending key; None if that is all, as it stands."""
+    order = pc.sort_indices(keys)
+    in_order = keys.take(order)
+    is_last = pc.not_equal(in_order.slice(0, len(keys) - 1), in_order.slice(1))
+    places = order.filter(pa.chunked_array([is_last.combine_chunks(), pa.array([True])]).combine_chunks())
+    return None if np.array_equal(places.to_numpy(), np.arange(len(keys))) else places
 
 
 def snapshot_batches(items: Iterator[tuple[bytes, bytes]], column: str) -> Iterator[pa.RecordBatch]:
@@ -93,10 +122,3 @@ def check_layout(batch: pa.RecordBatch, column: str) -> None:
             "the state of the table was written by a query with other metadata columns: give option "
             "'metadata.columns' as it was, or start the query with a new checkpoint"
         )
-
-
-def _changes(batches: Iterable[pa.RecordBatch], column: str) -> Iterator[Change]:
-    for batch in batches:
-        check_layout(batch, column)
-        keys, values = (each.to_numpy(zero_copy_only=False).tolist() for each in batch.columns[:2])
-        yield from zip(keys, values, strict=True)

@@ -15,7 +15,7 @@ from millrace.errors import PluginError
 
 def decode(
     decoder: Decoder,
-    payloads: list[bytes | None],
+    payloads: Sequence[bytes | None],
     schema: pa.Schema,
     format_name: str,
     metadata_keys: Sequence[str] | None = None,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
-from confluent_kafka import Message
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Decoded, Decoder
@@ -130,8 +129,9 @@ class _ValueDecoding(NamedTuple):
     metadata_keys: Sequence[str] | None
 
     def decode(self, messages: Messages) -> Decoded:
-        payloads = list(map(Message.value, messages.items))
-        return decode(self.decoder, payloads, self.projection.value.schema, self.format_name, self.metadata_keys)
+        return decode(
+            self.decoder, messages.values(), self.projection.value.schema, self.format_name, self.metadata_keys
+        )
 
 
 def _value_decoding(config: SourceConfig, value_format: PluginRef, schema: pa.Schema, zone: str) -> _ValueDecoding:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from millrace.contracts import KeyedStore, StateBackend, StateView
 
-MAX_OVERLAY_BYTES = 64 << 20
+MAX_OVERLAY_BYTES = 160 << 20
 """About the most bytes of keys and values that are kept in memory; beyond, they go to a store of the task."""
 
 _ENTRY_BYTES = 150
 """Bytes that a key takes beside its own and those of its value."""
 
 _REMOVED: Final = b"\0"
-_ABSENT: Final = object()
+_UNKNOWN: Final[Any] = object()
 
 
 class Overlay:
@@ -34,27 +34,34 @@ class Overlay:
         self._name = f"task-{uuid.uuid4().hex}"
         self._spilled: KeyedStore | None = None
 
-    def get(self, keys: Sequence[bytes]) -> tuple[dict[bytes, bytes], list[bytes]]:
-        """Return the values of keys that were set, and the keys that were neither set nor removed.
+    def get(self, keys: Sequence[bytes], beneath: StateView) -> list[bytes | None]:
+        """Return the value of each key, None for one without.
 
         Args:
-            keys: Different keys, in ascending order.
+            keys: The keys.
+            beneath: Has the values of keys that were neither set nor removed here.
         """
-        if not self._memory and self._spilled is None:
-            return {}, list(keys)
-        values, others, memory = {}, [], self._memory
-        for key in keys:
-            value = memory.get(key, _ABSENT)
-            if value is _ABSENT:
-                others.append(key)
-            elif value is not None:
-                values[key] = value
-        if self._spilled is not None and others:
-            with self._spilled.view() as view:
-                spilled = view.get(others)
-            values |= {key: value[1:] for key, value in spilled.items() if value != _REMOVED}
-            others = [key for key in others if key not in spilled]
-        return values, others  # type: ignore[return-value]  # the absent ones are left out
+        memory = self._memory
+        # In most micro-batches most keys come once
+        if memory.keys().isdisjoint(keys):
+            return self._get_spilled(keys, beneath)
+        values = [memory.get(key, _UNKNOWN) for key in keys]
+        if _UNKNOWN in values:
+            unknown = [at for at, value in enumerate(values) if value is _UNKNOWN]
+            for at, value in zip(unknown, self._get_spilled([keys[at] for at in unknown], beneath), strict=True):
+                values[at] = value
+        return values
+
+    def _get_spilled(self, keys: Sequence[bytes], beneath: StateView) -> list[bytes | None]:
+        if self._spilled is None:
+            return beneath.get(keys)
+        with self._spilled.view() as view:
+            spilled = view.get(keys)
+        values = [None if value is None or value == _REMOVED else value[1:] for value in spilled]
+        others = [at for at, value in enumerate(spilled) if value is None]
+        for at, value in zip(others, beneath.get([keys[at] for at in others]), strict=True):
+            values[at] = value
+        return values
 
     def set(self, changes: Mapping[bytes, bytes | None]) -> None:
         """Set the values of keys; None removes one."""
@@ -83,9 +90,8 @@ class Overlay:
         if self._spilled is None:
             self._spilled = self._backend.open(self._name)
         with self._spilled.writer() as writer:
-            writer.put(
-                [(key, _REMOVED if value is None else b"\1" + value) for key, value in sorted(self._memory.items())]
-            )
+            memory = self._memory
+            writer.put([(key, _REMOVED if (value := memory[key]) is None else b"\1" + value) for key in sorted(memory)])
             writer.commit(b"")
         self._memory.clear()
         self._bytes = 0
@@ -102,14 +108,9 @@ class KeyedState:
     def __init__(self, view: StateView, overlay: Overlay) -> None:
         self._view, self._overlay = view, overlay
 
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Return the values of those keys that have one.
-
-        Args:
-            keys: Different keys, in ascending order.
-        """
-        values, others = self._overlay.get(keys)
-        return values | self._view.get(others) if others else values
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the value of each key, None for one without."""
+        return self._overlay.get(keys, self._view)
 
     def set(self, changes: Mapping[bytes, bytes | None]) -> None:
         """Set the values of keys; None removes one."""

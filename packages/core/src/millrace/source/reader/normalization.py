@@ -55,7 +55,7 @@ class Changes(NamedTuple):
     malformed: tuple[MalformedRecord, ...]
     effective: list[int]
     keys: list[bytes]
-    stored: list[bytes | None]
+    stored: Sequence[bytes | None]
 
 
 class EventReader(Protocol):
@@ -68,7 +68,7 @@ class EventReader(Protocol):
     def read(self, messages: Messages) -> RowEvents:
         """Return the events of messages."""
 
-    def to_stored(self, items: Sequence[Message], events: RowEvents) -> list[bytes | None]:
+    def to_stored(self, messages: Messages, events: RowEvents) -> Sequence[bytes | None]:
         """Return for each event what is kept of its row; None for one that deletes."""
 
     def old_rows(self, items: Sequence[Message], stored: Sequence[bytes], changed_by: Sequence[int]) -> pa.RecordBatch:
@@ -83,7 +83,7 @@ class EventReader(Protocol):
             StateError: They cannot be read with the columns of the query.
         """
 
-    def replay(self, batch: pa.RecordBatch) -> tuple[Sequence[Message], RowEvents, list[bytes | None]]:
+    def replay(self, batch: pa.RecordBatch) -> tuple[Sequence[Message], RowEvents, Sequence[bytes | None]]:
         """Return the messages that a file of changes has, their events, and what is kept of these."""
 
 
@@ -105,28 +105,23 @@ class Normalizer:
         Raises:
             StateError: What the state keeps cannot be read with the columns of the query.
         """
+        # Values are asked for several times
+        messages = Messages(messages.partition, messages.items, messages.values())
         events = self._reader.read(messages)
-        return self._change(messages.items, events, self._reader.to_stored(messages.items, events), state)
+        return self._change(messages.items, events, self._reader.to_stored(messages, events), state)
 
     def replay(self, batch: pa.RecordBatch, state: KeyedState) -> pa.RecordBatch:
         """Return the rows of changes that an earlier attempt has written to a file, and make them in the state."""
         return self._change(*self._reader.replay(batch), state).rows
 
     def _change(
-        self, items: Sequence[Message], events: RowEvents, stored: list[bytes | None], state: KeyedState
+        self, items: Sequence[Message], events: RowEvents, stored: Sequence[bytes | None], state: KeyedState
     ) -> Changes:
         keys, effective = events.keys, events.message
-        distinct = sorted(set(keys))
-        latest: dict[bytes, bytes | None] = {**state.get(distinct)}
-        if not latest and not events.malformed and len(distinct) == len(keys) == events.batch.num_rows:
+        before = _exchange(state, keys, stored)
+        if before.count(None) == len(keys) == events.batch.num_rows and not events.malformed:
             # Of a new table most events are these
-            state.set(dict(zip(keys, stored, strict=True)))
             return Changes(events.batch, (), effective, keys, stored)
-        before = []
-        for key, value in zip(keys, stored, strict=True):
-            before.append(latest.get(key))
-            latest[key] = value
-        state.set(latest)
         # The same once more, or a delete of what is not there, changes nothing
         is_change = ~np.fromiter(map(operator.eq, before, stored), bool, len(keys))
         has_old = is_change & np.fromiter((each is not None for each in before), bool, len(keys))
@@ -146,6 +141,22 @@ class Normalizer:
     ) -> pa.RecordBatch:
         rows = interleave(new, old, order)
         return with_row_kinds(rows, self._row_kind_column, _KINDS.take(pa.array(kinds)))
+
+
+def _exchange(state: KeyedState, keys: list[bytes], values: Sequence[bytes | None]) -> list[bytes | None]:
+    """Set the values of keys in order, and return what each replaces."""
+    latest = dict(zip(keys, values, strict=True))
+    if len(latest) == len(keys):
+        before = state.get(keys)
+    else:
+        distinct = list(latest)
+        now = dict(zip(distinct, state.get(distinct), strict=True))
+        before = []
+        for key, value in zip(keys, values, strict=True):
+            before.append(now[key])
+            now[key] = value
+    state.set(latest)
+    return before
 
 
 def interleave(first: pa.RecordBatch, second: pa.RecordBatch | None, order: np.ndarray) -> pa.RecordBatch:

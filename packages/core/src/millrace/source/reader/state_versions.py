@@ -111,7 +111,8 @@ class VersionedStore:
         retained: int,
     ) -> None:
         self._files, self._partition, self._column, self._retained = files, partition, column, retained
-        self.store: KeyedStore = backend.open(store_name(location, state, partition, column))
+        self._backend, self._name = backend, store_name(location, state, partition, column)
+        self.store: KeyedStore = backend.open(self._name)
 
     def bring_to(self, version: int, read_again: Callable[[OffsetRange], None]) -> bool:
         """Bring the store to the state at an offset.
@@ -144,6 +145,9 @@ class VersionedStore:
         if is_restored:
             logger.info("restored the state of %s in %.1f s", self._partition, time.monotonic() - began)
         self._write_snapshot(listed, version)
+        # What the store keeps in memory of its work, such as a map of its file, is not needed for reading
+        del self.store
+        self.store = self._backend.open(self._name)
         return is_restored
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import msgspec
@@ -10,6 +10,7 @@ from confluent_kafka import Message
 
 from millrace.contracts import TopicPartition
 from millrace.options.metadata import MetadataColumn
+from millrace.records.messages import Messages
 
 _SAME_FOR_ALL = {"topic", "partition", "__raw_value__"}
 """Metadata that all messages of a partition share, or that follows from the value."""
@@ -26,81 +27,75 @@ class MessageCodec(Protocol):
 
     column: str
 
-    def to_stored(self, message: Message) -> bytes | None:
-        """Return what is kept of a message; None for one without a value."""
+    def to_stored(self, messages: Messages) -> Sequence[bytes | None]:
+        """Return what is kept of each message; None for one without a value."""
 
-    def from_stored(self, stored: bytes, key: bytes | None, offset: int) -> Message:
-        """Return a message that gives the row of the one that was kept.
+    def from_stored(self, stored: Sequence[bytes | None], later: Messages) -> Messages:
+        """Return messages that give the rows of those that were kept.
 
         Args:
-            stored: What was kept of it.
-            key: A key that is equal to its own.
-            offset: An offset for it, where none is kept.
+            stored: What was kept of each; None for a message without a value.
+            later: For each a message with an equal key. What is not kept is taken from it.
         """
 
 
 class ValueCodec:
-    """Keeps the values of messages.
-
-    Args:
-        partition: The partition of the messages.
-    """
+    """Keeps the values of messages."""
 
     column = "value"
 
-    def __init__(self, partition: TopicPartition) -> None:
-        self._topic, self._partition = partition
+    def to_stored(self, messages: Messages) -> Sequence[bytes | None]:
+        """Return the values of messages."""
+        return messages.values()
 
-    def to_stored(self, message: Message) -> bytes | None:
-        """Return the value of a message."""
-        return message.value()
-
-    def from_stored(self, stored: bytes, key: bytes | None, offset: int) -> Message:
-        """Return a message with a value."""
-        return Message(topic=self._topic, partition=self._partition, offset=offset, key=key, value=stored)
+    def from_stored(self, stored: Sequence[bytes | None], later: Messages) -> Messages:
+        """Return the later messages with the values that were kept."""
+        return Messages(later.partition, later.items, stored)
 
 
 class WholeCodec:
-    """Keeps whole messages.
-
-    Args:
-        partition: The partition of the messages.
-    """
+    """Keeps whole messages."""
 
     column = "message"
 
-    def __init__(self, partition: TopicPartition) -> None:
-        self._topic, self._partition = partition
+    def to_stored(self, messages: Messages) -> Sequence[bytes | None]:
+        """Return all that each message has; None for one without a value."""
+        return [
+            None if value is None else _whole(message, value)
+            for message, value in zip(messages.items, messages.values(), strict=True)
+        ]
 
-    def to_stored(self, message: Message) -> bytes | None:
-        """Return all that a message has; None for one without a value."""
-        value = message.value()
-        if value is None:
-            return None
-        headers, epoch = message.headers(), message.leader_epoch()
-        return _encode((message.offset(), *message.timestamp(), epoch, headers, message.key(), value))
-
-    def from_stored(self, stored: bytes, key: bytes | None, offset: int) -> Message:
-        """Return the message that was kept."""
-        offset, kind, timestamp, epoch, headers, key, value = msgspec.msgpack.decode(stored)
-        return Message(
-            topic=self._topic,
-            partition=self._partition,
-            offset=offset,
-            timestamp=(kind, timestamp),
-            headers=None if headers is None else [tuple(header) for header in headers],
-            key=key,
-            value=value,
-            **({} if epoch is None else {"leader_epoch": epoch}),
-        )
+    def from_stored(self, stored: Sequence[bytes | None], later: Messages) -> Messages:
+        """Return the messages that were kept."""
+        pairs = zip(stored, later.items, strict=True)
+        items = [item if each is None else _message(each, later.partition) for each, item in pairs]
+        return Messages(later.partition, items)
 
 
-def codec_for(metadata: Collection[MetadataColumn], partition: TopicPartition) -> MessageCodec:
+def _whole(message: Message, value: bytes) -> bytes:
+    headers, epoch = message.headers(), message.leader_epoch()
+    return _encode((message.offset(), *message.timestamp(), epoch, headers, message.key(), value))
+
+
+def _message(stored: bytes, partition: TopicPartition) -> Message:
+    offset, kind, timestamp, epoch, headers, key, value = msgspec.msgpack.decode(stored)
+    return Message(
+        topic=partition.topic,
+        partition=partition.partition,
+        offset=offset,
+        timestamp=(kind, timestamp),
+        headers=None if headers is None else [tuple(header) for header in headers],
+        key=key,
+        value=value,
+        **({} if epoch is None else {"leader_epoch": epoch}),
+    )
+
+
+def codec_for(metadata: Collection[MetadataColumn]) -> MessageCodec:
     """Return the codec that keeps what a query needs.
 
     Args:
         metadata: The metadata columns of the query.
-        partition: The partition of the messages.
     """
     needs_all = any(one.key not in _SAME_FOR_ALL for one in metadata)
-    return WholeCodec(partition) if needs_all else ValueCodec(partition)
+    return WholeCodec() if needs_all else ValueCodec()

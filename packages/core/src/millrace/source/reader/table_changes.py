@@ -134,7 +134,7 @@ class TableReader:
         options = self._config.options
         if options.primary_key:
             return ChangeLogReader(self._build, self._schema, options.primary_key, options.row_kind_column, partition)
-        codec = codec_for(options.metadata, partition)
+        codec = codec_for(options.metadata)
         return UpsertReader(self._build, self._primary_key(), codec, partition)
 
     def _primary_key(self) -> PrimaryKeyDecoder:
@@ -155,11 +155,8 @@ class TableReader:
             new = table_rows(messages, self._build, primary_key)
             self._handle(messages, new.malformed)
             row, count = np.array(new.row, np.int64), new.batch.num_rows
-            deleted = [
-                index
-                for index, key in enumerate(new.keys.bytes)
-                if key is not None and messages.items[index].value() is None
-            ]
+            pairs = enumerate(zip(new.keys.bytes, messages.values(), strict=True))
+            deleted = [index for index, (key, value) in pairs if key is not None and value is None]
             row[deleted] = count + np.arange(len(deleted))
             rows = self._with_kinds(new.batch, "+U")
             tombstones = self._deleted_keys(messages, new.keys, primary_key, deleted) if deleted else None

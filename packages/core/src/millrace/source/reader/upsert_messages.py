@@ -49,13 +49,15 @@ def table_rows(messages: Messages, build: BuildRows, primary_key: PrimaryKeyDeco
         build: Builds the rows of messages with values.
         primary_key: Decodes their keys.
     """
-    keys, items = primary_key.decode(messages), messages.items
-    upserts = [index for index, message in enumerate(items) if message.value() is not None]
-    if keys.row is None and len(upserts) == len(items):
+    keys, items, values = primary_key.decode(messages), messages.items, messages.values()
+    if keys.row is None and None not in values:
+        upserts = list(range(len(items)))
         built = build(messages, keys.decoded)
     else:
-        upserts = [index for index in upserts if keys.bytes[index] is not None]
-        built = build(Messages(messages.partition, [items[index] for index in upserts]), None)
+        pairs = enumerate(zip(values, keys.bytes, strict=True))
+        upserts = [index for index, (value, key) in pairs if value is not None and key is not None]
+        chosen = Messages(messages.partition, [items[each] for each in upserts], [values[each] for each in upserts])
+        built = build(chosen, None)
     row, repeated = _row_by_message(built, upserts, len(items))
     malformed = [*keys.malformed, *built.malformed, *(_several_rows(messages, index) for index in repeated)]
     malformed.sort(key=lambda each: each.message.offset())
@@ -109,44 +111,35 @@ class UpsertReader:
         if len(keys) == len(messages.items) == new.batch.num_rows:
             return RowEvents(new.batch, keys, new.row, list(range(len(keys))), new.malformed)
         is_event = [
-            key is not None and (row >= 0 or message.value() is None)
-            for key, row, message in zip(new.keys.bytes, new.row, messages.items, strict=True)
+            key is not None and (row >= 0 or value is None)
+            for key, row, value in zip(new.keys.bytes, new.row, messages.values(), strict=True)
         ]
         chosen = list(compress(range(len(is_event)), is_event))
         keys = [key for key in compress(new.keys.bytes, is_event) if key is not None]
         return RowEvents(new.batch, keys, [new.row[index] for index in chosen], chosen, new.malformed)
 
-    def to_stored(self, items: Sequence[Message], events: RowEvents) -> list[bytes | None]:
+    def to_stored(self, messages: Messages, events: RowEvents) -> Sequence[bytes | None]:
         """Return what is kept of the messages of events."""
-        to_stored = self._codec.to_stored
-        if len(events.message) == len(items):
-            return list(map(to_stored, items))
-        return [to_stored(items[index]) for index in events.message]
+        stored = self._codec.to_stored(messages)
+        return stored if len(events.message) == len(stored) else [stored[index] for index in events.message]
 
     def old_rows(self, items: Sequence[Message], stored: Sequence[bytes], changed_by: Sequence[int]) -> pa.RecordBatch:
         """Return the rows of messages that were kept."""
-        restore = self._codec.from_stored
-        old = [
-            restore(each, items[index].key(), items[index].offset())
-            for each, index in zip(stored, changed_by, strict=True)
-        ]
-        built = self._build(Messages(self._partition, old), None)
+        later = Messages(self._partition, [items[index] for index in changed_by])
+        built = self._build(self._codec.from_stored(stored, later), None)
         if built.batch.num_rows != len(stored) or built.malformed:
             raise unreadable(self._partition, built.malformed[0].reason if built.malformed else "a message has no row")
         return built.batch
 
-    def replay(self, batch: pa.RecordBatch) -> tuple[Sequence[Message], RowEvents, list[bytes | None]]:
+    def replay(self, batch: pa.RecordBatch) -> tuple[Sequence[Message], RowEvents, Sequence[bytes | None]]:
         """Return messages that give the same rows as when they were read first."""
-        (topic, number), restore = self._partition, self._codec.from_stored
+        topic, number = self._partition
         _, stored, keys, offsets = (column.to_pylist() for column in batch.columns)
-        items = [
-            Message(topic=topic, partition=number, offset=offset, key=key)
-            if value is None
-            else restore(value, key, offset)
-            for value, key, offset in zip(stored, keys, offsets, strict=True)
-        ]
-        events = self.read(Messages(self._partition, items))
-        return items, events, self.to_stored(items, events)
+        pairs = zip(keys, offsets, strict=True)
+        items = [Message(topic=topic, partition=number, offset=offset, key=key) for key, offset in pairs]
+        messages = self._codec.from_stored(stored, Messages(self._partition, items))
+        events = self.read(messages)
+        return messages.items, events, self.to_stored(messages, events)
 
 
 def unreadable(partition: TopicPartition, reason: str) -> StateError:
