@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import random
 from pathlib import Path
 
 import pytest
@@ -12,70 +10,13 @@ from pyspark.errors import AnalysisException, PySparkException, StreamingQueryEx
 from pyspark.sql import functions as sf
 
 import millrace
-from support.kafka import consume, produce
+from support.changing_table import KEYS, ROWS, ChangingTable, Written
+from support.kafka import produce
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 PRODUCTS = "id INT NOT NULL, name STRING, description STRING, weight FLOAT"
 CHANGE_LOGS = {"debezium-json": "mysql-schema-exclude.txt", "canal-json": "data.txt", "maxwell-json": "data.txt"}
-KEYS = 40
-ROWS = 1_500
 COLUMNS = "row_kind STRING, id INT NOT NULL, n INT"
-
-
-def debezium(op, before=None, after=None) -> bytes:
-    return json.dumps({"before": before, "after": after, "op": op}).encode()
-
-
-class ChangingTable:
-    """A table that changes at random, and the messages of a changelog that its sink gets.
-
-    Attributes:
-        rows: Its rows.
-        history: The values that each key had, None where it was deleted.
-    """
-
-    def __init__(self) -> None:
-        self._random = random.Random(7)
-        self._number = 0
-        self.rows: dict[int, int] = {}
-        self.history: dict[int, list[int | None]] = {}
-
-    def change(self, times: int = ROWS) -> list[dict[str, bytes]]:
-        """Change it, and return the messages; those of a key belong to one partition."""
-        return [message for _ in range(times) for message in self._change_row()]
-
-    def _change_row(self) -> list[dict[str, bytes]]:
-        self._number += 1
-        key = self._random.randrange(KEYS)
-        old = {"id": key, "n": self.rows[key]} if key in self.rows else None
-        if old is not None and self._random.random() < 0.2:
-            del self.rows[key]
-            self.history[key].append(None)
-            return [{"key": b"%d" % key, "value": debezium("d", before=old)}]
-        new = {"id": key, "n": self._number}
-        self.rows[key] = self._number
-        self.history.setdefault(key, []).append(self._number)
-        return [{"key": b"%d" % key, "value": debezium("u" if old else "c", old, new)}]
-
-
-class Written:
-    """The records of an upsert table's topic.
-
-    Attributes:
-        history: The values of each key, in order.
-        rows: The last value of each key, without those deleted.
-        partitions: The partitions of each key.
-    """
-
-    def __init__(self, broker, topic) -> None:
-        self.history: dict[int, list[int | None]] = {}
-        self.partitions: dict[int, set[int]] = {}
-        for message in consume(broker.bootstrap_servers, topic):
-            key = int(message.key())
-            value = None if message.value() is None else json.loads(message.value())["n"]
-            self.history.setdefault(key, []).append(value)
-            self.partitions.setdefault(key, set()).add(message.partition())
-        self.rows = {key: values[-1] for key, values in self.history.items() if values[-1] is not None}
 
 
 @pytest.fixture
@@ -117,7 +58,7 @@ def test_a_batch_writes_the_changes_of_each_key_in_order(
     divided = millrace.repartition_by_key(changes_of(spark.read), "id", tasks=3)
     save(divided, {**upsert, **options})
 
-    written = Written(broker, topics[1])
+    written = Written(broker.bootstrap_servers, topics[1])
     assert (written.rows, written.history) == (table.rows, table.history)
     assert {len(partitions) for partitions in written.partitions.values()} == {1}
 
@@ -132,7 +73,7 @@ def test_a_stream_writes_each_change_once_and_in_order(spark, broker, topics, up
         query = query.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True).start()
         query.awaitTermination()
 
-    written = Written(broker, topics[1])
+    written = Written(broker.bootstrap_servers, topics[1])
     assert (written.rows, written.history) == (table.rows, table.history)
     assert {len(partitions) for partitions in written.partitions.values()} == {1}
 
@@ -145,7 +86,7 @@ def test_rows_that_leave_a_filter_are_deleted_and_a_buffer_writes_less(spark, br
     filtered = changes_of(spark.read).where("n % 3 > 0")
     save(millrace.repartition_by_key(filtered, "id", tasks=2), {**upsert, **buffer})
 
-    written = Written(broker, topics[1])
+    written = Written(broker.bootstrap_servers, topics[1])
     assert written.rows == {key: n for key, n in table.rows.items() if n % 3}
     assert sum(map(len, written.history.values())) < filtered.where("row_kind != '-U'").count()
 
@@ -156,7 +97,7 @@ def test_a_column_can_order_rows_that_come_in_any_order(spark, broker, topics, u
 
     save(millrace.repartition_by_key(shuffled, ["id"], ordering="n", tasks=2), upsert)
 
-    assert Written(broker, topics[1]).history == {key: list(range(key, 400, 7)) for key in range(7)}
+    assert Written(broker.bootstrap_servers, topics[1]).history == {key: list(range(key, 400, 7)) for key in range(7)}
 
 
 def test_an_aggregation_that_updates_writes_each_changed_group_once(
@@ -185,7 +126,9 @@ def test_an_aggregation_that_updates_writes_each_changed_group_once(
     run()
 
     each = ROWS // 30
-    assert Written(broker, topics[1]).history == {key: [each, 2 * each, 3 * each] for key in range(10)}
+    assert Written(broker.bootstrap_servers, topics[1]).history == {
+        key: [each, 2 * each, 3 * each] for key in range(10)
+    }
 
 
 def test_a_group_without_rows_is_deleted(spark, broker, upsert, topics):
@@ -193,7 +136,7 @@ def test_a_group_without_rows_is_deleted(spark, broker, upsert, topics):
     write(spark.sql("SELECT 1 AS id, 5L AS n UNION ALL SELECT 2, 6L"), 0)
     write(spark.sql("SELECT '-D' AS row_kind, 1 AS id, 0L AS n"), 1)
 
-    written = Written(broker, topics[1])
+    written = Written(broker.bootstrap_servers, topics[1])
     assert (written.rows, written.history) == ({2: 6}, {1: [5, None], 2: [6]})
 
 
@@ -208,7 +151,7 @@ def test_a_sink_of_the_builder_divides_rows_by_key(spark, broker, connection, to
 
     sink.build().write(spark.read.format("millrace").options(**read).schema(COLUMNS).load())
 
-    assert Written(broker, topics[1]).history == table.history
+    assert Written(broker.bootstrap_servers, topics[1]).history == table.history
 
 
 def test_a_missing_topic_is_created_compacted(spark, broker, topics, upsert, make_topic):
@@ -222,7 +165,7 @@ def test_a_missing_topic_is_created_compacted(spark, broker, topics, upsert, mak
     resource = ConfigResource(ResourceType.TOPIC, name)
     assert admin.describe_configs([resource])[resource].result()["cleanup.policy"].value == "compact"
     assert len(admin.list_topics(name).topics[name].partitions) == 4
-    assert Written(broker, name).rows == {1: 2}
+    assert Written(broker.bootstrap_servers, name).rows == {1: 2}
 
 
 def test_what_no_upsert_table_can_have_is_refused(spark, upsert):
@@ -267,4 +210,4 @@ def test_a_stream_copies_a_table_to_a_table(spark, broker, topics, upsert, chang
             availableNow=True
         ).start().awaitTermination()
 
-    assert Written(broker, copy).rows == {key: n for key, n in table.rows.items() if n % 3}
+    assert Written(broker.bootstrap_servers, copy).rows == {key: n for key, n in table.rows.items() if n % 3}

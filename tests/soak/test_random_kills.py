@@ -5,32 +5,16 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from contextlib import suppress
 
-import psutil
 import pytest
 
 from millrace_broker import KafkaBroker
 from support.copying import Copy
-from support.families import Family
+from support.workers import kill_a_worker
 from support.writing import SteadyProducer
 
 KILLS = 20
 SECONDS = 180
-
-
-def kill_a_worker(driver: Family, chance: random.Random) -> bool:
-    """Kill one Python worker that runs tasks; false when there is none."""
-    workers = []
-    for process in driver.processes():
-        with suppress(psutil.NoSuchProcess):
-            if "pyspark.worker" in process.cmdline() and "pyspark.worker" in process.parent().cmdline():
-                workers.append(process)
-    if not workers:
-        return False
-    with suppress(psutil.NoSuchProcess):
-        chance.choice(workers).kill()
-    return True
 
 
 @pytest.mark.timeout(1200)

@@ -34,37 +34,48 @@ def clean_often(servers: str) -> None:
 
 
 class Table:
-    """Messages of a table in one partition of a compacted topic.
+    """Messages of a table in a compacted topic.
 
     Args:
         servers: The brokers.
         make_topic: Makes a topic.
+        partitions: The number of its partitions.
         config: Further settings of the topic.
     """
 
-    def __init__(self, servers: str, make_topic: Callable[..., str], **config: str) -> None:
-        self._servers = servers
+    def __init__(self, servers: str, make_topic: Callable[..., str], partitions: int = 1, **config: str) -> None:
+        self.servers = servers
+        self._partitions = partitions
         self._time = int(time.time() * 1000)
-        self.topic = make_topic(1, COMPACTED | {name.replace("_", "."): value for name, value in config.items()})
+        self.topic = make_topic(partitions, COMPACTED | {name.replace("_", "."): each for name, each in config.items()})
         clean_often(servers)
 
-    def write(self, *rows: tuple[int, str | None]) -> None:
-        """Write names by ids; None deletes."""
-        self._time += 1_000
-        produce(self._servers, self.topic, [self._message(*row) for row in rows])
+    def write(self, *rows: tuple[int, str | dict[str, Any] | None]) -> None:
+        """Write rows by ids, a text as the column ``name``; None deletes. The key decides the partition."""
+        self._produce([_message(*row) for row in rows])
 
     def compact(self) -> None:
-        """Return when the last message of each key is all that the topic has, and the markers written for that."""
+        """Return when the last message of each key is all that the topic has, and the markers written for that.
+
+        Markers are two rows of each partition, with the ids -1, -2 and so on.
+        """
         # What is before the last segment can be compacted
-        self.write((-1, "marker"))
-        self.write((-2, "marker"))
+        for number in (1, 2):
+            ids = [-number - 2 * partition for partition in range(self._partitions)]
+            self._produce([_message(id_, "marker") | {"partition": at} for at, id_ in enumerate(ids)])
 
         def is_compacted() -> bool:
-            keys = [message.key() for message in consume(self._servers, self.topic)]
+            keys = [message.key() for message in consume(self.servers, self.topic)]
             return len(keys) == len(set(keys))
 
         wait_until(is_compacted, "the compaction of the topic")
 
-    def _message(self, key: int, name: str | None) -> dict[str, Any]:
-        value = None if name is None else json.dumps({"id": key, "name": name}).encode()
-        return {"key": json.dumps({"id": key}).encode(), "value": value, "timestamp": self._time, "partition": 0}
+    def _produce(self, messages: list[dict[str, Any]]) -> None:
+        self._time += 1_000
+        produce(self.servers, self.topic, [message | {"timestamp": self._time} for message in messages])
+
+
+def _message(key: int, row: str | dict[str, Any] | None) -> dict[str, Any]:
+    columns = {"name": row} if isinstance(row, str) else row
+    value = None if columns is None else json.dumps({"id": key, **columns}).encode()
+    return {"key": json.dumps({"id": key}).encode(), "value": value}

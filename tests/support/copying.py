@@ -6,7 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,7 @@ from millrace.options.secrets import Properties
 from millrace_cli.transactions.admin import TransactionsAdmin
 from millrace_cli.transactions.open_transactions import OpenTransaction, open_transactions
 from support.families import Family
-from support.kafka import consume, has_hidden_records
-from support.waiting import wait_until
+from support.kafka import consume, wait_for_markers
 
 KILL_POINTS = Path(__file__).parent / "kill_points.py"
 PROGRAM = Path(__file__).parents[1] / "programs" / "copy_once.py"
@@ -136,7 +135,5 @@ class Copy:
 
     def copied(self) -> Counter[int]:
         """Count the numbers in the target."""
-        # Brokers answer a commit before its markers are in the log, so that the last records may be hidden for a moment
-        with suppress(AssertionError):
-            wait_until(lambda: not has_hidden_records(self.servers, self.target), "the markers of commits", 20)
+        wait_for_markers(self.servers, self.target)
         return Counter(int(message.value()) for message in consume(self.servers, self.target))

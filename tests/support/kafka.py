@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from support.waiting import wait_until
 
 
 def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **properties: str) -> None:
@@ -60,6 +63,12 @@ def has_hidden_records(servers: str, topic: str) -> bool:
         return [found[partition].result().offset for partition in partitions]
 
     return ends(IsolationLevel.READ_COMMITTED) != ends(IsolationLevel.READ_UNCOMMITTED)
+
+
+def wait_for_markers(servers: str, topic: str) -> None:
+    """Wait until all records can be read: brokers answer a commit before its markers are in the log."""
+    with suppress(AssertionError):
+        wait_until(lambda: not has_hidden_records(servers, topic), "the markers of commits", 20)
 
 
 def delete_topics(servers: str, topics: Iterable[str]) -> None:
