@@ -78,8 +78,8 @@ def test_a_soft_deletion_inserts_the_old_row(spark):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"projection": "id, nope"}, "transform of table 'shop.t': .*`nope`"),
-        ({"projection": "id, id + AS x"}, "transform of table 'shop.t': "),
+        ({"projection": "id, nope"}, "transform of shop.t: option 'projection': there is no column 'nope'"),
+        ({"projection": "id, id + AS x"}, "transform of shop.t: option 'projection': expected an expression of SQL"),
         ({"filter": "id"}, "transform of table 'shop.t': .*BOOLEAN"),
         ({"projection": "id, 1 AS id"}, "expected each column once"),
     ],

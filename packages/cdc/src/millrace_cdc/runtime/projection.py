@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from millrace.errors import SchemaError
 from millrace_catalog.types import Schema
 from millrace_catalog.types.identifiers import backquote
 from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.errors import PipelineError
 from millrace_cdc.table_id import TableId
+from millrace_cdc.transforms.transform import METADATA_COLUMNS, ProjectedColumn, Transform
 
-TABLE_METADATA = ("__namespace_name__", "__schema_name__", "__table_name__", "__data_event_type__")
+TABLE_METADATA = METADATA_COLUMNS
 """The columns that every table has for expressions, beside its own."""
 
-_ALL = "*"
-_QUOTES = {"'", '"', "`"}
-_OPENING, _CLOSING = "([{", ")]}"
+_ALL = (None, "*", "\\*")
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,17 @@ class Projection:
 
 
 def projection_of(rule: TransformRule, columns: Schema) -> Projection | None:
-    """Return the transform of a table's rows; None for a rule that leaves them as they are."""
-    items = tuple(split_items(rule.projection or _ALL))
-    if items == (_ALL,) and rule.filter is None and rule.converter is None:
+    """Return the transform of a table's rows; None for a rule that leaves them as they are.
+
+    Raises:
+        SchemaError: An expression is wrong, or names a column that the table lacks.
+    """
+    if rule.projection in _ALL and rule.filter is None and rule.converter is None:
         return None
-    expanded = [name for item in items for name in (_names(columns) if item == _ALL else [item])]
-    return Projection(tuple(expanded), rule.filter, rule.converter == "SOFT_DELETE")
+    try:
+        return _bound(rule, tuple(columns.names))
+    except PipelineError as error:
+        raise SchemaError(str(error)) from error
 
 
 def table_id(text: str) -> TableId:
@@ -56,30 +62,18 @@ def table_metadata(table: TableId) -> dict[str, str | None]:
     return dict(zip(TABLE_METADATA, (table.namespace, table.schema, table.table), strict=False))
 
 
-def split_items(text: str) -> Iterator[str]:
-    """Yield the parts of a list that are divided by commas outside of quotes and parentheses."""
-    depth, quote, start = 0, "", 0
-    for index, character in enumerate(text):
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in _QUOTES:
-            quote = character
-        elif character in _OPENING:
-            depth += 1
-        elif character in _CLOSING:
-            depth -= 1
-        elif character == "," and not depth:
-            yield _unescaped(text[start:index])
-            start = index + 1
-    yield _unescaped(text[start:])
-
-
-def _unescaped(item: str) -> str:
-    """Return an item; a star at the beginning of a YAML value is written with a backslash before it."""
-    item = item.strip()
-    return _ALL if item == "\\*" else item
+@functools.lru_cache(maxsize=4096)
+def _bound(rule: TransformRule, names: tuple[str, ...]) -> Projection:
+    bound = _parsed(rule).bind(names)
+    return Projection(tuple(map(_item, bound.columns)), bound.condition, bound.soft_delete)
 
 
 @functools.lru_cache(maxsize=1024)
-def _names(columns: Schema) -> Sequence[str]:
-    return [backquote(name) for name in columns.names]
+def _parsed(rule: TransformRule) -> Transform:
+    # The planner checks keys against the columns that Spark finds
+    return Transform.of(dataclasses.replace(rule, primary_keys=(), partition_keys=()))
+
+
+def _item(column: ProjectedColumn) -> str:
+    name = backquote(column.name)
+    return name if column.copied_from == column.name else f"{column.expression} AS {name}"
