@@ -12,8 +12,8 @@ from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.runtime.change_parser import KnownTable
 from millrace_cdc.runtime.json_rows import row_json, row_struct
-from millrace_cdc.runtime.projection import projection_of
-from millrace_cdc.runtime.transforms import Transforms
+from millrace_cdc.runtime.transforms import RowTransforms
+from millrace_cdc.transforms.transform import Transform
 
 COLUMNS = "id BIGINT, name STRING, at TIMESTAMP_LTZ(3)"
 CHANGES = (
@@ -22,17 +22,19 @@ CHANGES = (
 )
 
 
-def transform(spark, rule: TransformRule, *changes, columns=COLUMNS):
+def transform(spark, *rules_and_changes, columns=COLUMNS):
     """Transform changes of table shop.t between those of another; return operation, before and after of each."""
+    rules = [each for each in rules_and_changes if isinstance(each, TransformRule)]
+    changes = [each for each in rules_and_changes if not isinstance(each, TransformRule)]
     rows = [
         (table, operation, *(None if each is None else json.dumps(each).encode() for each in images), "o", 0, n, None)
         for n, (table, operation, *images) in enumerate(changes)
     ]
-    transforms = Transforms(spark)
-    projection = projection_of(rule, parse_schema(columns))
-    after = transforms.columns("shop.t", parse_schema(columns), projection)
+    transforms = RowTransforms(spark)
+    bound = [Transform.of(rule).bind(parse_schema(columns).names) for rule in rules]
+    after = transforms.columns("shop.t", parse_schema(columns), bound[0])
     frame = spark.createDataFrame(rows, CHANGES)
-    result = transforms.apply(frame, {"shop.t": KnownTable(columns, ())}, {"shop.t": projection})
+    result = transforms.apply(frame, {"shop.t": KnownTable(columns, ())}, {"shop.t": bound})
     found = sorted(result.collect(), key=lambda row: row.offset)
     images = [(each.before, each.after) for each in found]
     return str(after), [
@@ -48,7 +50,7 @@ def test_columns_are_computed_and_typed_and_other_tables_stay_as_they_are(spark)
     )
     old, new = {"id": 1, "name": "a", "at": "2024-05-06 07:08:09Z"}, {"id": 1, "name": "b"}
     columns, changes = transform(spark, rule, ("shop.t", "u", old, new), ("x", "c", None, {"id": 5}))
-    assert columns == "id BIGINT, name STRING, at TIMESTAMP_LTZ(6), up STRING, twice BIGINT, origin STRING, kind STRING"
+    assert columns == "id BIGINT, name STRING, at TIMESTAMP_LTZ(3), up STRING, twice BIGINT, origin STRING, kind STRING"
     assert changes == [
         (
             "u",
@@ -75,13 +77,21 @@ def test_a_soft_deletion_inserts_the_old_row(spark):
     assert transform(spark, rule, ("shop.t", "d", {"id": 3}, None))[1] == [("c", None, {"id": 3, "op_type": "-D"})]
 
 
+def test_a_row_takes_the_first_transform_whose_filter_it_meets(spark):
+    large = TransformRule(source_table="shop.t", projection="id, 'large' AS size", filter="id > 10")
+    small = TransformRule(source_table="shop.t", projection="id, name", filter="id > 5")
+    changes = [("shop.t", "c", None, {"id": n, "name": "a"}) for n in (1, 7, 11)]
+    assert transform(spark, large, small, *changes)[1] == [
+        ("c", None, {"id": 7, "name": "a"}),
+        ("c", None, {"id": 11, "size": "large"}),
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"projection": "id, nope"}, "transform of shop.t: option 'projection': there is no column 'nope'"),
-        ({"projection": "id, id + AS x"}, "transform of shop.t: option 'projection': expected an expression of SQL"),
         ({"filter": "id"}, "transform of table 'shop.t': .*BOOLEAN"),
-        ({"projection": "id, 1 AS id"}, "expected each column once"),
+        ({"projection": "id, id + at AS wrong"}, "transform of table 'shop.t': "),
     ],
 )
 def test_an_expression_is_checked_against_the_tables_columns(spark, given, message):

@@ -1,39 +1,34 @@
-"""Projections of transforms, before Spark sees them."""
+"""Transforms of one table, before Spark sees them."""
 
 from __future__ import annotations
 
 import pytest
 
-from millrace.errors import SchemaError
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
-from millrace_cdc.runtime.projection import Projection, projection_of, table_id, table_metadata
+from millrace_cdc.runtime.projection import is_identity, table_id, table_metadata
+from millrace_cdc.transforms.transform import Transform
 
 COLUMNS = parse_schema("id BIGINT, `a.b` STRING")
 
 
-@pytest.mark.parametrize("projection", [None, "*", r"\*"])
-def test_a_rule_with_all_columns_leaves_rows_as_they_are(projection):
-    rule = TransformRule(source_table="a.b", projection=projection, primary_keys=("id",))
-    assert projection_of(rule, COLUMNS) is None
-
-
-def test_a_star_stands_for_the_tables_columns():
-    rule = TransformRule(source_table="a.b", projection="*, upper(`a.b`) AS up, 1 AS id", filter="id > 1 AND up = 'x'")
-    items = ("1 AS `id`", "`a.b`", "upper(`a.b`) AS `up`")
-    assert projection_of(rule, COLUMNS) == Projection(items, "`id` > 1 AND (upper(`a.b`)) = 'x'", False)
-
-
 @pytest.mark.parametrize(
-    ("projection", "problem"),
+    ("given", "expected"),
     [
-        ("nope", "transform of a.b: option 'projection': there is no column 'nope'"),
-        ("UPER(id) AS x", "transform of a.b: option 'projection': unknown function 'UPER'; did you mean UPPER"),
+        ({}, True),
+        ({"projection": "*"}, True),
+        ({"projection": r"\*"}, True),
+        ({"projection": "id, `a.b`"}, True),
+        ({"projection": "`a.b`, id"}, False),
+        ({"projection": "*, UPPER(`a.b`) AS `a.b`"}, False),
+        ({"projection": "id"}, False),
+        ({"filter": "id > 1"}, False),
+        ({"converter": "SOFT_DELETE"}, False),
     ],
 )
-def test_a_wrong_projection_is_an_error_of_the_schema(projection, problem):
-    with pytest.raises(SchemaError, match=problem):
-        projection_of(TransformRule(source_table="a.b", projection=projection), COLUMNS)
+def test_a_rule_with_all_columns_in_their_order_leaves_rows_as_they_are(given, expected):
+    rule = TransformRule(source_table="a.b", primary_keys=("id",), **given)
+    assert is_identity(Transform.of(rule).bind(COLUMNS.names), COLUMNS) is expected
 
 
 def test_the_parts_of_a_tables_id_are_metadata():

@@ -17,7 +17,8 @@ from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.state_store import StateStore
-from millrace_cdc.runtime.transforms import Transforms
+from millrace_cdc.runtime.transforms import RowTransforms
+from millrace_cdc.transforms.transform import Transforms
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -111,8 +112,8 @@ def start_pipeline(
     """
     session = pipeline_session(spark, {**_SAME_TASKS, **job.settings})
     parser = replace(job.source.parser_settings, collector=job.collector)
-    transforms = Transforms(session)
-    planner = TablePlanner(Router(job.routes, job.route_mode), job.transforms, transforms)
+    transforms = RowTransforms(session)
+    planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), transforms)
     settings = EvolutionSettings(
         job.behavior, job.accepted, job.sink.capabilities.schema_changes, parser.strategy, parser.max_columns
     )

@@ -25,7 +25,7 @@ from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution, change_type
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.state_store import StateStore
-from millrace_cdc.runtime.transforms import Transforms
+from millrace_cdc.runtime.transforms import RowTransforms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -86,7 +86,7 @@ class MicroBatches:
         evolution: EvolutionSettings,
         sink: PipelineSink,
         store: StateStore,
-        transforms: Transforms,
+        transforms: RowTransforms,
         tolerated: int | None,
     ) -> None:
         self._parser = parser
@@ -193,9 +193,9 @@ class MicroBatches:
         self._sink.write(ConvertedChanges(batch, transformed, routes, columns, tables))
 
     def _transform(self, changes: DataFrame, state: SchemaState, tables: Iterable[str]) -> DataFrame:
-        found = {name: self._planner.projection(name, state.sources[name].schema) for name in tables}
-        projections = {name: projection for name, projection in found.items() if projection is not None}
-        return self._transforms.apply(changes, self._texts.of(state.sources, projections), projections)
+        found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}
+        transforms = {name: bound for name, bound in found.items() if bound}
+        return self._transforms.apply(changes, self._texts.of(state.sources, transforms), transforms)
 
     def _table(self, name: str, schema: Schema, tracker: SchemaTracker) -> PipelineTable:
         layout = self._planner.layout(name)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from millrace.errors import SchemaError
-from millrace_catalog.types import Schema
-from millrace_catalog.types.identifiers import quote_name
-from millrace_cdc.definitions.rules import TransformRule
-from millrace_cdc.routing.patterns import TableSelector
+from millrace_catalog.types import Schema, widen_schemas
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.projection import Projection, projection_of, table_id
+from millrace_cdc.runtime.projection import is_identity, table_id
+from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
 
 
 class Projector(Protocol):
-    """Analysis of projections."""
+    """Analysis of transforms."""
 
-    def columns(self, table: str, columns: Schema, projection: Projection) -> Schema:
-        """Return the columns that a projection makes of a table's."""
+    def columns(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
+        """Return the columns that a transform makes of a table's."""
 
 
 @dataclass(frozen=True)
@@ -55,44 +53,40 @@ class TablePlanner:
 
     Args:
         router: The routes.
-        transforms: The transforms, of which one at most may match a table.
-        projector: Analyzes their projections.
+        transforms: The transforms.
+        projector: Analyzes them.
     """
 
-    def __init__(
-        self, router: Router, transforms: Sequence[TransformRule] = (), projector: Projector | None = None
-    ) -> None:
+    def __init__(self, router: Router, transforms: Transforms, projector: Projector) -> None:
         self._router = router
+        self._rules = transforms
         self._projector = projector
-        self._transforms = [(TableSelector(rule.source_table), rule) for rule in transforms]
         self._targets: dict[str, tuple[str, ...]] = {}
         self._layouts: dict[str, TableLayout] = {}
-        self._rules: dict[str, TransformRule | None] = {}
+        self._transforms: dict[str, tuple[Transform, ...]] = {}
 
     def plan(self, table: str, columns: Schema, primary_key: tuple[str, ...]) -> TablePlan:
         """Plan one of the source's tables.
 
         Raises:
-            SchemaError: A rule names a column that it lacks, or makes no table's id of its name.
+            PipelineError: A rule names a column that it lacks.
+            SchemaError: An expression is wrong for it, or a route makes no table's id of its name.
         """
-        rule = self._rule(table)
-        if rule is None:
+        bound = [rule.bind(columns.names, primary_key) for rule in self._of_table(table)]
+        if not bound:
             return TablePlan(self.targets(table), columns, primary_key or None)
-        projection = self.projection(table, columns)
-        if projection is not None and self._projector is not None:
-            columns = self._projector.columns(table, columns, projection)
-        for name in (*rule.primary_keys, *rule.partition_keys):
-            if name not in columns.types:
-                raise SchemaError(
-                    f"table {table!r} has no column {quote_name(name)}, which the transform of {rule.source_table!r} "
-                    f"names; it has {', '.join(map(quote_name, columns.names))}"
-                )
-        return TablePlan(self.targets(table), columns, rule.primary_keys or primary_key or None)
+        schemas = [
+            columns if is_identity(each, columns) else self._projector.columns(table, columns, each) for each in bound
+        ]
+        widest = schemas[0]
+        for schema in schemas[1:]:
+            widest = widen_schemas(widest, schema)
+        return TablePlan(self.targets(table), widest, bound[0].primary_key or None)
 
-    def projection(self, table: str, columns: Schema) -> Projection | None:
-        """Return the projection of a table's rows; None where they stay as they are."""
-        rule = self._rule(table)
-        return None if rule is None else projection_of(rule, columns)
+    def transforms(self, table: str, columns: Schema) -> tuple[BoundTransform, ...]:
+        """Return the transforms of a table's rows; none where they stay as they are."""
+        bound = tuple(rule.bind(columns.names) for rule in self._of_table(table))
+        return () if len(bound) == 1 and is_identity(bound[0], columns) else bound
 
     def targets(self, table: str) -> tuple[str, ...]:
         """Return the ids of the sink's tables that the rows of one of the source's go to.
@@ -107,24 +101,17 @@ class TablePlanner:
             except ValueError as error:
                 raise SchemaError(f"route of table {table!r}: {error}") from error
             self._targets[table] = known
-            rule = self._rule(table)
-            for target in known:
-                if rule is not None:
-                    self._layouts.setdefault(target, TableLayout(rule.partition_keys, dict(rule.table_options)))
+            for transform in self._of_table(table)[:1]:
+                layout = TableLayout(transform.rule.partition_keys, dict(transform.rule.table_options))
+                for target in known:
+                    self._layouts.setdefault(target, layout)
         return known
 
     def layout(self, target: str) -> TableLayout:
         """Return the layout of one of the sink's tables, some source's table of which has been planned."""
         return self._layouts.get(target) or TableLayout()
 
-    def _rule(self, table: str) -> TransformRule | None:
-        if table not in self._rules:
-            id_ = table_id(table)
-            rules = [rule for selector, rule in self._transforms if selector.matches(id_)]
-            if len(rules) > 1:
-                raise SchemaError(
-                    f"table {table!r} matches the transforms of {rules[0].source_table!r} and "
-                    f"{rules[1].source_table!r}: only one can be for a table yet; let the others not match it"
-                )
-            self._rules[table] = rules[0] if rules else None
-        return self._rules[table]
+    def _of_table(self, table: str) -> tuple[Transform, ...]:
+        if table not in self._transforms:
+            self._transforms[table] = self._rules.of_table(table_id(table))
+        return self._transforms[table]

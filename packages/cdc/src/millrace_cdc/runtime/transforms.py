@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -17,19 +17,21 @@ from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.runtime.change_parser import KnownTable, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.json_rows import row_json, row_struct
-from millrace_cdc.runtime.projection import TABLE_METADATA, Projection, table_id, table_metadata
+from millrace_cdc.runtime.projection import table_id, table_metadata
+from millrace_cdc.transforms.transform import METADATA_COLUMNS, BoundTransform
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 _PLACE = ("topic", "partition", "offset", "timestamp")
 _BEFORE, _AFTER, _ROW, _KEPT = "__millrace_before", "__millrace_after", "__millrace_row", "__millrace_kept"
+_IMAGES = {_BEFORE: ("before", {"u": "-U", "d": "-D"}), _AFTER: ("after", {"c": "+I", "u": "+U"})}
+"""The rows of a change: their columns, and their row kinds by operation."""
 
 
-class Transforms:
-    """Check projections, and apply them.
+class RowTransforms:
+    """Check transforms, and apply them.
 
     Args:
         spark: The session of the pipeline.
@@ -37,129 +39,113 @@ class Transforms:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._known: dict[tuple[Projection, Schema], tuple[Schema, bool]] = {}
+        self._known: dict[tuple[BoundTransform, Schema], Schema] = {}
 
-    def columns(self, table: str, columns: Schema, projection: Projection) -> Schema:
-        """Return the columns that a projection makes of a table's.
+    def columns(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
+        """Return the columns that a transform makes of a table's.
 
         Raises:
-            SchemaError: An expression is wrong for the table, or two columns have the same name.
+            SchemaError: An expression is wrong for the table.
         """
-        return self._analyze(table, columns, projection)[0]
+        known = self._known.get((transform, columns))
+        if known is None:
+            known = self._known[transform, columns] = self._analyze(table, columns, transform)
+        return known
 
     def apply(
-        self, changes: DataFrame, tables: Mapping[str, KnownTable], projections: Mapping[str, Projection]
+        self,
+        changes: DataFrame,
+        tables: Mapping[str, KnownTable],
+        transforms: Mapping[str, Sequence[BoundTransform]],
     ) -> DataFrame:
         """Transform the changes of some tables; those of others stay as they are.
 
-        An update of which only one row meets the filter is an insertion or a deletion.
+        A row takes the first transform whose condition it meets. An update of which only one row meets any is an
+        insertion or a deletion.
 
         Args:
             changes: Changes as the parser yields them, without reports.
             tables: The source's tables.
-            projections: Projections by table, of tables that have changes.
+            transforms: Transforms by table, of tables that have changes.
         """
-        if not projections:
+        if not transforms:
             return changes
-        others = changes.where(~fn.col("table").isin(list(projections)))
-        parts = (self._transform(changes, name, tables[name], each) for name, each in projections.items())
+        others = changes.where(~fn.col("table").isin(list(transforms)))
+        parts = (self._transform(changes, name, tables[name], each) for name, each in transforms.items())
         return reduce(lambda left, right: left.unionByName(right), parts, others)
 
-    def _transform(self, changes: DataFrame, name: str, table: KnownTable, projection: Projection) -> DataFrame:
-        columns = columns_of(table)
-        schema = to_spark_schema(columns)
-        after, filters_result = self._analyze(name, columns, projection)
-        converted = changes.where(fn.col("table") == name).mapInArrow(
+    def _transform(
+        self, changes: DataFrame, name: str, table: KnownTable, transforms: Sequence[BoundTransform]
+    ) -> DataFrame:
+        rows = changes.where(fn.col("table") == name).mapInArrow(
             lambda batches: ChangeConverter({name: (name,)}, {name: table}).convert(batches), CHANGE_BATCH_COLUMNS
         )
-        rows = converted
-        for image, event in ((_BEFORE, {"u": "-U", "d": "-D"}), (_AFTER, {"c": "+I", "u": "+U"})):
-            rows = self._project(rows, name, image, event, schema, projection, filters_result)
-        return _with_operation(rows, projection.is_soft_delete, to_spark_schema(after), name)
+        columns = columns_of(table)
+        for image in _IMAGES:
+            rows = self._project(rows, name, image, columns, transforms)
+        return _with_operation(rows, name)
 
     def _project(
-        self,
-        rows: DataFrame,
-        name: str,
-        image: str,
-        event: Mapping[str, str],
-        schema: StructType,
-        projection: Projection,
-        filters_result: bool,
+        self, rows: DataFrame, name: str, image: str, columns: Schema, transforms: Sequence[BoundTransform]
     ) -> DataFrame:
-        """Add a struct of the projected columns of one image of rows; NULL where there is no row, or it is filtered."""
+        """Add a struct of one image's transformed row, as JSON; NULL where there is no row, or it is filtered."""
         kept = rows.columns
-        source = fn.col("before" if image == _BEFORE else "after")
-        kinds = fn.create_map(*(fn.lit(each) for pair in event.items() for each in pair))
-        metadata = [fn.lit(text).alias(column) for column, text in table_metadata(table_id(name)).items()]
-        metadata.append(kinds[fn.col("operation")].alias(TABLE_METADATA[-1]))
+        source, events = _IMAGES[image]
+        kinds = fn.create_map(*(fn.lit(each) for pair in events.items() for each in pair))
+        metadata = table_metadata(table_id(name))
         # Hidden in a struct, so that the names of a table's columns never meet others
-        typed = rows.select(fn.struct(*kept).alias(_KEPT), row_struct(source, schema).alias(_ROW), *metadata)
-        flat = typed.select(_KEPT, _ROW, *TABLE_METADATA, *(fn.col(_ROW).getField(n).alias(n) for n in schema.names))
-        row = fn.struct(*map(fn.expr, projection.items))
-        condition = fn.lit(True) if projection.filter is None else fn.expr(projection.filter)
-        if projection.filter is not None and filters_result:
-            projected = flat.select(_KEPT, _ROW, row.alias(image))
-            names = projected.schema[image].dataType.names
-            condition_frame = projected.select(_KEPT, _ROW, image, *(fn.col(image).getField(n).alias(n) for n in names))
-            meets = condition_frame.select(_KEPT, _ROW, fn.col(image), condition.alias("meets"))
-        else:
-            meets = flat.select(_KEPT, _ROW, row.alias(image), condition.alias("meets"))
-        present = fn.when(fn.col(_ROW).isNotNull() & fn.col("meets"), fn.col(image))
-        return meets.select(*(fn.col(_KEPT).getField(column).alias(column) for column in kept), present.alias(image))
+        typed = rows.select(
+            fn.struct(*kept).alias(_KEPT),
+            row_struct(fn.col(source), to_spark_schema(columns)).alias(_ROW),
+            *(fn.lit(text).cast("string").alias(column) for column, text in metadata.items()),
+            kinds[fn.col("operation")].alias(METADATA_COLUMNS[-1]),
+        )
+        fields = (fn.col(_ROW).getField(field).alias(field) for field in columns.names)
+        flat = typed.select(_KEPT, _ROW, *METADATA_COLUMNS, *fields)
+        chosen: SparkColumn | None = None
+        for transform in transforms:
+            row = fn.struct(*(fn.expr(each.expression).alias(each.name) for each in transform.columns))
+            json = row_json(row, to_spark_schema(self.columns(name, columns, transform)))
+            value = fn.struct(json.alias("json"), fn.lit(transform.soft_delete).alias("soft_delete"))
+            condition = fn.col(_ROW).isNotNull()
+            if transform.condition is not None:
+                condition = condition & fn.expr(transform.condition)
+            chosen = fn.when(condition, value) if chosen is None else chosen.when(condition, value)
+        assert chosen is not None  # noqa: S101
+        return flat.select(fn.col(f"{_KEPT}.*"), chosen.alias(image))
 
-    def _analyze(self, table: str, columns: Schema, projection: Projection) -> tuple[Schema, bool]:
-        known = self._known.get((projection, columns))
-        if known is None:
-            known = self._known[projection, columns] = self._analyze_once(table, columns, projection)
-        return known
-
-    def _analyze_once(self, table: str, columns: Schema, projection: Projection) -> tuple[Schema, bool]:
+    def _analyze(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
         empty = self._spark.createDataFrame([], to_spark_schema(columns))
-        metadata = {name: fn.lit(None).cast("string") for name in TABLE_METADATA}
-        source = empty.withColumns(metadata)
+        source = empty.withColumns({name: fn.lit(None).cast("string") for name in METADATA_COLUMNS})
         try:
-            result = source.selectExpr(*projection.items)
-            filters_result = projection.filter is not None and _needs_result(source, result, projection.filter)
-            return _nullable(from_spark_schema(result.schema)), filters_result
+            if transform.condition is not None:
+                source = source.where(transform.condition)
+            result = source.select(*(fn.expr(each.expression).alias(each.name) for each in transform.columns))
+            found = from_spark_schema(result.schema)
         except (AnalysisException, ParseException) as error:
             raise SchemaError(f"transform of table {table!r}: {_first_line(error)}") from None
-        except ValueError as error:
+        except SchemaError as error:
             raise SchemaError(f"transform of table {table!r}: {error}") from None
+        # A copy keeps what Spark does not know of its type; any column may become NULL later
+        copied = {
+            each.name: columns.types[each.copied_from]
+            for each in transform.columns
+            if each.copied_from in columns.types
+        }
+        types = {name: copied.get(name, deeply_nullable(type_)) for name, type_ in found.types.items()}
+        return Schema(tuple(Column(name, type_) for name, type_ in types.items()))
 
 
-def _needs_result(source: DataFrame, result: DataFrame, condition: str) -> bool:
-    """Return whether a condition names columns that the projection computes; AnalysisException where it is wrong."""
-    try:
-        source.where(condition)
-    except AnalysisException:
-        result.where(condition)
-        return True
-    return False
-
-
-def _with_operation(rows: DataFrame, is_soft_delete: bool, schema: StructType, table: str) -> DataFrame:
+def _with_operation(rows: DataFrame, table: str) -> DataFrame:
     before, after = fn.col(_BEFORE), fn.col(_AFTER)
-    operation: SparkColumn = (
-        fn.when(before.isNotNull() & after.isNotNull(), "u").when(after.isNotNull(), "c").when(before.isNotNull(), "d")
+    # A deletion that is made an insertion
+    is_soft = (fn.col("operation") == "d") & before.isNotNull() & before.getField("soft_delete")
+    old = fn.when(~fn.coalesce(is_soft, fn.lit(False)), before.getField("json"))
+    new = fn.when(is_soft, before.getField("json")).otherwise(after.getField("json"))
+    operation = fn.when(old.isNotNull() & new.isNotNull(), "u").when(new.isNotNull(), "c").otherwise("d")
+    return rows.where(before.isNotNull() | after.isNotNull()).select(
+        fn.lit(table).alias("table"), operation.alias("operation"), old.alias("before"), new.alias("after"), *_PLACE
     )
-    if is_soft_delete:
-        deleted = fn.col("operation") == "d"
-        after = fn.when(deleted, before).otherwise(after)
-        before = fn.when(~deleted, before)
-        operation = fn.when(deleted & fn.col(_BEFORE).isNotNull(), "c").otherwise(operation)
-    return rows.where(fn.col(_BEFORE).isNotNull() | fn.col(_AFTER).isNotNull()).select(
-        fn.lit(table).alias("table"),
-        operation.alias("operation"),
-        row_json(before, schema).alias("before"),
-        row_json(after, schema).alias("after"),
-        *_PLACE,
-    )
-
-
-def _nullable(schema: Schema) -> Schema:
-    """Make all columns nullable: a table's columns may become less than an expression is at first."""
-    return Schema(tuple(Column(each.name, deeply_nullable(each.type)) for each in schema))
 
 
 def _first_line(error: Exception) -> str:
