@@ -20,7 +20,7 @@ route:
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "p.yaml").write_text(RIGHT)
-    (tmp_path / "s.yaml").write_text("p: hunter2")
+    (tmp_path / "s.yaml").write_text("p=hunter2")
     (tmp_path / "s.yaml").chmod(0o600)
     return tmp_path
 
@@ -56,6 +56,8 @@ def test_a_file_of_secrets_that_others_may_read_is_refused(files):
     assert done.exit_code == 1
     assert "chmod 600" in done.stderr
     assert "hunter2" not in done.output
+    done = run("validate", files / "p.yaml", "--set", "topic=t", "--secrets", files / "none.yaml")
+    assert (done.exit_code, "cannot be read" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("arguments", [(), ("p.yaml", "--set", "topic"), ("p.yaml", "--sett", "a=b")])

@@ -21,7 +21,6 @@ from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import included_schema_changes, schema_changes_of
 from millrace_cdc.errors import Position, Problem
 from millrace_cdc.json_schema import json_schema
-from millrace_cdc.reader.secrets_file import read_secrets
 
 SCHEMA = json_schema()
 SERVERS = {"properties.bootstrap.servers": "h:1"}
@@ -137,38 +136,6 @@ def test_included_schema_changes():
     }
     with pytest.raises(ValueError, match=r"did you mean 'drop.table'"):
         included_schema_changes(["drop.tabel"], None, "evolve")
-
-
-def test_secrets_are_read_from_a_file_of_the_owner_only(tmp_path):
-    file = tmp_path / "secrets.yaml"
-    file.write_text("token: t0p\nmysql: {hostname: h, password: 'yes'}\n")
-    file.chmod(0o600)
-    assert read_secrets(file) == {"token": "t0p", "mysql.hostname": "h", "mysql.password": "yes"}
-    for mode in (0o640, 0o604, 0o660):
-        file.chmod(mode)
-        with pytest.raises(PipelineError, match=r"others may read the file; run: chmod 600 .*secrets.yaml") as refused:
-            read_secrets(file)
-        assert "t0p" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"a: [hunter2]", "line 1, column 4: secrets: expected keys with values, got a list"),
-        (b"hunter2", "line 1, column 1: secrets: expected keys with values, got a text"),
-        (b"a:", "line 1, column 1: secret 'a' has no value"),
-        (b"a: hunter2: b", "line 1, column 11: it is not YAML"),
-        (b"a: hunter2\xff", "the file is not in UTF-8"),
-    ],
-)
-def test_a_wrong_file_of_secrets_is_told_without_its_values(tmp_path, content, problem):
-    file = tmp_path / "secrets.yaml"
-    file.write_bytes(content)
-    file.chmod(0o600)
-    with pytest.raises(PipelineError) as refused:
-        read_secrets(file)
-    assert problem in str(refused.value)
-    assert "hunter2" not in str(refused.value)
 
 
 def test_an_error_pickles():

@@ -39,7 +39,7 @@ class _Pair(click.ParamType):
 @click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A YAML file with the values of ${secret_values.NAME}, which only its owner may read.",
+    help="A file with a line NAME=VALUE for each ${secret_values.NAME}, which only its owner may read.",
 )
 def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | None) -> None:
     """Check the definition of a pipeline.
@@ -68,7 +68,7 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
 @click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A YAML file with the values of ${secret_values.NAME}, which only its owner may read.",
+    help="A file with a line NAME=VALUE for each ${secret_values.NAME}, which only its owner may read.",
 )
 @click.option(
     "--checkpoint",

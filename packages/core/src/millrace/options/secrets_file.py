@@ -1,0 +1,50 @@
+"""Read a file of secrets, which nobody but its owner may read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+_ALL_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def read_secrets(file: Path) -> dict[str, str]:
+    """Return the values of a file with a line ``name=value`` for each secret, without its empty lines and comments.
+
+    Args:
+        file: The file.
+
+    Raises:
+        ValueError: It cannot be read, others may read or change it, or a line is no pair. The message names the file
+            and the line, and shows no value.
+    """
+    secrets: dict[str, str] = {}
+    for number, line in enumerate(_read_private(file).splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        name, equals, value = line.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise ValueError(f"{file}, line {number}: expected NAME=VALUE")
+        if name in secrets:
+            raise ValueError(f"{file}, line {number}: {name} is given twice")
+        secrets[name] = value.strip()
+    return secrets
+
+
+def _read_private(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            # The rights of what is read, even if another file takes its name meanwhile
+            rights = os.fstat(opened.fileno()).st_mode
+            content = opened.read()
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read: {error.strerror}") from error
+    if os.name == "posix" and rights & _ALL_OTHERS:
+        raise ValueError(f"others than its owner can read {file}: chmod 600 {file}")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Without a cause, whose message would show the content
+        raise ValueError(f"{file} is not in UTF-8") from None
