@@ -95,16 +95,16 @@ def _run(text: str | None, start: Start, *, dry_run: bool) -> None:
 
     if text is not None:
         parse(text)  # before Spark takes its seconds to start
-    with environment_for(start, dry_run=dry_run) as environment:
+    with environment_for(start, dry_run=dry_run) as session:
         console = Console()
         if text is None:
             from millrace_sql.shell.interactive import Shell
 
-            Shell(environment, console).run()
+            Shell(session.environment, console).run()
             return
         from millrace_sql.shell.scripts import run_script
 
         try:
-            run_script(environment, text, console, Console(stderr=True))
+            run_script(session.environment, text, console, Console(stderr=True), before_stop=session.drop_output)
         except (PySparkException, Py4JError) as error:
             raise SqlError(sentence_of(error)) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -22,7 +22,14 @@ _LINES_EVERY_S = 10.0
 """Time between lines of progress where nothing can be updated in place, such as in a log."""
 
 
-def run_script(environment: TableEnvironment, script: str, console: Console, progress: Console) -> None:
+def run_script(
+    environment: TableEnvironment,
+    script: str,
+    console: Console,
+    progress: Console,
+    *,
+    before_stop: Callable[[], None] = lambda: None,
+) -> None:
     """Run the statements of a script, show their results, and wait until its streams have ended.
 
     When one of them fails, the others are stopped.
@@ -32,6 +39,7 @@ def run_script(environment: TableEnvironment, script: str, console: Console, pro
         script: The statements.
         console: Where results are shown.
         progress: Where the progress of streams is shown.
+        before_stop: Called before streams that still run are stopped.
 
     Raises:
         SqlError: The script does not parse, or a statement cannot run.
@@ -45,6 +53,7 @@ def run_script(environment: TableEnvironment, script: str, console: Console, pro
             show_result(result, console)
         _wait([result for result in started if result.queries and not result.is_changelog], progress)
     finally:
+        before_stop()
         for result in started:
             client = result.get_job_client()
             if client is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from millrace.api.session import REDACTION_REGEX, local_session
-from millrace_sql.shell.spark_startup import silence_query_loggers, startup_output_held_back
+from millrace_sql.shell.spark_startup import silence_loggers, startup_output_held_back
 from millrace_sql.shell.start import Start
 
 if TYPE_CHECKING:
@@ -18,8 +18,20 @@ if TYPE_CHECKING:
     from millrace_sql.environment import TableEnvironment
 
 
+class ShellSession(NamedTuple):
+    """A table environment, and the output of its Spark.
+
+    Attributes:
+        environment: The environment.
+        drop_output: Drops what Spark's processes write from then on: to be called before streams are interrupted.
+    """
+
+    environment: TableEnvironment
+    drop_output: Callable[[], None]
+
+
 @contextmanager
-def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[TableEnvironment]:
+def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[ShellSession]:
     """Start Spark, and stop it at the end.
 
     Args:
@@ -32,14 +44,14 @@ def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[TableEnv
     """
     from millrace_sql.environment import TableEnvironment
 
-    silence_query_loggers()
+    silence_loggers()
     # An error ends as a sentence of the shell; Spark logs the same with all frames, several times
-    with startup_output_held_back():
+    with startup_output_held_back() as drop_output:
         spark = _session({"spark.log.level": "OFF", **start.conf})
     # Spark's own handler cancels the jobs of all queries, also of those that go on behind the one that Ctrl-C ends
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        yield TableEnvironment(
+        environment = TableEnvironment(
             spark,
             catalog_store=start.catalog_store,
             config=start.settings,
@@ -47,7 +59,9 @@ def environment_for(start: Start, *, dry_run: bool = False) -> Iterator[TableEnv
             variables=start.variables,
             dry_run=dry_run,
         )
+        yield ShellSession(environment, drop_output)
     finally:
+        drop_output()
         for query in spark.streams.active:
             query.stop()
         spark.stop()

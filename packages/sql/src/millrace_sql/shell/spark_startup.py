@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
@@ -27,18 +28,23 @@ _TWICE_TOLD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Loggers of PySpark that write each error of a query, which is raised too, as a line of JSON."""
 
 
-def silence_query_loggers() -> None:
-    """Keep PySpark from logging the errors that it raises."""
+def silence_loggers() -> None:
+    """Keep PySpark and Py4J from logging what they raise, above all how Ctrl-C has interrupted them."""
     for name in _TWICE_TOLD:
         PySparkLogger.getLogger(name).disabled = True
+    logging.getLogger("py4j").propagate = False
+    # Without a handler Py4J's first message to the root logger would add one, for all loggers
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger().addFilter(lambda record: "while sending command" not in record.getMessage())
 
 
 @contextmanager
-def startup_output_held_back() -> Iterator[None]:
+def startup_output_held_back() -> Iterator[Callable[[], None]]:
     """Hold back what is written to standard error in the block, by Spark's processes above all.
 
-    It is dropped, unless the block fails. What the processes write later is passed on. On a terminal a line says that
-    Spark starts.
+    It is dropped, unless the block fails. What the processes write later is passed on, until the function is called
+    that the block gets: while Spark stops, each of its streams writes that it was interrupted. On a terminal a line
+    says that Spark starts.
 
     Raises:
         MachineError: The block fails with an error of Spark; the message has the reason that its processes wrote.
@@ -47,7 +53,7 @@ def startup_output_held_back() -> Iterator[None]:
     with os.fdopen(os.dup(_STDERR), "w") as terminal:
         try:
             with Console(file=terminal).status("Starting Spark"), pipe.as_stderr():
-                yield
+                yield pipe.drop
         except PySparkException as error:
             raise MachineError(f"Spark does not start: {_reason(pipe.release()) or reason_of(error)}") from error
         except Exception:
@@ -87,6 +93,7 @@ class _HeldBackPipe:
         self._stderr = os.dup(_STDERR)
         self._read_end, self._write_end = os.pipe()
         self._held: list[bytes] | None = []
+        self._is_dropped = False
         self._lock = threading.Lock()
         threading.Thread(target=self._pump, name="millrace-sql-stderr", daemon=True).start()
 
@@ -106,10 +113,17 @@ class _HeldBackPipe:
             held, self._held = self._held or [], None
         return b"".join(held).decode(errors="replace")
 
+    def drop(self) -> None:
+        """Drop what comes from now on."""
+        with self._lock:
+            self._is_dropped = True
+
     def _pump(self) -> None:
         rest = b""
         while block := os.read(self._read_end, _BLOCK):
             with self._lock:
+                if self._is_dropped:
+                    continue
                 if self._held is not None:
                     self._held.append(block)
                     continue
