@@ -18,6 +18,7 @@ from millrace_sql.errors import reason_of
 
 _STDERR = 2
 _BLOCK = 65_536
+_MARK = b"\0the session has started\0"
 _JAVA_ERROR = re.compile(r'^Exception in thread "main" [\w.$]+: (.+)', re.MULTILINE)
 _TRACEBACK = b"Traceback (most recent call last):\n"
 _LOST_WORKER = re.compile(
@@ -92,16 +93,15 @@ class _HeldBackPipe:
     def __init__(self) -> None:
         self._stderr = os.dup(_STDERR)
         self._read_end, self._write_end = os.pipe()
-        self._held: list[bytes] | None = []
+        self._held = b""
+        self._is_released = threading.Event()
         self._is_dropped = False
-        self._lock = threading.Lock()
         threading.Thread(target=self._pump, name="millrace-sql-stderr", daemon=True).start()
 
     @contextmanager
     def as_stderr(self) -> Iterator[None]:
         """Let standard error be the pipe, for this process and those that it starts."""
         os.dup2(self._write_end, _STDERR)
-        os.close(self._write_end)
         try:
             yield
         finally:
@@ -109,23 +109,26 @@ class _HeldBackPipe:
 
     def release(self) -> str:
         """Pass on what comes from now on, and return what was held back."""
-        with self._lock:
-            held, self._held = self._held or [], None
-        return b"".join(held).decode(errors="replace")
+        # What is in the pipe was written before
+        os.write(self._write_end, _MARK)
+        os.close(self._write_end)
+        self._is_released.wait()
+        return self._held.decode(errors="replace")
 
     def drop(self) -> None:
         """Drop what comes from now on."""
-        with self._lock:
-            self._is_dropped = True
+        self._is_dropped = True
 
     def _pump(self) -> None:
+        while _MARK not in self._held:
+            self._held += os.read(self._read_end, _BLOCK)
+        self._held, _, block = self._held.partition(_MARK)
+        self._is_released.set()
         rest = b""
-        while block := os.read(self._read_end, _BLOCK):
-            with self._lock:
-                if self._is_dropped:
-                    continue
-                if self._held is not None:
-                    self._held.append(block)
-                    continue
+        while True:
             shown, rest = without_lost_workers(rest + block)
-            os.write(self._stderr, shown)
+            if not self._is_dropped:
+                os.write(self._stderr, shown)
+            block = os.read(self._read_end, _BLOCK)
+            if not block:
+                return
