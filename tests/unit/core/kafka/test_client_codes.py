@@ -18,6 +18,9 @@ def test_what_retrying_does_not_change_is_not_transient(code: int) -> None:
     assert not is_transient(KafkaError(code))
 
 
-@pytest.mark.parametrize("code", [KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError.NOT_COORDINATOR])
+@pytest.mark.parametrize(
+    "code",
+    [KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._DESTROY_BROKER, KafkaError.NOT_COORDINATOR],
+)
 def test_brokers_that_are_away_are_a_transient_failure(code: int) -> None:
     assert is_transient(KafkaError(code))

@@ -20,6 +20,8 @@ NO_GROUP_CODES = {KafkaError.GROUP_AUTHORIZATION_FAILED}
 
 _TRANSIENT_CODES = {
     KafkaError._ALL_BROKERS_DOWN,
+    # The client gives up its connection to a broker that restarts, also in the middle of a request
+    KafkaError._DESTROY_BROKER,
     # The result of looking up the leaders of partitions while there are none
     KafkaError._NOENT,
     KafkaError._RESOLVE,
