@@ -13,7 +13,7 @@ from millrace.options.values import parse_partitions, parse_topics
 from millrace_offsets.specific import parse_offsets
 from millrace_offsets.timestamp import parse_timestamps
 
-topics = st.text("abz09._-", min_size=1, max_size=8)
+topics = st.text("abz09._-", min_size=1, max_size=8).filter(lambda name: name not in {".", ".."})
 numbers = st.integers(0, 10**5)
 LISTS: dict[str, Callable[[str], object]] = {
     "topic-partitions": parse_partitions,
