@@ -28,7 +28,8 @@ class Pairs(click.ParamType):
             return value
         key, equals, text = value.partition("=")
         if not equals or not key.strip():
-            self.fail(f"expected KEY=VALUE, got {value!r}", param, ctx)
+            # The value could be a secret
+            self.fail("expected KEY=VALUE", param, ctx)
         return key.strip(), text
 
 
