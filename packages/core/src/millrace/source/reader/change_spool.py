@@ -20,7 +20,7 @@ from millrace.records.messages import Messages
 from millrace.source.reader.normalization import Changes
 from millrace.source.state_files import new_stream_writer
 
-APPLIED_BYTES = 64 << 20
+APPLIED_BYTES = 32 << 20
 """Bytes of changes that are sorted and written to a store together."""
 
 PUT_CHANGES = 10_000

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from millrace.contracts import KeyedStore, StateBackend, StateView
 
-MAX_OVERLAY_BYTES = 160 << 20
+MAX_OVERLAY_BYTES = 128 << 20
 """About the most bytes of keys and values that are kept in memory; beyond, they go to a store of the task."""
 
 _ENTRY_BYTES = 150
