@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from millrace import explain_failure
-from millrace.errors import OptionsError, UnknownTopicError
+from millrace.errors import OptionsError, UnknownTopicError, UnreachableError
+from millrace.failures import sentence_of
 
 OURS = """\
 Traceback (most recent call last):
@@ -70,3 +71,26 @@ def test_failures_of_spark_and_java_are_explained(text: str, part: str) -> None:
 
 def test_any_other_failure_is_left_as_it_is() -> None:
     assert explain_failure(ValueError("[UNRESOLVED_COLUMN] idd")) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (UnreachableError("no broker answered\nask another one"), "no broker answered\nask another one"),
+        (RuntimeError("[STREAM_FAILED] x: millrace.errors.UnreachableError: no broker\n\tat y"), "no broker"),
+        (RuntimeError("[PARSE] wrong\n== SQL ==\n"), "[PARSE] wrong"),
+        (RuntimeError("[PARSE] wrong SQLSTATE: 42601; line 1 pos 0;\n'Project"), "[PARSE] wrong"),
+        (RuntimeError("[STREAM_FAILED] Query [id = x] terminated\n: [CAST] no INT\n\tat y"), "[CAST] no INT"),
+        (
+            RuntimeError("Traceback (most recent call last):\n  File x\nValueError: no\n"),
+            "ValueError: no",
+        ),
+        (
+            RuntimeError("calling o1.load.\n: org.x.Outer: failed\nCaused by: java.io.IOException: disk\n"),
+            "disk",
+        ),
+        (RuntimeError(), "RuntimeError"),
+    ],
+)
+def test_an_error_is_one_sentence(error: Exception, sentence: str) -> None:
+    assert sentence_of(error) == sentence

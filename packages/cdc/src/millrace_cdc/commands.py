@@ -9,33 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from millrace_cli.parameters import NameValue
+
 if TYPE_CHECKING:
     from millrace_cdc.definitions.model import PipelineDefinition
-
-_WRONG = 1
-
-
-class _Pair(click.ParamType):
-    """``NAME=VALUE``."""
-
-    name = "NAME=VALUE"
-
-    def convert(
-        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Split a pair at its first ``=``."""
-        if isinstance(value, tuple):
-            return value
-        key, equals, text = value.partition("=")
-        if not equals or not key.strip():
-            # The value could be a secret
-            self.fail("expected NAME=VALUE", param, ctx)
-        return key.strip(), text
 
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--set", "settings", type=_Pair(), multiple=True, help="A value of ${NAME}; repeatable.")
+@click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
 @click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -48,13 +30,7 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     are environment variables. It asks neither Kafka nor Spark. The exit code is 0 when the definition is right, 1 when
     it is wrong or cannot be read, and 2 for a wrong command line.
     """
-    from millrace_cdc.errors import PipelineError
-
-    try:
-        definition = read_definition(file, settings, secrets)
-    except PipelineError as error:
-        click.echo(f"millrace: {error}", err=True)
-        raise click.exceptions.Exit(_WRONG) from None
+    definition = read_definition(file, settings, secrets)
     click.echo(
         f"{file} is right: {definition.source.type} to {definition.sink.type}, "
         f"{_count(len(definition.routes), 'route')}, {_count(len(definition.transforms), 'transform')}"
@@ -64,7 +40,7 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--once", is_flag=True, help="End with the messages that there are now, for schedulers.")
-@click.option("--set", "settings", type=_Pair(), multiple=True, help="A value of ${NAME}; repeatable.")
+@click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
 @click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -75,7 +51,7 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     metavar="LOCATION",
     help="Folder or URI of the pipeline's checkpoint; by default the folder FILE.checkpoint.",
 )
-@click.option("--conf", type=_Pair(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+@click.option("--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
 def run(
     file: Path,
     once: bool,
@@ -90,14 +66,9 @@ def run(
     the last run with the same checkpoint ended. The exit code is 0 when it has ended, 1 when the definition is wrong or
     the pipeline has failed, 2 for a wrong command line, and 130 after Ctrl-C.
     """
-    from millrace_cdc.errors import PipelineError
     from millrace_cdc.run_command import run_definition
 
-    try:
-        definition = read_definition(file, settings, secrets)
-    except PipelineError as error:
-        click.echo(f"millrace: {error}", err=True)
-        raise click.exceptions.Exit(_WRONG) from None
+    definition = read_definition(file, settings, secrets)
     run_definition(definition, checkpoint or f"{file.resolve()}.checkpoint", dict(conf), once=once)
 
 

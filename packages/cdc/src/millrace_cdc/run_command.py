@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from millrace.errors import MillraceError
+from millrace.failures import sentence_of
 from millrace_cdc.pipeline import Pipeline
+from millrace_cli.errors import CommandError
 
 if TYPE_CHECKING:
     from millrace_cdc.definitions.model import PipelineDefinition
     from millrace_cdc.runtime.execution import RunningPipeline
     from millrace_cdc.runtime.micro_batch import PipelineProgress
 
-_FAILED, _INTERRUPTED = 1, 130
+_INTERRUPTED = 130
 _REPORT_INTERVAL_S = 5
-_OURS = re.compile(r"\bmillrace[\w.]*\.\w+Error: (.+)")
-"""An error of millrace in the text that Spark makes of it."""
 
 
 def run_definition(definition: PipelineDefinition, checkpoint: str, conf: Mapping[str, str], *, once: bool) -> None:
@@ -32,7 +30,9 @@ def run_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappin
         once: Whether to end with the messages that there are now.
 
     Raises:
-        Exit: It has failed, or was interrupted.
+        CommandError: The query has failed.
+        MillraceError: The pipeline cannot run.
+        Exit: It was interrupted.
     """
     from pyspark.errors import PySparkException
 
@@ -44,9 +44,8 @@ def run_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappin
         _follow(running)
     except KeyboardInterrupt:
         raise click.exceptions.Exit(_INTERRUPTED) from None
-    except (MillraceError, PySparkException) as error:
-        click.echo(f"millrace: {_sentence(error)}", err=True)
-        raise click.exceptions.Exit(_FAILED) from None
+    except PySparkException as error:
+        raise CommandError(sentence_of(error)) from error
     finally:
         for query in spark.streams.active:
             query.stop()
@@ -57,16 +56,12 @@ def _follow(running: RunningPipeline) -> None:
     """Write the progress whenever there is some, until the pipeline ends."""
     shown = ""
     ended = False
-    try:
-        while not ended:
-            ended = running.await_termination(_REPORT_INTERVAL_S)
-            line = describe_progress(running.progress, behind=_behind(running))
-            if line != shown:
-                click.echo(line)
-            shown = line
-    except KeyboardInterrupt:
-        running.stop()
-        raise
+    while not ended:
+        ended = running.await_termination(_REPORT_INTERVAL_S)
+        line = describe_progress(running.progress, behind=_behind(running))
+        if line != shown:
+            click.echo(line)
+        shown = line
 
 
 def describe_progress(progress: PipelineProgress, *, behind: int | None = None) -> str:
@@ -91,8 +86,3 @@ def _behind(running: RunningPipeline) -> int | None:
     from millrace import metrics
 
     return sum(source.pending_records for source in metrics(running.query).sources) or None
-
-
-def _sentence(error: Exception) -> str:
-    found = None if isinstance(error, MillraceError) else _OURS.search(str(error))
-    return str(error).partition("\n\nJVM stacktrace")[0] if found is None else found[1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from millrace.errors import MachineError, OptionsError
+from millrace_cli.parameters import NameValue
 
 if TYPE_CHECKING:
     from millrace.contracts import Catalog
@@ -36,9 +37,9 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--property",
             "properties",
+            type=NameValue(),
             multiple=True,
-            metavar="NAME=VALUE",
-            callback=lambda _context, _option, values: dict(map(_parse_pair, values)),
+            callback=_as_dict,
             help="Kafka client property; repeatable, overrides the file.",
         ),
     )
@@ -59,9 +60,9 @@ def catalog_options(command: Callable[..., Any]) -> Callable[..., Any]:
     option = click.option(
         "--option",
         "options",
+        type=NameValue(),
         multiple=True,
-        metavar="NAME=VALUE",
-        callback=lambda _context, _option, values: dict(map(_parse_pair, values)),
+        callback=_as_dict,
         help="Option of the catalog, such as json.infer-schema.nested=struct; repeatable.",
     )
     return click.argument("topic")(connection_options(catalog(option(command))))
@@ -108,12 +109,8 @@ def open_catalog(
     return plugin_manager().load(CATALOG, catalog).from_options({**client_options, **options})
 
 
-def _parse_pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        # Without quoting the text, which may hold a password
-        raise click.BadParameter("expected NAME=VALUE, such as security.protocol=SASL_SSL")
-    return name.strip(), value
+def _as_dict(_context: click.Context, _option: click.Parameter, pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return dict(pairs)
 
 
 def _java_properties(

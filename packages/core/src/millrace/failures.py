@@ -29,6 +29,18 @@ _OURS = re.compile(r"\b(millrace[\w.]*\.\w+Error): (.+(?:\n  - .+)*)")
 
 _NOT_OURS = "Spark"
 
+_CONDITION = re.compile(r"\[(?P<condition>[A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] [^\n]+")
+"""An error of Spark: its condition, and its message."""
+
+_WRAPPERS = ("FOREACH_BATCH_USER_FUNCTION_ERROR", "PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR", "STREAM_FAILED")
+"""Conditions that only say that something else has failed."""
+
+_OF_PYTHON = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
+_OF_JAVA = re.compile(r"(?:^|Caused by: |: )(?:[a-z]\w*\.)+\w*(?:Error|Exception): (?P<message>[^\n]+)", re.MULTILINE)
+
+_PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+)?;?\s*$")
+"""The end of a message of Spark, whose place is one in a query that only Spark has seen."""
+
 
 class _Known(NamedTuple):
     pattern: re.Pattern[str]
@@ -115,3 +127,32 @@ def explain_failure(failure: BaseException | str) -> Explanation | None:
         if found:
             return Explanation(_NOT_OURS, known.message.format(**found.groupdict()))
     return None
+
+
+def sentence_of(failure: BaseException) -> str:
+    """Return the message of the first cause that a failure names: of millrace, of Spark, of Python or of Java."""
+    explanation = explain_failure(failure)
+    if explanation is not None:
+        return explanation.message
+    text = str(failure)
+    for found in _CONDITION.finditer(text):
+        if found["condition"] not in _WRAPPERS:
+            return _reason_in(found[0])
+    if "\n" in text and (causes := [*_OF_JAVA.finditer(text)]):
+        return causes[-1]["message"]
+    if "Traceback" in text and (raised := _OF_PYTHON.findall(text)):
+        return str(raised[-1])
+    return reason_of(failure)
+
+
+def reason_of(failure: BaseException) -> str:
+    """Return what a failure of Spark says, without the frames and the plan that follow it."""
+    return _reason_in(str(failure)) or type(failure).__name__
+
+
+def _reason_in(text: str) -> str:
+    line, _, rest = text.partition("\n")
+    if line.startswith("An error occurred while calling "):
+        # Py4J's; the line after it is Java's own
+        line = rest.partition("\n")[0].removeprefix(": ")
+    return _PLACE_IN_QUERY.sub("", line).rstrip()

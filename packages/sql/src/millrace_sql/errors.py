@@ -26,9 +26,6 @@ PASSWORD_IN_URL = re.compile(
 )
 """The password in the URL of a schema registry or of a database."""
 
-_PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+)?;?\s*$")
-"""The end of a message of Spark, whose place is one in a query that only Spark has seen."""
-
 
 class SqlError(MillraceError):
     """A statement cannot be executed.
@@ -62,15 +59,6 @@ class SqlSyntaxError(SqlError):
 
 class UnfinishedSqlError(SqlSyntaxError):
     """A script ends within a statement, a text, a comment or brackets; more of it may make it right."""
-
-
-def reason_of(error: BaseException) -> str:
-    """Return what an error of Spark says, without the frames and the plan that follow it."""
-    line, _, rest = str(error).partition("\n")
-    if line.startswith("An error occurred while calling "):
-        # Py4J's; the line after it is Java's own
-        line = rest.partition("\n")[0].removeprefix(": ")
-    return _PLACE_IN_QUERY.sub("", line).rstrip() or type(error).__name__
 
 
 def excerpt_of(script: str, position: Position) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from millrace.errors import OptionsError
+from millrace.failures import reason_of
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_sql.configuration.options import SessionOptions, StartOptions
-from millrace_sql.errors import SqlError, reason_of
+from millrace_sql.errors import SqlError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,6 +16,7 @@ from millrace.contracts import (
     TableSink,
     TableSource,
 )
+from millrace.failures import reason_of
 from millrace.options.secrets import Properties, is_secret
 from millrace_catalog.types.identifiers import backquote, quote_name
 from millrace_catalog.types.spark import to_spark
@@ -25,7 +26,7 @@ from millrace_sql.definitions.event_time import watermark_delay_ms
 from millrace_sql.definitions.manager import CatalogManager
 from millrace_sql.definitions.model import CONNECTOR, DataFrameView, TableDefinition, ViewDefinition, shown
 from millrace_sql.definitions.secrets import References
-from millrace_sql.errors import SqlError, reason_of
+from millrace_sql.errors import SqlError
 from millrace_sql.execution.creation_checks import check_with_factory
 from millrace_sql.planner import rewrite_expression
 from millrace_sql.planner.model import ChangingTable, InputColumn, InputTable, TableLookup, ViewQuery

@@ -9,28 +9,11 @@ from typing import IO
 
 import click
 
+from millrace_cli.parameters import NameValue
 from millrace_sql.shell.secrets_file import read_secrets
 from millrace_sql.shell.start import Start
 
 EXIT_INTERRUPTED = 130
-
-
-class Pairs(click.ParamType):
-    """``KEY=VALUE``."""
-
-    name = "KEY=VALUE"
-
-    def convert(
-        self, value: str | tuple[str, str], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Split a pair at its first ``=``."""
-        if isinstance(value, tuple):
-            return value
-        key, equals, text = value.partition("=")
-        if not equals or not key.strip():
-            # The value could be a secret
-            self.fail("expected KEY=VALUE", param, ctx)
-        return key.strip(), text
 
 
 @click.command()
@@ -38,8 +21,8 @@ class Pairs(click.ParamType):
 @click.option("-e", "--execute", "texts", multiple=True, metavar="TEXT", help="Run these statements; repeatable.")
 @click.option("--dry-run", is_flag=True, help="Parse, resolve and plan the script, and start nothing.")
 @click.option("--catalog-store", metavar="FOLDER", help="Keep definitions in this folder or URI for later sessions.")
-@click.option("--set", "settings", type=Pairs(), multiple=True, help="A setting, as by SET; repeatable.")
-@click.option("--var", "variables", type=Pairs(), multiple=True, help="A value for ${KEY} in options; repeatable.")
+@click.option("--set", "settings", type=NameValue(), multiple=True, help="A setting, as by SET; repeatable.")
+@click.option("--var", "variables", type=NameValue(), multiple=True, help="A value for ${NAME} in options; repeatable.")
 @click.option(
     "--secrets",
     "secrets_file",
@@ -47,7 +30,7 @@ class Pairs(click.ParamType):
     envvar="MILLRACE_SQL_SECRETS",
     help="A file with a line NAME=VALUE for each ${secret_values.NAME} in options, which only its owner can read.",
 )
-@click.option("--conf", type=Pairs(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+@click.option("--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
 def sql(
     script: IO[str] | None,
     texts: Sequence[str],
@@ -89,9 +72,9 @@ def _run(text: str | None, start: Start, *, dry_run: bool) -> None:
     from pyspark.errors import PySparkException
     from rich.console import Console
 
+    from millrace.failures import sentence_of
     from millrace_sql.errors import SqlError
     from millrace_sql.parser import parse
-    from millrace_sql.shell.failures import sentence_of
     from millrace_sql.shell.session import environment_for
 
     if text is not None:

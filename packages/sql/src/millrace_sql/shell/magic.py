@@ -13,8 +13,8 @@ from IPython.display import HTML, display
 from pyspark.errors import PySparkException
 
 from millrace.errors import MillraceError
+from millrace.failures import sentence_of
 from millrace_sql.execution.printing import text_of
-from millrace_sql.shell.failures import sentence_of
 from millrace_sql.shell.live_table import LiveResult
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pyspark.logger import PySparkLogger
 from rich.console import Console
 
 from millrace.errors import MachineError
-from millrace_sql.errors import reason_of
+from millrace.failures import reason_of
 
 _STDERR = 2
 _BLOCK = 65_536
