@@ -15,6 +15,7 @@ from bench.cases import (
     json_read,
     json_write,
     micro_batch,
+    pipeline,
     planning,
     raw_read,
     sql_insert,
@@ -47,6 +48,7 @@ CASES: dict[str, Callable[[Bench], list[Result]]] = {
     "exactly-once": exactly_once.run,
     "micro-batch": micro_batch.run,
     "planning": planning.run,
+    "pipeline": pipeline.run,
     "worker-memory": worker_memory.run,
     "large-partition": worker_memory.run_large,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bench.changes import change
 from bench.data import COLUMNS, SCHEMA, json_record
 from bench.formats.case import FormatCase
 
@@ -55,15 +56,6 @@ class _InSpark:
 
 
 def _message(index: int) -> bytes:
-    row, kind = json_record(index).decode(), index % 10
-    before = "null" if 5 <= kind < 9 else json_record(index + 1).decode()
-    after = "null" if kind == 9 else row
-    operation = "u" if kind < 5 else "c" if kind < 9 else "d"
-    message = (
-        f'{{"before": {before}, "after": {after}, "source": {{"version": "2.7.3.Final", "connector": "mysql", '
-        f'"name": "shop", "ts_ms": {1_772_323_200_000 + index}, "snapshot": "false", "db": "inventory", '
-        f'"sequence": null, "table": "orders", "server_id": 223344, "gtid": null, "file": "mysql-bin.000003", '
-        f'"pos": {154 + index}, "row": 0, "thread": 7, "query": null}}, "op": "{operation}", '
-        f'"ts_ms": {1_772_323_200_001 + index}, "transaction": null}}'
-    )
-    return message.replace(": ", ":").replace(", ", ",").encode()
+    row, kind = json_record(index), index % 10
+    before = None if 5 <= kind < 9 else json_record(index + 1)
+    return change(index, before, None if kind == 9 else row, "orders")
