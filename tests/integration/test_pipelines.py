@@ -59,6 +59,7 @@ class RecordingSink(PipelineSink):
         self.applied: list[tuple] = []
         self.rows: list[tuple] = []
         self.batches: list[int] = []
+        self.pipelines: set[str] = set()
         self._fail_at = fail_at
         self._changes = changes
 
@@ -71,6 +72,7 @@ class RecordingSink(PipelineSink):
 
     def write(self, batch):
         self.batches.append(batch.id)
+        self.pipelines.add(batch.pipeline)
         for table in batch.tables:
             for row in batch.rows(table).orderBy("partition", "offset").collect():
                 before, after = (None if each is None else tuple(each) for each in (row.before, row.after))
@@ -173,6 +175,8 @@ def test_a_repeated_micro_batch_has_the_same_schema_changes_and_rows(spark, conn
     assert last.applied == again.applied[1:]
     assert again.rows[:1] == first.rows
     assert last.rows == again.rows[1:] == [(1, "shop.t", "c", None, ("b", None, 1.5))]
+    query = json.loads((tmp_path / "metadata").read_text())["id"]
+    assert first.pipelines == again.pipelines == last.pipelines == {query}
 
 
 def test_exactly_once_leaves_no_message_twice_after_a_failure_behind_the_write(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark import TaskContext
+    from pyspark import SparkContext, TaskContext
     from pyspark.sql.types import DataType, StructType
 
 
@@ -40,8 +40,8 @@ def from_arrow_type(type_: pa.DataType) -> DataType:
     return from_arrow_type(type_)
 
 
-def streaming_query_id(context: TaskContext) -> str:
-    """The id of the streaming query that a task belongs to, which Spark's own sinks find by the same property."""
+def streaming_query_id(context: TaskContext | SparkContext) -> str:
+    """The id of the streaming query of a task, or of a thread of the driver; Spark's own sinks find it so too."""
     return context.getLocalProperty("sql.streaming.queryId") or ""
 
 

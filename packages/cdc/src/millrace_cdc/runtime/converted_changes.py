@@ -24,6 +24,7 @@ class ConvertedChanges(ChangeBatch):
     """The changes of a micro-batch, converted to the columns of the sink's tables in the same pass that maps them.
 
     Args:
+        pipeline: The id of the pipeline.
         batch: The number of the micro-batch.
         changes: Changes as the parser yields them.
         routes: By id of a source's table, those of the sink's tables that its rows go to.
@@ -33,12 +34,14 @@ class ConvertedChanges(ChangeBatch):
 
     def __init__(
         self,
+        pipeline: str,
         batch: int,
         changes: DataFrame,
         routes: Mapping[str, tuple[str, ...]],
         columns: Mapping[str, KnownTable],
         tables: Mapping[str, PipelineTable],
     ) -> None:
+        self.pipeline = pipeline
         self.id = batch
         self.tables = tables
         self._changes = changes

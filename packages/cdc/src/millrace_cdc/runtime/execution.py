@@ -111,6 +111,7 @@ def start_pipeline(
         MillraceError: Options or schemas do not allow it, or Kafka cannot be reached.
     """
     session = pipeline_session(spark, {**_SAME_TASKS, **job.settings})
+    job.sink.check(session)
     parser = replace(job.source.parser_settings, collector=job.collector)
     transforms = RowTransforms(session)
     planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), transforms)

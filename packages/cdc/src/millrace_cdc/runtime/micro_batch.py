@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import PipelineSchemaChange, PipelineSink, PipelineTable
 from millrace.errors import MessageError
+from millrace.pyspark_internals import streaming_query_id
 from millrace_catalog.evolution import CreateTable, SchemaTracker, apply_change
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import to_spark_schema
@@ -190,7 +191,8 @@ class MicroBatches:
         tables = {name: self._table(name, state.sinks[name].schema, state.sinks[name]) for name in names}
         columns = self._sink_texts.of(state.sinks, names)
         transformed = self._transform(changes, state, routes)
-        self._sink.write(ConvertedChanges(batch, transformed, routes, columns, tables))
+        pipeline = streaming_query_id(changes.sparkSession.sparkContext)
+        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables))
 
     def _transform(self, changes: DataFrame, state: SchemaState, tables: Iterable[str]) -> DataFrame:
         found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}

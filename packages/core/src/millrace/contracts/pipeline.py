@@ -93,6 +93,13 @@ class PipelineSink(_PipelineEnd, ABC):
     def capabilities(self) -> SinkCapabilities:
         """Abilities of the sink, as its options are."""
 
+    def check(self, spark: SparkSession) -> None:
+        """Check that a session has what the sink needs, such as a driver; on the driver, before the query starts.
+
+        Raises:
+            MillraceError: It lacks something.
+        """
+
     @abstractmethod
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Apply schema changes to the sink's tables, before rows that need them; on the driver.

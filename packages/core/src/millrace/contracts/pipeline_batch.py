@@ -61,10 +61,12 @@ class ChangeBatch(ABC):
     """The changes of a micro-batch, of all tables.
 
     Attributes:
+        pipeline: The id of the pipeline: that of its streaming query, which the checkpoint keeps.
         id: The number of the micro-batch: repeated ones have the same, and the same changes.
         tables: The tables that have changes, by id, with the columns that all rows have.
     """
 
+    pipeline: str
     id: int
     tables: Mapping[str, PipelineTable]
 
