@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
 from millrace_cdc import PipelineError, read_pipeline, read_pipeline_file
 from millrace_cdc.connectors.loading import make_sink, make_source
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
@@ -91,6 +92,10 @@ def test_a_file_of_the_reference():
 
 @pytest.mark.parametrize(("text", "problems"), wrong_pipelines())
 def test_every_problem_is_told_with_its_place(text, problems):
+    kinds = {"{sources}": PIPELINE_SOURCE, "{sinks}": PIPELINE_SINK}
+    for placeholder, kind in kinds.items():
+        names = ", ".join(plugin_manager().names(kind))
+        problems = [problem.replace(placeholder, names) for problem in problems]
     assert problems_of(text, variables={"topic": "t"}) == problems
 
 

@@ -10,10 +10,16 @@ from millrace.plugins import hookimpl
 @hookimpl
 def millrace_pipeline_sources() -> Mapping[str, str]:
     """Return the pipeline sources of this package."""
-    return {"kafka": "millrace_cdc.connectors.kafka.source:KafkaPipelineSource"}
+    return {
+        "kafka": "millrace_cdc.connectors.kafka.source:KafkaPipelineSource",
+        "values": "millrace_cdc.connectors.values.source:ValuesPipelineSource",
+    }
 
 
 @hookimpl
 def millrace_pipeline_sinks() -> Mapping[str, str]:
     """Return the pipeline sinks of this package."""
-    return {"kafka": "millrace_cdc.connectors.kafka.sink:KafkaPipelineSink"}
+    return {
+        "kafka": "millrace_cdc.connectors.kafka.sink:KafkaPipelineSink",
+        "values": "millrace_cdc.connectors.values.sink:ValuesPipelineSink",
+    }

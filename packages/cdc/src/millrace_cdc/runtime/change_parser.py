@@ -24,6 +24,7 @@ from millrace_catalog.inference import CanalReader, DebeziumReader, JsonReader, 
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
+from millrace_cdc.runtime import typed_rows
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 
 MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
@@ -52,9 +53,8 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "debezium-json": DebeziumReader,
     "canal-json": CanalReader,
     "json": JsonReader,
+    typed_rows.FORMAT: typed_rows.TypedRowReader,
 }
-FORMATS = tuple(_READERS)
-"""Formats of messages that can be parsed."""
 
 _SHOWN_BYTES = 120
 _encode = msgspec.json.Encoder().encode

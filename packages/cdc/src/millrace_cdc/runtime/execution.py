@@ -66,10 +66,12 @@ class RunningPipeline:
 
     Attributes:
         query: Its streaming query.
+        sink: Its sink, as its options made it.
     """
 
-    def __init__(self, query: StreamingQuery, batches: MicroBatches) -> None:
+    def __init__(self, query: StreamingQuery, batches: MicroBatches, sink: PipelineSink) -> None:
         self.query = query
+        self.sink = sink
         self._batches = batches
 
     @property
@@ -130,7 +132,7 @@ def start_pipeline(
         writer = writer.trigger(availableNow=True)
     elif interval is not None:
         writer = writer.trigger(processingTime=interval)
-    return RunningPipeline(writer.start(), batches)
+    return RunningPipeline(writer.start(), batches, job.sink)
 
 
 def pipeline_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MessageSource(PipelineSource):
-    """Base of sources whose tables are in messages of Kafka."""
+    """Base of sources whose tables are in messages, such as those of Kafka."""
 
     @property
     @abstractmethod
@@ -35,6 +35,10 @@ class MessageSource(PipelineSource):
     @abstractmethod
     def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Read the newest messages of each partition, by topic, for the first schemas of tables."""
+
+    def sample_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
+        """Read messages that show what a run would find, by topic; by default the newest ones."""
+        return self.newest_messages()
 
     @property
     @abstractmethod

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import OptionProblem, SampledMessage
 from millrace_catalog.types import Schema
+from millrace_cdc.connectors.initial_schemas import schemas_by_table
 from millrace_cdc.connectors.kafka.format_options import unused_format_options
 from millrace_cdc.connectors.kafka.reading import newest_messages, parser_settings, read_messages
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
@@ -36,7 +37,7 @@ class KafkaPipelineSource(MessageSource):
     @property
     def initial_schemas(self) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:
         """The tables of ``scan.value.initial-schemas.ddls``."""
-        return {str(each.table): (each.schema, each.primary_key) for each in self.options.initial_schemas}
+        return schemas_by_table(self.options.initial_schemas)
 
     @property
     def tolerated_messages(self) -> int | None:

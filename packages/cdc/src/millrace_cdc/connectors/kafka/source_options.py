@@ -11,13 +11,9 @@ from millrace.options import option
 from millrace.options.values import parse_duration_ms, parse_java_pattern, parse_topics
 from millrace_catalog.inference.options import parse_fixed_types, parse_table_fields
 from millrace_catalog.types import Column
+from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial_schemas
 from millrace_cdc.connectors.kafka.common_options import KafkaOptions
-from millrace_cdc.connectors.kafka.values import (
-    InitialSchema,
-    parse_initial_schemas,
-    parse_metadata_list,
-    parse_specific_offsets,
-)
+from millrace_cdc.connectors.kafka.values import parse_metadata_list, parse_specific_offsets
 
 
 @dataclass(frozen=True, kw_only=True)

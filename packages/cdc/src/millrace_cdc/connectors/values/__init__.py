@@ -1,0 +1,1 @@
+"""Changes that a pipeline's file gives, and changes that are printed: to try a pipeline without Kafka."""

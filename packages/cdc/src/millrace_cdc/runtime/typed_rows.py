@@ -1,0 +1,75 @@
+"""Messages of sources that make changes themselves: JSON with the rows and, where they are known, their types."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from millrace_catalog.inference.json_types import JsonObjectColumns
+from millrace_catalog.inference.observation import RowImage, TableChange, widen_rows
+from millrace_catalog.inference.options import FormatOptions
+from millrace_catalog.types import DataType, parse_schema, with_nullability
+
+FORMAT = "typed-rows"
+"""The name of the format, among those of a parser."""
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+
+
+def encode_change(
+    table: str,
+    operation: Literal["c", "u", "d"],
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    *,
+    columns: str | None = None,
+    primary_key: Sequence[str] | None = None,
+) -> bytes:
+    """Encode a change as a message.
+
+    Args:
+        table: Id of the table.
+        operation: ``c`` for an insertion, ``u`` for an update, ``d`` for a deletion.
+        before: The row before, as JSON has it.
+        after: The row after.
+        columns: The columns of the table, as SQL; None to infer them from the rows.
+        primary_key: The names of the columns of its primary key; None where it is not known.
+    """
+    return _encode([table, operation, before, after, columns, primary_key])
+
+
+class TypedRowReader:
+    """Read the messages of `encode_change`.
+
+    Args:
+        topic: Name of the topic; tables are named by the messages.
+        options: Options by which types are inferred.
+    """
+
+    def __init__(self, topic: str, options: FormatOptions) -> None:
+        self._objects = JsonObjectColumns(options)
+
+    def parse(self, payload: bytes | None) -> TableChange | None:
+        """Parse the change of a message."""
+        if payload is None:
+            return None
+        table, operation, before, after, columns, key = _decode(payload)
+        rows: tuple[tuple[RowImage | None, RowImage | None], ...] = ((before, after),)
+        return TableChange(table, operation, rows, None if key is None else tuple(key), {"columns": columns})
+
+    def columns_of(self, change: TableChange) -> dict[str, DataType]:
+        """Return the columns that the message names, or infer them."""
+        named = change.message["columns"]
+        if named is not None:
+            return _columns(named)
+        rows = [row for row in change.rows[0] if row is not None]
+        return widen_rows(self._objects.columns_of(row)[0] for row in rows)
+
+
+@functools.lru_cache(maxsize=4096)
+def _columns(text: str) -> dict[str, DataType]:
+    return {column.name: with_nullability(column.type, True) for column in parse_schema(text)}

@@ -1,0 +1,53 @@
+"""Pipelines without Kafka: changes of the file in, lines and tables of this process out; and plans of them."""
+
+from __future__ import annotations
+
+from millrace_cdc import Pipeline
+
+PIPELINE = """
+source:
+  type: values
+  schemas: CREATE TABLE shop.users (id BIGINT, name STRING, PRIMARY KEY (id) NOT ENFORCED)
+  changes: |
+    +I shop.orders {"id": 1, "price": 5}
+    +I shop.users {"id": 1, "name": "x"}
+    -U shop.orders {"id": 1, "price": 5}
+    +U shop.orders {"id": 1, "price": 6.5}
+    -D shop.users {"id": 1, "name": "x"}
+    +I shop.users {"id": 2, "name": "y", "more": [1]}
+sink: {type: values, materialized.in.memory: true}
+transform:
+  - {source-table: shop.orders, primary-keys: id, projection: "*, price * 2 AS twice"}
+route:
+  - {source-table: shop.users, sink-table: ods.users}
+"""
+
+
+def test_changes_of_the_file_are_printed_and_kept_in_memory(spark, tmp_path, capsys):
+    running = Pipeline.from_yaml(PIPELINE).run(spark, checkpoint_location=str(tmp_path), once=True)
+    running.await_termination()
+
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:3] == [
+        "CREATE TABLE ods.users (id BIGINT, name STRING, PRIMARY KEY (id) NOT ENFORCED);",
+        "ALTER TABLE ods.users ADD (more ARRAY<BIGINT>);",
+        "CREATE TABLE shop.orders (id BIGINT, price DOUBLE, twice DOUBLE, PRIMARY KEY (id) NOT ENFORCED);",
+    ]
+    # Tables with expressions come behind those without
+    assert printed[3:] == [
+        '+I ods.users {"id":1,"name":"x","more":null}',
+        '-D ods.users {"id":1,"name":"x","more":null}',
+        '+I ods.users {"id":2,"name":"y","more":[1]}',
+        '+I shop.orders {"id":1,"price":5.0,"twice":10.0}',
+        '-U shop.orders {"id":1,"price":5.0,"twice":10.0}',
+        '+U shop.orders {"id":1,"price":6.5,"twice":13.0}',
+    ]
+    assert running.sink.tables == {
+        "ods.users": [{"id": 2, "name": "y", "more": [1]}],
+        "shop.orders": [{"id": 1, "price": 6.5, "twice": 13.0}],
+    }
+
+    # What was written is not written again
+    again = Pipeline.from_yaml(PIPELINE).run(spark, checkpoint_location=str(tmp_path), once=True)
+    again.await_termination()
+    assert capsys.readouterr().out == ""
