@@ -169,3 +169,23 @@ def test_a_change_without_the_row_that_it_needs_is_malformed():
     update = json.dumps({"before": None, "after": {"id": 1}, "op": "u", "source": {"table": "t"}}).encode()
     with pytest.raises(MessageError, match="REPLICA IDENTITY FULL"):
         run(evolution(), (0, update))
+
+
+def can_widen(before, after) -> bool:
+    """Return what a sink says that can make INT BIGINT only."""
+    return (before.kind, after.kind) == ("INT", "BIGINT")
+
+
+@pytest.mark.parametrize(
+    ("behavior", "expected"),
+    [("lenient", "id BIGINT, n BIGINT"), ("evolve", "the sink cannot make BIGINT DOUBLE: set")],
+)
+def test_a_type_that_the_sink_cannot_widen_stays_or_ends_the_pipeline(behavior, expected):
+    planner = TablePlanner(Router(()), Transforms(()), NoProjector())
+    evolving = SchemaEvolution(EvolutionSettings(behavior, ALL, ALL, can_widen=can_widen), planner)
+    first = run(evolving, insert("orders", id=1, n=2))
+    if behavior == "lenient":
+        assert columns(run(evolving, insert("orders", id=1, n=2.5), state=first)) == expected
+    else:
+        with pytest.raises(SchemaError, match=expected):
+            run(evolving, insert("orders", id=1, n=2.5), state=first)

@@ -30,6 +30,7 @@ class ConvertedChanges(ChangeBatch):
         routes: By id of a source's table, those of the sink's tables that its rows go to.
         columns: The sink's tables for executors.
         tables: The sink's tables.
+        rows: By id of a source's table, the number of its changes.
     """
 
     def __init__(
@@ -40,10 +41,14 @@ class ConvertedChanges(ChangeBatch):
         routes: Mapping[str, tuple[str, ...]],
         columns: Mapping[str, KnownTable],
         tables: Mapping[str, PipelineTable],
+        rows: Mapping[str, int],
     ) -> None:
         self.pipeline = pipeline
         self.id = batch
         self.tables = tables
+        self.row_counts = {
+            name: sum(rows[source] for source, targets in routes.items() if name in targets) for name in tables
+        }
         self._changes = changes
         self._routes = routes
         self._columns = columns

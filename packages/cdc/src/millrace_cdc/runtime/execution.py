@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import PipelineSink, SchemaChangeType
 from millrace.plugins.manager import PluginRef
+from millrace_catalog.types.spark import to_spark
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.routing.router import Router
@@ -118,7 +119,12 @@ def start_pipeline(
     transforms = RowTransforms(session)
     planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), transforms)
     settings = EvolutionSettings(
-        job.behavior, job.accepted, job.sink.capabilities.schema_changes, parser.strategy, parser.max_columns
+        job.behavior,
+        job.accepted,
+        job.sink.capabilities.schema_changes,
+        parser.strategy,
+        parser.max_columns,
+        lambda before, after: job.sink.can_widen(to_spark(before), to_spark(after)),
     )
     store = StateStore(session, checkpoint_location)
     if store.load_initial() is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -181,10 +182,10 @@ class MicroBatches:
         return [change for change in changes if change.type in self._settings.accepted]
 
     def _write(self, changes: DataFrame, state: SchemaState, reports: Iterable[TaskReport], batch: int) -> None:
-        routes = {
-            table: self._planner.targets(table)
-            for table in sorted({name for report in reports for name, found in report.tables.items() if found.rows})
-        }
+        rows: Counter[str] = Counter()
+        for report in reports:
+            rows.update({name: found.rows for name, found in report.tables.items() if found.rows})
+        routes = {table: self._planner.targets(table) for table in sorted(rows)}
         if not routes:
             return
         names = list(dict.fromkeys(target for targets in routes.values() for target in targets))
@@ -192,7 +193,7 @@ class MicroBatches:
         columns = self._sink_texts.of(state.sinks, names)
         transformed = self._transform(changes, state, routes)
         pipeline = streaming_query_id(changes.sparkSession.sparkContext)
-        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables))
+        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows))
 
     def _transform(self, changes: DataFrame, state: SchemaState, tables: Iterable[str]) -> DataFrame:
         found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}

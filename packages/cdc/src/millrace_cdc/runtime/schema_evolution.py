@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from millrace.contracts import SchemaChangeType
 from millrace.errors import SchemaError
 from millrace_catalog.evolution import AddColumns, AlterColumnTypes, CreateTable, SchemaChange, SchemaTracker
+from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference import Observation, Position
 from millrace_catalog.types import DataType, parse_schema
 from millrace_cdc.definitions.pipeline_options import SchemaChangeBehavior
@@ -27,6 +28,7 @@ class EvolutionSettings:
         supported: The types of changes that the sink can apply.
         strategy: ``continuous``, or ``static`` for tables that keep their first columns.
         max_columns: Maximum number of columns of a table.
+        can_widen: Tells whether the sink can make one type of a column another.
     """
 
     behavior: SchemaChangeBehavior
@@ -34,6 +36,7 @@ class EvolutionSettings:
     supported: frozenset[SchemaChangeType]
     strategy: Literal["continuous", "static"] = "continuous"
     max_columns: int = 2_000
+    can_widen: Callable[[DataType, DataType], bool] = lambda *_: True
 
 
 class SchemaEvolution:
@@ -120,6 +123,8 @@ class SchemaEvolution:
                     f"{_describe(change)}, which the sink cannot apply ({type_}): set 'schema.change.behavior' to "
                     f"lenient or try_evolve to go on without, or exclude it"
                 )
+            if isinstance(change, AlterColumnTypes):
+                self._check_types(change)
 
     def _accepted_columns(
         self, required: Mapping[str, DataType], current: Mapping[str, DataType]
@@ -132,12 +137,27 @@ class SchemaEvolution:
         def may(type_: SchemaChangeType) -> bool:
             return not refused and type_ in settings.accepted and (not tolerant or type_ in settings.supported)
 
+        def altered(before: DataType | None, type_: DataType) -> DataType:
+            is_kept = before is None or not may_alter or (tolerant and not self._can_widen(before, type_))
+            return (before or type_) if is_kept else type_
+
         may_add, may_alter = may("add.column"), may("alter.column.type")
         return {
-            name: type_ if may_alter else current.get(name, type_)
-            for name, type_ in required.items()
-            if may_add or name in current
+            name: altered(current.get(name), type_) for name, type_ in required.items() if may_add or name in current
         }
+
+    def _can_widen(self, before: DataType, required: DataType) -> bool:
+        after = fitting_type(before, required)
+        return after == before or self._settings.can_widen(before, after)
+
+    def _check_types(self, change: AlterColumnTypes) -> None:
+        for each in change.columns:
+            if not self._settings.can_widen(each.before, each.after):
+                raise SchemaError(
+                    f"{_describe(change)}, and the sink cannot make {each.before} {each.after}: set "
+                    f"'schema.change.behavior' to lenient or try_evolve to go on without, fix the types by the "
+                    f"source's options, or create the table with the wider type"
+                )
 
 
 def _copy(

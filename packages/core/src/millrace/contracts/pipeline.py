@@ -11,6 +11,7 @@ from millrace.contracts.plugin import Plugin
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType
 
     from millrace.contracts.pipeline_batch import ChangeBatch, PipelineSchemaChange
 
@@ -99,6 +100,13 @@ class PipelineSink(_PipelineEnd, ABC):
         Raises:
             MillraceError: It lacks something.
         """
+
+    def can_widen(self, before: DataType, after: DataType) -> bool:
+        """Return whether a column of one type can become one of another, wider type; on the driver.
+
+        It is asked where `capabilities` have ``alter.column.type``. By default every type can.
+        """
+        return True
 
     @abstractmethod
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:

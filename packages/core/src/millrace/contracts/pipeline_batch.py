@@ -64,11 +64,13 @@ class ChangeBatch(ABC):
         pipeline: The id of the pipeline: that of its streaming query, which the checkpoint keeps.
         id: The number of the micro-batch: repeated ones have the same, and the same changes.
         tables: The tables that have changes, by id, with the columns that all rows have.
+        row_counts: The number of changes of each of them; fewer, where a filter drops some.
     """
 
     pipeline: str
     id: int
     tables: Mapping[str, PipelineTable]
+    row_counts: Mapping[str, int]
 
     @property
     @abstractmethod
