@@ -50,7 +50,7 @@ def test_an_error_that_was_raised_here_is_its_own_explanation(error: Exception) 
     ("text", "part"),
     [
         ("requirement failed: millrace does not support Update mode.", "millrace.upsert_batches"),
-        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: millrace. Make sure", "setActiveSession"),
+        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: millrace. Make sure", "set_active_session"),
         ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka. Make sure", ".format('millrace')"),
         ("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.", "install Java 17"),
         ("java.lang.UnsupportedClassVersionError: org/apache/spark/Main", "this Java is too old"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from millrace.api.record_functions import ProducerRecord as ProducerRecord
     from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
     from millrace.api.session import local_session as local_session
+    from millrace.api.session import set_active_session as set_active_session
     from millrace.api.sink import DeliveryGuarantee as DeliveryGuarantee
     from millrace.api.sink import KafkaSink as KafkaSink
     from millrace.api.sink_metrics import SinkMetricsCollector as SinkMetricsCollector
@@ -62,6 +63,7 @@ __all__ = [
     "metrics",
     "normalize_upserts",
     "repartition_by_key",
+    "set_active_session",
     "upsert_batches",
 ]
 
@@ -77,7 +79,7 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.offsets": ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"],
         "millrace.api.record_functions": ["KafkaTopicSelector", "ProducerRecord"],
         "millrace.api.record_serializer": ["KafkaRecordSerializationSchema"],
-        "millrace.api.session": ["local_session"],
+        "millrace.api.session": ["local_session", "set_active_session"],
         "millrace.api.sink": ["DeliveryGuarantee", "KafkaSink"],
         "millrace.api.sink_metrics": ["SinkMetricsCollector"],
         "millrace.api.source": ["KafkaSource"],

@@ -60,7 +60,7 @@ _KNOWN = (
     _known(
         r"DATA_SOURCE_NOT_FOUND\][^\n]*\bmillrace\b",
         "Spark does not find the data source millrace: install millrace-kafka for the Python that runs the driver; in "
-        "a thread that you have started, call SparkSession.setActiveSession(spark) first, as Spark looks for Python "
+        "a thread that you have started, call millrace.set_active_session(spark) first, as Spark looks for Python "
         "data sources in the active session of the thread",
     ),
     _known(

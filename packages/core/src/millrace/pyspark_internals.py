@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import SparkContext, TaskContext
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType, StructType
 
 
@@ -58,6 +59,17 @@ def query_run_id(context: TaskContext) -> str:
 def session_setting(context: TaskContext, name: str) -> str | None:
     """A setting of the session that a task belongs to; None unless the session sets it."""
     return context.getLocalProperty(name)
+
+
+def set_active_session(spark: SparkSession) -> None:
+    """Make a session that of this thread, in the JVM; a Connect session is left alone, whose server needs nothing.
+
+    PySpark does so in `SparkSession.createDataFrame` alone, but Spark looks for data sources in Python in the active
+    session of the thread that writes.
+    """
+    session = getattr(spark, "_jsparkSession", None)
+    if session is not None:
+        session.setActiveSession(session)
 
 
 def hide_worker_traceback() -> None:

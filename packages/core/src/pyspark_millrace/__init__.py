@@ -95,8 +95,9 @@ class DefaultSource(DataSource):
     def _sink_config(self) -> SinkConfig:
         from millrace.configuration.build import configure_sink
         from millrace.spark.errors import user_errors
-        from millrace.spark.options import checkpoint_location, connector_options
+        from millrace.spark.options import check_progress_is_tracked, checkpoint_location, connector_options
 
         with user_errors():
             config = configure_sink(connector_options(self.options))
+            check_progress_is_tracked(self.options, is_exactly_once=config.options.is_exactly_once)
         return dataclasses.replace(config, checkpoint_location=checkpoint_location(self.options))

@@ -3,12 +3,28 @@ from __future__ import annotations
 import pytest
 
 from millrace.errors import OptionsError
-from millrace.spark.options import checkpoint_location, connector_options
+from millrace.spark.options import check_progress_is_tracked, checkpoint_location, connector_options
 
 
 def test_options_that_are_sparks_own_are_left_out() -> None:
-    given = {"topic": "a", "checkpointLocation": "/c", "queryName": "q"}
+    given = {
+        "topic": "a",
+        "checkpointLocation": "/c",
+        "queryName": "q",
+        "asyncProgressTrackingEnabled": "true",
+        "asyncProgressTrackingCheckpointIntervalMs": "1000",
+        "_asyncProgressTrackingOverrideSinkSupportCheck": "true",
+    }
     assert connector_options(given) == {"topic": "a"}
+
+
+@pytest.mark.parametrize("name", ["asyncProgressTrackingEnabled", "asyncprogresstrackingenabled"])
+def test_exactly_once_needs_each_micro_batch_in_the_log(name: str) -> None:
+    with pytest.raises(OptionsError, match="'exactly-once' excludes 'asyncProgressTrackingEnabled'"):
+        check_progress_is_tracked({name: "True"}, is_exactly_once=True)
+    check_progress_is_tracked({name: "True"}, is_exactly_once=False)
+    check_progress_is_tracked({name: "false"}, is_exactly_once=True)
+    check_progress_is_tracked({}, is_exactly_once=True)
 
 
 @pytest.mark.parametrize("name", ["checkpointLocation", "checkpointlocation"])

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from millrace import pyspark_internals
 from millrace.api.tracebacks import install_short_tracebacks
 
 REDACTION_REGEX = (
@@ -16,6 +17,9 @@ REDACTION_REGEX = (
 )
 """Options that Spark redacts in plans: Spark's own default, and the secrets of Kafka that this leaves out."""
 
+CHECKPOINT_FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+"""Writes a checkpoint's files without a process of the system for each, as the default does on a local disk."""
+
 
 def local_session(
     name: str = "millrace", *, cores: int | None = None, config: Mapping[str, str] | None = None
@@ -23,10 +27,11 @@ def local_session(
     """Create or get a Spark session on this machine, with settings that suit millrace; nothing in it depends on them.
 
     Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
-    sockets between Spark and its Python workers (which makes small micro-batches quicker), the same tasks for a
-    repeated micro-batch (which exactly-once needs), loopback addresses only (unless ``spark.master`` is a cluster's),
-    quiet logs, and the options that Spark redacts in plans and logs. Failures that nothing catches are shown in a few
-    lines (`install_short_tracebacks`).
+    sockets between Spark and its Python workers and a quick writer of checkpoints (which make small micro-batches
+    quicker), the same tasks for a repeated micro-batch (which exactly-once needs), loopback addresses only (unless
+    ``spark.master`` is a cluster's), quiet logs, and the options that Spark redacts in plans and logs. Failures that
+    nothing catches are shown in a few lines (`install_short_tracebacks`). The session is the active one of this thread
+    (`set_active_session`).
 
     Args:
         name: The application's name.
@@ -41,7 +46,26 @@ def local_session(
     builder = SparkSession.builder.appName(name).master(f"local[{used}]")
     for key, value in session_settings(used, config or {}).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    spark = builder.getOrCreate()
+    set_active_session(spark)
+    return spark
+
+
+def set_active_session(spark: SparkSession) -> None:
+    """Let this thread write with ``format("millrace")``.
+
+    Only the thread that has created a classic session can write with a data source in Python. Other threads fail with
+    DATA_SOURCE_NOT_FOUND unless they have called this once:
+
+        with ThreadPoolExecutor(8, initializer=millrace.set_active_session, initargs=(spark,)) as pool:
+            ...
+
+    `local_session` and `KafkaSink` do it by themselves, and so do SQL and pipelines.
+
+    Args:
+        spark: The session. Through Connect, nothing has to be done.
+    """
+    pyspark_internals.set_active_session(spark)
 
 
 def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
@@ -62,6 +86,7 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
         # Exactly-once needs it: a repeated micro-batch has the same tasks, whatever the number of cores
         "spark.sql.adaptive.streaming.stateless.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
+        "spark.sql.streaming.checkpointFileManagerClass": CHECKPOINT_FILE_MANAGER,
         "spark.sql.shuffle.partitions": str(cores),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

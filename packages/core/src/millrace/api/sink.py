@@ -16,6 +16,7 @@ from millrace.errors import OptionsError
 from millrace.options.metadata import parse_metadata_columns
 from millrace.options.secrets import Properties
 from millrace.options.values import parse_columns
+from millrace.pyspark_internals import set_active_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,6 +70,7 @@ class KafkaSink:
             OptionsError: A running query of this program has the same transactional id prefix.
         """
         _check_prefix_is_free(self.options)
+        set_active_session(rows.sparkSession)
         self._prepare(rows).write.format("millrace").options(**self.options).mode("append").save()
 
     def start(
@@ -92,6 +94,7 @@ class KafkaSink:
             OptionsError: A running query of this program has the same transactional id prefix.
         """
         _check_prefix_is_free(self.options)
+        set_active_session(rows.sparkSession)
         writer = self._prepare(rows).writeStream.format("millrace").options(**self.options)
         writer = writer.option("checkpointLocation", os.fspath(checkpoint_location))
         if trigger is not None:

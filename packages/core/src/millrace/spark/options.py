@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from millrace.errors import OptionsError
 
 _CHECKPOINT_LOCATION = "checkpointlocation"
-_SPARK_OPTIONS = {_CHECKPOINT_LOCATION, "queryname"}
+_ASYNC_PROGRESS = "asyncprogresstrackingenabled"
+_SPARK_OPTIONS = {
+    _CHECKPOINT_LOCATION,
+    "queryname",
+    _ASYNC_PROGRESS,
+    "asyncprogresstrackingcheckpointintervalms",
+    "_asyncprogresstrackingoverridesinksupportcheck",
+}
 """Options of a DataStreamWriter that Spark uses itself, and passes to the data source nevertheless."""
 
 _NO_TABLES = (
@@ -30,6 +37,24 @@ def connector_options(options: Mapping[str, str]) -> dict[str, str]:
         )
         raise OptionsError("millrace", (problem,))
     return {name: value for name, value in options.items() if name.lower() not in _SPARK_OPTIONS}
+
+
+def check_progress_is_tracked(options: Mapping[str, str], *, is_exactly_once: bool) -> None:
+    """Check that Spark logs each micro-batch before it is written, where rows are written exactly once.
+
+    Raises:
+        OptionsError: It does not: asynchronous progress tracking is on.
+    """
+    is_asynchronous = any(
+        name.lower() == _ASYNC_PROGRESS and value.lower() == "true" for name, value in options.items()
+    )
+    if is_exactly_once and is_asynchronous:
+        problem = (
+            "'sink.delivery-guarantee' = 'exactly-once' excludes 'asyncProgressTrackingEnabled' = 'true', by which "
+            "Spark logs micro-batches late or not at all and divides their rows anew after a failure, so that they "
+            "cannot be recognized: give 'at-least-once', or leave the tracking out"
+        )
+        raise OptionsError("sink", (problem,))
 
 
 def checkpoint_location(options: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from millrace import set_active_session
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, SinkContext, TableSink
 from millrace.errors import OptionsError
 from millrace.options.secrets import Properties
@@ -50,6 +51,7 @@ class KafkaSink(TableSink):
             raise OptionsError(
                 f"table {self._table.name!r}", ("a topic cannot be overwritten: write INSERT INTO, not OVERWRITE",)
             )
+        set_active_session(rows.sparkSession)
         self._prepared(rows).write.format("millrace").options(**self._options).mode("append").save()
 
     def start(self, rows: DataFrame, sink: SinkContext) -> StreamingQuery:
@@ -59,6 +61,7 @@ class KafkaSink(TableSink):
         """
         if sink.output_mode != "append":
             return super().start(rows, sink)
+        set_active_session(rows.sparkSession)
         writer = self._prepared(rows).writeStream.format("millrace").options(**self._options)
         return sink.configure(writer).start()
 
