@@ -114,3 +114,28 @@ def test_malformed_messages_go_to_the_collector(caplog):
         "malformed message in topic 't', partition 3, offset 0",
         "malformed message in topic 't', partition 3, offset 1",
     ]
+
+
+def test_rows_that_fit_their_table_pass_without_inference_and_without_conversion():
+    known = {"t": KnownTable("id BIGINT, n DOUBLE, s STRING", ())}
+    settings = ParserSettings("json", JsonInferenceOptions())
+    found, report = parse(settings, b'{"n": 1, "id": 2}', b' {"id":3,"s":"x"}', tables=known)
+    assert found == [("t", "c", None, {"id": 2, "n": 1.0, "s": None}), ("t", "c", None, {"id": 3, "n": None, "s": "x"})]
+    assert (report.tables["t"].fits, report.tables["t"].required, report.tables["t"].rows) == (True, [], 2)
+    # A number fits a STRING, but has yet to become one
+    _, report = parse(settings, b'{"id":1,"s":5}', tables=known)
+    assert (report.tables["t"].fits, report.tables["t"].required) == (False, [])
+
+    rows = next(ChangeParser(settings, known).parse(iter([batch_of(b'{"id":3}')]))).drop_columns(["report"])
+    (same,) = ChangeConverter({"t": ("t",)}, {}, frozenset({"t"})).convert([rows])
+    assert same == rows
+    (routed,) = ChangeConverter({"t": ("a", "b")}, {}, frozenset({"t"})).convert([rows])
+    assert (routed["table"].to_pylist(), routed["after"].to_pylist()) == (["a", "b"], rows["after"].to_pylist() * 2)
+
+
+def test_rows_of_a_table_that_a_task_has_met_need_no_inference_either():
+    settings = ParserSettings("debezium-json", DebeziumInferenceOptions())
+    messages = [json.dumps({"after": {"id": n, **extra}, "op": "c"}).encode() for n, extra in enumerate([{}, {"a": 1}])]
+    found, report = parse(settings, messages[0], messages[1], messages[0])
+    assert [after for *_, after in found] == [{"id": 0}, {"id": 1, "a": 1}, {"id": 0, "a": None}]
+    assert len(report.tables["t"].required) == 2

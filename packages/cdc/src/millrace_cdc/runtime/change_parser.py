@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,30 +26,13 @@ from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
 from millrace_cdc.runtime import typed_rows
+from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
+from millrace_cdc.runtime.known_changes import known_change_reader
 
 MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
 
-CHANGE_COLUMNS = (
-    "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
-    "timestamp TIMESTAMP, report BINARY"
-)
-"""The columns of a parser's result; in a report, all but the last are NULL."""
-
-_CHANGE_SCHEMA = pa.schema(
-    [
-        ("table", pa.string()),
-        ("operation", pa.string()),
-        ("before", pa.binary()),
-        ("after", pa.binary()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("timestamp", pa.timestamp("us", "UTC")),
-        ("report", pa.binary()),
-    ]
-)
 _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "debezium-json": DebeziumReader,
     "canal-json": CanalReader,
@@ -128,12 +112,14 @@ class TableReport:
         required: The messages that its columns must change for, in their order.
         newest: The newest timestamp of its messages.
         partitions: Topics and partitions that it was found in.
+        fits: Whether all rows have the columns that the table had before, in order.
     """
 
     rows: int = 0
     required: list[RequiredColumns] = field(default_factory=list)
     newest: datetime | None = None
     partitions: set[tuple[str, int]] = field(default_factory=set)
+    fits: bool = True
 
 
 @dataclass
@@ -197,6 +183,7 @@ class ChangeParser:
         self._readers: dict[str, ChangeReader] = {}
         self._trackers: dict[str, SchemaTracker] = {}
         self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
+        self._known = known_change_reader(settings.options, self._columns_of) if settings.extra.are_none else None
         self._letters: list[DeadLetter] = []
         self.report = TaskReport()
 
@@ -212,42 +199,31 @@ class ChangeParser:
             collector.finish()
         if self.report.tables or self.report.malformed:
             report = pa.array([pickle.dumps(self.report)], pa.binary())
-            nulls = [pa.nulls(1, each.type) for each in _CHANGE_SCHEMA][:-1]
-            yield pa.record_batch([*nulls, report], _CHANGE_SCHEMA)
+            nulls = [pa.nulls(1, each.type) for each in CHANGE_SCHEMA][:-1]
+            yield pa.record_batch([*nulls, report], CHANGE_SCHEMA)
 
     def _parse_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        rows: list[int] = []
-        tables: list[str] = []
-        operations: list[str] = []
-        befores: list[bytes | None] = []
-        afters: list[bytes | None] = []
-        topics, partitions, offsets = (batch.column(name).to_pylist() for name in ("topic", "partition", "offset"))
+        found = Changes()
+        topics, partitions = (repeated_values(batch.column(name)) for name in ("topic", "partition"))
+        offsets = batch.column("offset").to_numpy(zero_copy_only=False).tolist()
         values, keys = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("value", "key"))
         messages = None if self._extra is None else batch.to_pylist()
-        last: dict[str, int] = {}
+        known = self._known if is_text(batch.column("value")) else None
         for index, value in enumerate(values):
+            if known is not None and value is not None:
+                fitting = known.read(topics[index], value)
+                if fitting is not None:
+                    found.add(index, *fitting)
+                    continue
             place = Place(topics[index], partitions[index], offsets[index])
             change = self.change(place, value, keys[index], None if messages is None else messages[index])
-            if change is None:
-                continue
-            last[change.table] = index
-            for before, after in change.rows:
-                rows.append(index)
-                tables.append(change.table)
-                operations.append(change.operation)
-                befores.append(None if before is None else _encode(before))
-                afters.append(None if after is None else _encode(after))
-        self._see_times(batch, last)
-        taken = batch.take(pa.array(rows, pa.int64()))
-        columns = [
-            pa.array(tables, pa.string()),
-            pa.array(operations, pa.string()),
-            pa.array(befores, pa.binary()),
-            pa.array(afters, pa.binary()),
-            *(taken.column(name).cast(_CHANGE_SCHEMA.field(name).type) for name in _CHANGE_SCHEMA.names[4:8]),
-            pa.nulls(len(rows), pa.binary()),
-        ]
-        return pa.record_batch(columns, _CHANGE_SCHEMA)
+            if change is not None:
+                for old, new in change.rows:
+                    before, after = (None if image is None else _encode(image) for image in (old, new))
+                    found.add(index, change.table, change.operation, before, after)
+        taken = batch if found.rows == list(range(len(values))) else batch.take(pa.array(found.rows, pa.int64()))
+        self._count(taken, found.tables)
+        return found.to_batch(taken)
 
     def change(
         self, place: Place, value: bytes | None, key: bytes | None = None, message: Message | None = None
@@ -291,11 +267,10 @@ class ChangeParser:
         return DeadLetter(*place, None, key, value, (), "value", self._settings.format, reason)
 
     def _note(self, place: Place, change: TableChange, columns: dict[str, DataType]) -> None:
-        report = self.report.tables.get(change.table)
-        if report is None:
-            report = self.report.tables[change.table] = TableReport()
+        report = self._report(change.table)
+        report.fits = False
+        if change.table not in self._trackers:
             self._trackers[change.table] = self._tracker(change.table)
-        report.rows += len(change.rows)
         observation = Observation(change.table, columns, change.primary_key)
         try:
             changes = self._trackers[change.table].observe(observation, Position(place.partition, place.offset))
@@ -303,6 +278,19 @@ class ChangeParser:
             raise SchemaError(f"topic {place.topic!r}: {error}") from None
         if changes:
             report.required.append(RequiredColumns(place, _to_sql(columns), change.primary_key))
+            if self._known is not None:
+                self._known.forget()
+
+    def _report(self, table: str) -> TableReport:
+        report = self.report.tables.get(table)
+        if report is None:
+            report = self.report.tables[table] = TableReport()
+        return report
+
+    def _columns_of(self, table: str) -> str | None:
+        """Return the columns of a table as this task knows them, as SQL."""
+        tracker, known = self._trackers.get(table), self._tables.get(table)
+        return str(tracker.schema) if tracker is not None else None if known is None else known.columns
 
     def _tracker(self, table: str) -> SchemaTracker:
         tracker = SchemaTracker(table, self._settings.strategy, self._settings.max_columns)
@@ -311,11 +299,15 @@ class ChangeParser:
             tracker.create(columns_of(known), known.primary_key)
         return tracker
 
-    def _see_times(self, batch: pa.RecordBatch, last: Mapping[str, int]) -> None:
-        times, topics, partitions = (batch.column(name) for name in ("timestamp", "topic", "partition"))
-        for table, index in last.items():
-            time, report = times[index].as_py(), self.report.tables[table]
+    def _count(self, messages: pa.RecordBatch, tables: list[str]) -> None:
+        """Count changes by the tables that they belong to; each has its message."""
+        times, topics, partitions = (messages.column(name) for name in ("timestamp", "topic", "partition"))
+        last = dict(zip(tables, range(len(tables)), strict=True))
+        for table, number in Counter(tables).items():
+            report, index = self._report(table), last[table]
+            report.rows += number
             report.partitions.add((topics[index].as_py(), partitions[index].as_py()))
+            time = times[index].as_py()
             if time is not None and (report.newest is None or time > report.newest):
                 report.newest = time
 

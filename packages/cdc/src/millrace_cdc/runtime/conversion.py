@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -13,13 +13,14 @@ from millrace_cdc.runtime.change_parser import KnownTable, columns_of
 from millrace_cdc.runtime.row_values import row_converter
 
 _PLACE = ("topic", "partition", "offset", "timestamp")
+_COLUMNS = ["table", "operation", "before", "after", *_PLACE]
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
 
 class _Target(NamedTuple):
     table: str
-    convert: Callable[[Mapping[str, Any]], dict[str, Any]]
+    convert: Callable[[bytes], bytes]
 
 
 class ChangeConverter:
@@ -28,11 +29,18 @@ class ChangeConverter:
     Args:
         routes: By id of a source's table, those of the sink's tables that its rows go to.
         tables: The sink's tables.
+        fitting: The ids of those of the source's tables whose rows have the columns of all of their targets already.
     """
 
-    def __init__(self, routes: Mapping[str, tuple[str, ...]], tables: Mapping[str, KnownTable]) -> None:
+    def __init__(
+        self,
+        routes: Mapping[str, tuple[str, ...]],
+        tables: Mapping[str, KnownTable],
+        fitting: frozenset[str] = frozenset(),
+    ) -> None:
         self._routes = routes
         self._tables = tables
+        self._fitting = fitting
         self._targets: dict[str, tuple[_Target, ...]] = {}
 
     def convert(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -40,6 +48,8 @@ class ChangeConverter:
         return map(self._convert_batch, batches)
 
     def _convert_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if all(self._stays(table) for table in batch.column("table").unique().to_pylist()):
+            return batch.select(_COLUMNS)
         rows: list[int] = []
         targets: list[str] = []
         old_rows: list[bytes | None] = []
@@ -49,8 +59,8 @@ class ChangeConverter:
         for index, (table, before, after) in enumerate(zip(tables, befores, afters, strict=True)):
             for target, convert in self._targets.get(table) or self._open(table):
                 try:
-                    old = None if before is None else _encode(convert(_decode(before)))
-                    new = None if after is None else _encode(convert(_decode(after)))
+                    old = None if before is None else convert(before)
+                    new = None if after is None else convert(after)
                 except MalformedMessageError as error:
                     raise MessageError(_misfit(batch, index, table, target, error)) from error
                 rows.append(index)
@@ -68,12 +78,19 @@ class ChangeConverter:
             }
         )
 
+    def _stays(self, table: str) -> bool:
+        return table in self._fitting and self._routes.get(table) == (table,)
+
     def _open(self, table: str) -> tuple[_Target, ...]:
-        targets = tuple(
-            _Target(target, row_converter(columns_of(self._tables[target]))) for target in self._routes.get(table, ())
-        )
+        targets = tuple(_Target(target, self._converter(table, target)) for target in self._routes.get(table, ()))
         self._targets[table] = targets
         return targets
+
+    def _converter(self, table: str, target: str) -> Callable[[bytes], bytes]:
+        if table in self._fitting:
+            return lambda row: row
+        convert = row_converter(columns_of(self._tables[target]))
+        return lambda row: _encode(convert(_decode(row)))
 
 
 def _misfit(batch: pa.RecordBatch, index: int, table: str, target: str, error: MalformedMessageError) -> str:

@@ -31,6 +31,7 @@ class ConvertedChanges(ChangeBatch):
         columns: The sink's tables for executors.
         tables: The sink's tables.
         rows: By id of a source's table, the number of its changes.
+        fitting: See `ChangeConverter`.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class ConvertedChanges(ChangeBatch):
         columns: Mapping[str, KnownTable],
         tables: Mapping[str, PipelineTable],
         rows: Mapping[str, int],
+        fitting: frozenset[str] = frozenset(),
     ) -> None:
         self.pipeline = pipeline
         self.id = batch
@@ -52,6 +54,7 @@ class ConvertedChanges(ChangeBatch):
         self._changes = changes
         self._routes = routes
         self._columns = columns
+        self._fitting = fitting
 
     @property
     def spark(self) -> SparkSession:
@@ -76,6 +79,8 @@ class ConvertedChanges(ChangeBatch):
         columns: str,
         routes: Mapping[str, tuple[str, ...]],
     ) -> DataFrame:
-        known = self._columns
+        known, fitting = self._columns, self._fitting
         rows = self._changes.where(fn.col("table").isin(list(routes))) if len(routes) == 1 else self._changes
-        return rows.mapInArrow(lambda batches: function(ChangeConverter(routes, known).convert(batches)), columns)
+        return rows.mapInArrow(
+            lambda batches: function(ChangeConverter(routes, known, fitting).convert(batches)), columns
+        )

@@ -15,19 +15,15 @@ from millrace.pyspark_internals import streaming_query_id
 from millrace_catalog.evolution import CreateTable, SchemaTracker, apply_change
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import to_spark_schema
-from millrace_cdc.runtime.change_parser import (
-    CHANGE_COLUMNS,
-    ParserSettings,
-    TaskReport,
-    parse_stage,
-    read_report,
-)
+from millrace_cdc.runtime.change_columns import CHANGE_COLUMNS
+from millrace_cdc.runtime.change_parser import KnownTable, ParserSettings, TaskReport, parse_stage, read_report
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution, change_type
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.transforms import RowTransforms
+from millrace_cdc.transforms.transform import BoundTransform
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -127,7 +123,8 @@ class MicroBatches:
             if changes:
                 self._sink.apply(messages.sparkSession, changes)
             # 5. The rows of all tables
-            self._write(parsed.where("report IS NULL").drop("report"), state, reports, batch)
+            fitting = _fitting(tables, reports)
+            self._write(parsed.where("report IS NULL").drop("report"), state, reports, fitting, batch)
         finally:
             parsed.unpersist()
         self._state = state
@@ -181,7 +178,14 @@ class MicroBatches:
             changes.append(PipelineSchemaChange(change_type(change), table, columns, change.version))
         return [change for change in changes if change.type in self._settings.accepted]
 
-    def _write(self, changes: DataFrame, state: SchemaState, reports: Iterable[TaskReport], batch: int) -> None:
+    def _write(
+        self,
+        changes: DataFrame,
+        state: SchemaState,
+        reports: Iterable[TaskReport],
+        fitting: Mapping[str, KnownTable],
+        batch: int,
+    ) -> None:
         rows: Counter[str] = Counter()
         for report in reports:
             rows.update({name: found.rows for name, found in report.tables.items() if found.rows})
@@ -191,14 +195,21 @@ class MicroBatches:
         names = list(dict.fromkeys(target for targets in routes.values() for target in targets))
         tables = {name: self._table(name, state.sinks[name].schema, state.sinks[name]) for name in names}
         columns = self._sink_texts.of(state.sinks, names)
-        transformed = self._transform(changes, state, routes)
+        transforms = self._transforms_of(state, routes)
+        transformed = self._transforms.apply(changes, self._texts.of(state.sources, transforms), transforms)
         pipeline = streaming_query_id(changes.sparkSession.sparkContext)
-        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows))
+        stay = frozenset(
+            name
+            for name, targets in routes.items()
+            if name in fitting
+            and name not in transforms
+            and all(fitting[name].columns == columns[target].columns for target in targets)
+        )
+        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows, stay))
 
-    def _transform(self, changes: DataFrame, state: SchemaState, tables: Iterable[str]) -> DataFrame:
+    def _transforms_of(self, state: SchemaState, tables: Iterable[str]) -> dict[str, tuple[BoundTransform, ...]]:
         found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}
-        transforms = {name: bound for name, bound in found.items() if bound}
-        return self._transforms.apply(changes, self._texts.of(state.sources, transforms), transforms)
+        return {name: bound for name, bound in found.items() if bound}
 
     def _table(self, name: str, schema: Schema, tracker: SchemaTracker) -> PipelineTable:
         layout = self._planner.layout(name)
@@ -233,6 +244,12 @@ class MicroBatches:
                 if found.newest is not None and (table.newest is None or found.newest > table.newest):
                     table.newest = found.newest
         progress.batches += bool(seen)
+
+
+def _fitting(tables: Mapping[str, KnownTable], reports: Iterable[TaskReport]) -> dict[str, KnownTable]:
+    """Return the tables all of whose rows have the columns that they had before the micro-batch."""
+    others = {name for report in reports for name, found in report.tables.items() if not found.fits}
+    return {name: table for name, table in tables.items() if name not in others}
 
 
 def _differ(before: SchemaState, after: SchemaState) -> bool:
