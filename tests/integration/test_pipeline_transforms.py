@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from millrace.errors import SchemaError
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.errors import PipelineError
 from millrace_cdc.runtime.change_parser import KnownTable
 from millrace_cdc.runtime.json_rows import row_json, row_struct
 from millrace_cdc.runtime.transforms import RowTransforms
@@ -95,7 +95,7 @@ def test_a_row_takes_the_first_transform_whose_filter_it_meets(spark):
     ],
 )
 def test_an_expression_is_checked_against_the_tables_columns(spark, given, message):
-    with pytest.raises(SchemaError, match=message):
+    with pytest.raises(PipelineError, match=message):
         transform(spark, TransformRule(source_table="shop.t", **given))
 
 

@@ -51,3 +51,38 @@ def test_changes_of_the_file_are_printed_and_kept_in_memory(spark, tmp_path, cap
     again = Pipeline.from_yaml(PIPELINE).run(spark, checkpoint_location=str(tmp_path), once=True)
     again.await_termination()
     assert capsys.readouterr().out == ""
+
+
+def test_a_plan_checks_expressions_at_their_places_and_says_where_a_run_goes_on(spark, tmp_path):
+    wrong = Pipeline.from_yaml(PIPELINE.replace("price * 2 AS twice", "price * 2 AS a, DATE_ADD(price, price) AS b"))
+    (problem,) = wrong.plan(spark, checkpoint_location=str(tmp_path / "none")).problems
+    line = next(number for number, text in enumerate(PIPELINE.splitlines(), start=1) if "twice" in text)
+    assert (problem.position.line, problem.position.column) == (
+        line,
+        PIPELINE.splitlines()[line - 1].index("twice") + 1 + 3,
+    )
+    assert "DATATYPE_MISMATCH" in problem.sentence
+
+    checkpoint = str(tmp_path / "checkpoint")
+    pipeline = Pipeline.from_yaml(PIPELINE)
+    before = pipeline.plan(spark, checkpoint_location=checkpoint)
+    assert (before.start, before.problems) == (None, ())
+    assert [target.schema_changes for target in before.targets] == [
+        ("CREATE TABLE ods.users (id BIGINT, name STRING, more ARRAY<BIGINT>, PRIMARY KEY (id) NOT ENFORCED);",),
+        ("CREATE TABLE shop.orders (id BIGINT, price DOUBLE, twice DOUBLE, PRIMARY KEY (id) NOT ENFORCED);",),
+    ]
+    assert not (tmp_path / "checkpoint").exists()
+
+    pipeline.run(spark, checkpoint_location=checkpoint, once=True).await_termination()
+    added = PIPELINE.replace("sink:", '    +I shop.users {"id": 3, "age": 1}\nsink:')
+    after = Pipeline.from_yaml(added).plan(spark, checkpoint_location=checkpoint)
+    assert (after.start.batch, after.start.repeats, after.start.offsets) == (0, False, {"offset": 5})
+    evidence = {column.name: column.evidence for column in after.tables[1].columns}
+    assert {name: each.origin for name, each in evidence.items()} == {
+        "id": "file",
+        "name": "file",
+        "more": "checkpoint",
+        "age": "message",
+    }
+    assert after.targets[0].schema_changes == ("ALTER TABLE ods.users ADD (age BIGINT);",)
+    assert after.targets[1].schema_changes == ()

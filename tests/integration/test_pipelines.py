@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
 from millrace.contracts import SCHEMA_CHANGES, PipelineSink, SinkCapabilities
@@ -315,3 +316,40 @@ def test_the_command_runs_a_file_once_and_says_what_it_has_done(connection, brok
     ), ended.stderr
     assert len(values(broker, target)) == 3
     assert (tmp_path / "pipeline.yaml.checkpoint" / "millrace-pipeline").is_dir()
+
+
+def no_session():
+    raise AssertionError("a plan without expressions needs no Spark")
+
+
+def topics_and_groups(broker):
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    groups = admin.list_consumer_groups().result().valid
+    return set(admin.list_topics(timeout=30).topics), {group.group_id for group in groups}
+
+
+def test_a_plan_finds_tables_topics_and_problems_and_changes_nothing(connection, broker, make_topic, tmp_path):
+    origin, target = make_topic(partitions=2), make_topic()
+    wide = change("c", "orders", after={"id": 2, "price": 0.5}) | {"partition": 1}
+    messages = [change("c", "orders", after={"id": 1, "price": 1}) | {"partition": 0}, wide]
+    produce(broker.bootstrap_servers, origin, [*messages, {"value": b"{", "partition": 0}])
+    servers = f"properties.bootstrap.servers: {connection['properties.bootstrap.servers']}"
+    text = f"""
+source: {{type: kafka, {servers}, topic: {origin}, scan.max.pre.fetch.records: 0}}
+sink: {{type: kafka, {servers}, partition.strategy: hash-by-key}}
+route: [{{source-table: shop.orders, sink-table: {target}}}, {{source-table: shop.orders, sink-table: not.there}}]
+"""
+    before = topics_and_groups(broker)
+    plan = Pipeline.from_yaml(text).plan(no_session, checkpoint_location=str(tmp_path / "none"))
+
+    (table,) = plan.tables
+    assert {column.name: column.evidence.partition for column in table.columns} == {"id": 0, "price": 1}
+    assert {each.id: (each.destination.kind, each.destination.exists) for each in plan.targets} == {
+        target: ("topic", True),
+        "not.there": ("topic", False),
+    }
+    assert [note for note in plan.notes if "several partitions" in note]
+    sentences = [each.sentence for each in plan.problems]
+    assert any("malformed message in topic" in each for each in sentences)
+    assert any("hash-by-key' needs a primary key" in each for each in sentences)
+    assert topics_and_groups(broker) == before

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from millrace_cdc.definitions.render import render_pipeline
     from millrace_cdc.errors import PipelineError
     from millrace_cdc.pipeline import Pipeline
+    from millrace_cdc.plans.model import PipelinePlan
     from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
     from millrace_cdc.runtime.execution import RunningPipeline
 
@@ -23,6 +24,7 @@ __all__ = [
     "Pipeline",
     "PipelineDefinition",
     "PipelineError",
+    "PipelinePlan",
     "RunningPipeline",
     "read_pipeline",
     "read_pipeline_file",
@@ -36,6 +38,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace_cdc.definitions.render": ["render_pipeline"],
         "millrace_cdc.errors": ["PipelineError"],
         "millrace_cdc.pipeline": ["Pipeline"],
+        "millrace_cdc.plans.model": ["PipelinePlan"],
         "millrace_cdc.runtime.execution": ["RunningPipeline"],
         "millrace_cdc.reader.reader": ["read_pipeline", "read_pipeline_file"],
     },

@@ -72,6 +72,42 @@ def run(
     run_definition(definition, checkpoint or f"{file.resolve()}.checkpoint", dict(conf), once=once)
 
 
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
+@click.option(
+    "--secrets",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file with a line NAME=VALUE for each ${secret_values.NAME}, which only its owner may read.",
+)
+@click.option(
+    "--checkpoint",
+    metavar="LOCATION",
+    help="Folder or URI of the pipeline's checkpoint; by default the folder FILE.checkpoint.",
+)
+@click.option("--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def plan(
+    file: Path,
+    settings: Sequence[tuple[str, str]],
+    secrets: Path | None,
+    checkpoint: str | None,
+    conf: Sequence[tuple[str, str]],
+    as_json: bool,
+) -> None:
+    """Show what a run of a pipeline would do.
+
+    It looks at the newest messages, and shows the tables that it found, the message that each column's type was taken
+    from, where rows go, the schema changes that the sink applies, and what would end a run. It changes nothing. Spark
+    starts only where expressions or a checkpoint need it. The exit code is 0 for a plan without problems, 1 with
+    problems, or when the definition is wrong or Kafka cannot be reached, and 2 for a wrong command line.
+    """
+    from millrace_cdc.plan_command import plan_definition
+
+    definition = read_definition(file, settings, secrets)
+    plan_definition(definition, checkpoint or f"{file.resolve()}.checkpoint", dict(conf), as_json=as_json)
+
+
 @click.command("pipeline-schema")
 def pipeline_schema() -> None:
     """Print the JSON Schema of pipelines' files, for editors.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -13,6 +14,8 @@ from millrace.plugins.manager import PluginRef
 from millrace_cdc.connectors.loading import make_sink, make_source
 from millrace_cdc.definitions.model import PipelineDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
+from millrace_cdc.plans.model import PipelinePlan
+from millrace_cdc.plans.planner import plan_pipeline
 from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
 from millrace_cdc.runtime.execution import PipelineJob, RunningPipeline, start_pipeline
 from millrace_cdc.runtime.source import MessageSource
@@ -91,6 +94,24 @@ class Pipeline:
         once = once or options.runtime_mode == "BATCH"
         return start_pipeline(self._job(), spark, checkpoint_location, once=once, interval=interval)
 
+    def plan(
+        self, spark: SparkSession | Callable[[], SparkSession] | None = None, *, checkpoint_location: str | None = None
+    ) -> PipelinePlan:
+        """Plan a run: look at messages, and find tables, columns, targets and problems. Nothing is changed.
+
+        Args:
+            spark: A classic session, or a function that returns one. It is needed for expressions of transforms, and
+                where there is a checkpoint; by default `millrace.local_session` is called then.
+            checkpoint_location: Location of the checkpoint that a run would have; by default it starts anew.
+
+        Raises:
+            OptionsError: Options are wrong, or not supported.
+            ClientError: Kafka refused, or could not be reached.
+        """
+        definition = self.definition
+        session = spark if callable(spark) else partial(_session, spark)
+        return plan_pipeline(self._job(), definition.source.type, definition.sink.type, session, checkpoint_location)
+
     def _job(self) -> PipelineJob:
         definition, options = self.definition, self.definition.options
         source = make_source(definition.source)
@@ -110,6 +131,12 @@ class Pipeline:
             _collector(options),
             _settings(options),
         )
+
+
+def _session(spark: SparkSession | None) -> SparkSession:
+    from millrace import local_session
+
+    return local_session("millrace plan") if spark is None else spark
 
 
 def _settings(options: PipelineOptions) -> dict[str, str]:

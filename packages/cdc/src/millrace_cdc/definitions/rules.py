@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 from millrace.options import option
 from millrace.options.values import parse_names
+from millrace_cdc.errors import Position
 
 
 def parse_replace_symbol(text: str) -> str:
@@ -110,3 +112,8 @@ class TransformRule:
         "apart.",
     )
     description: str | None = option("description", default=None, doc="Words for people.")
+    places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)
+
+    def position(self, key: str, offset: int = 0) -> Position | None:
+        """Return the place of a character of a key's value; None for a rule that comes from no file."""
+        return None if self.places is None else self.places(key, offset)

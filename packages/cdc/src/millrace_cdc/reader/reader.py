@@ -177,7 +177,7 @@ class _Reader:
             for problem in rule_problems(rule):
                 sentence = f"option {problem.field!r}: {problem.sentence}"
                 section.report(problem.field, sentence, offset=problem.offset)
-            yield rule
+            yield replace(rule, places=section.place)
 
     def _rules(self, title: str, node: Node | None) -> Iterator[Section]:
         items = () if node is None or _is_empty(node) else as_list(title, node, self._problems)

@@ -61,6 +61,19 @@ class PipelineJob:
     collector: PluginRef | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def evolution_settings(self) -> EvolutionSettings:
+        """The settings of schema evolution."""
+        parser, sink = self.source.parser_settings, self.sink
+        return EvolutionSettings(
+            self.behavior,
+            self.accepted,
+            sink.capabilities.schema_changes,
+            parser.strategy,
+            parser.max_columns,
+            lambda before, after: sink.can_widen(to_spark(before), to_spark(after)),
+        )
+
 
 class RunningPipeline:
     """A pipeline that runs.
@@ -118,14 +131,7 @@ def start_pipeline(
     parser = replace(job.source.parser_settings, collector=job.collector)
     transforms = RowTransforms(session)
     planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), transforms)
-    settings = EvolutionSettings(
-        job.behavior,
-        job.accepted,
-        job.sink.capabilities.schema_changes,
-        parser.strategy,
-        parser.max_columns,
-        lambda before, after: job.sink.can_widen(to_spark(before), to_spark(after)),
-    )
+    settings = job.evolution_settings
     store = StateStore(session, checkpoint_location)
     if store.load_initial() is None:
         store.save_initial(initial_state(job.source, SchemaEvolution(settings, planner)).to_text())

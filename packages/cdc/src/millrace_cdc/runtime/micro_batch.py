@@ -9,18 +9,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from millrace.contracts import PipelineSchemaChange, PipelineSink, PipelineTable
+from millrace.contracts import PipelineSink
 from millrace.errors import MessageError
 from millrace.pyspark_internals import streaming_query_id
-from millrace_catalog.evolution import CreateTable, SchemaTracker, apply_change
-from millrace_catalog.types import Schema
-from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.runtime.change_columns import CHANGE_COLUMNS
 from millrace_cdc.runtime.change_parser import KnownTable, ParserSettings, TaskReport, parse_stage, read_report
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution, change_type
+from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import BoundTransform
@@ -119,7 +117,7 @@ class MicroBatches:
             state = self._state_after(before, reports, batch)
             self._check_malformed(state)
             # 4. The sink's tables change before the rows that need it
-            changes = self._schema_changes(state)
+            changes = pending_changes(state, self._planner, self._settings.accepted)
             if changes:
                 self._sink.apply(messages.sparkSession, changes)
             # 5. The rows of all tables
@@ -162,22 +160,6 @@ class MicroBatches:
                 f"({self._tolerated})"
             )
 
-    def _schema_changes(self, state: SchemaState) -> list[PipelineSchemaChange]:
-        schemas: dict[str, Schema] = {}
-        changes = []
-        for change in state.changes():
-            tracker = state.sinks[change.table]
-            before = schemas.get(change.table)
-            if before is None:
-                before = Schema()
-                for earlier in tracker.changes()[: change.version - 1]:
-                    before = apply_change(before, earlier)
-            schemas[change.table] = apply_change(before, change)
-            columns = () if isinstance(change, CreateTable) else tuple(each.name for each in change.columns)
-            table = self._table(change.table, schemas[change.table], tracker)
-            changes.append(PipelineSchemaChange(change_type(change), table, columns, change.version))
-        return [change for change in changes if change.type in self._settings.accepted]
-
     def _write(
         self,
         changes: DataFrame,
@@ -193,7 +175,7 @@ class MicroBatches:
         if not routes:
             return
         names = list(dict.fromkeys(target for targets in routes.values() for target in targets))
-        tables = {name: self._table(name, state.sinks[name].schema, state.sinks[name]) for name in names}
+        tables = {name: pipeline_table(state.sinks[name].schema, state.sinks[name], self._planner) for name in names}
         columns = self._sink_texts.of(state.sinks, names)
         transforms = self._transforms_of(state, routes)
         transformed = self._transforms.apply(changes, self._texts.of(state.sources, transforms), transforms)
@@ -210,10 +192,6 @@ class MicroBatches:
     def _transforms_of(self, state: SchemaState, tables: Iterable[str]) -> dict[str, tuple[BoundTransform, ...]]:
         found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}
         return {name: bound for name, bound in found.items() if bound}
-
-    def _table(self, name: str, schema: Schema, tracker: SchemaTracker) -> PipelineTable:
-        layout = self._planner.layout(name)
-        return PipelineTable(name, to_spark_schema(schema), tracker.primary_key, layout.partition_keys, layout.options)
 
     def _see_partitions(self, table: str, found: set[tuple[str, int]]) -> None:
         """Warn once of a table in several partitions, between which the order of its changes is not kept."""

@@ -69,8 +69,8 @@ class TablePlanner:
         """Plan one of the source's tables.
 
         Raises:
-            PipelineError: A rule names a column that it lacks.
-            SchemaError: An expression is wrong for it, or a route makes no table's id of its name.
+            PipelineError: A rule names a column that it lacks, or an expression is wrong for it.
+            SchemaError: A route makes no table's id of its name.
         """
         bound = [rule.bind(columns.names, primary_key) for rule in self._of_table(table)]
         if not bound:

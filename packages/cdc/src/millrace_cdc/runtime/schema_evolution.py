@@ -80,7 +80,7 @@ class SchemaEvolution:
                     state.sources.get(table), table, "continuous" if initial else self._settings.strategy, self._limit
                 )
             try:
-                after.sources[table].observe(_observation(table, each), Position(place.partition, place.offset))
+                after.sources[table].observe(observation_of(table, each), Position(place.partition, place.offset))
             except SchemaError as error:
                 raise SchemaError(f"topic {place.topic!r}: {error}") from None
         copied: set[str] = set()
@@ -175,7 +175,8 @@ def change_type(change: SchemaChange) -> SchemaChangeType:
     return "add.column" if isinstance(change, AddColumns) else "alter.column.type"
 
 
-def _observation(table: str, required: RequiredColumns) -> Observation:
+def observation_of(table: str, required: RequiredColumns) -> Observation:
+    """Return the columns that a message needs as an observation of its table."""
     return Observation(table, parse_schema(required.columns).types, required.primary_key)
 
 

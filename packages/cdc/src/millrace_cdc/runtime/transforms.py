@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import reduce
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import functions as fn
@@ -14,6 +14,8 @@ from millrace.errors import SchemaError
 from millrace_catalog.types import Column, Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
+from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.errors import PipelineError, Problem
 from millrace_cdc.runtime.change_parser import KnownTable, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.json_rows import row_json, row_struct
@@ -23,6 +25,8 @@ from millrace_cdc.transforms.transform import METADATA_COLUMNS, BoundTransform
 if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
 
 _PLACE = ("topic", "partition", "offset", "timestamp")
 _BEFORE, _AFTER, _ROW, _KEPT = "__millrace_before", "__millrace_after", "__millrace_row", "__millrace_kept"
@@ -45,7 +49,7 @@ class RowTransforms:
         """Return the columns that a transform makes of a table's.
 
         Raises:
-            SchemaError: An expression is wrong for the table.
+            PipelineError: An expression is wrong for the table.
         """
         known = self._known.get((transform, columns))
         if known is None:
@@ -117,15 +121,20 @@ class RowTransforms:
     def _analyze(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
         empty = self._spark.createDataFrame([], to_spark_schema(columns))
         source = empty.withColumns({name: fn.lit(None).cast("string") for name in METADATA_COLUMNS})
+        if transform.condition is not None:
+            source = _checked(table, transform.rule, ("filter", 0), partial(source.where, transform.condition))
+        columns_sql = [fn.expr(each.expression).alias(each.name) for each in transform.columns]
+
+        def analyzed(*chosen: SparkColumn) -> Schema:
+            return from_spark_schema(source.select(*chosen).schema)
+
         try:
-            if transform.condition is not None:
-                source = source.where(transform.condition)
-            result = source.select(*(fn.expr(each.expression).alias(each.name) for each in transform.columns))
-            found = from_spark_schema(result.schema)
-        except (AnalysisException, ParseException) as error:
-            raise SchemaError(f"transform of table {table!r}: {_first_line(error)}") from None
-        except SchemaError as error:
-            raise SchemaError(f"transform of table {table!r}: {error}") from None
+            found = analyzed(*columns_sql)
+        except (AnalysisException, ParseException, SchemaError):
+            # Which of them it is
+            for each, column in zip(transform.columns, columns_sql, strict=True):
+                _checked(table, transform.rule, ("projection", each.offset), partial(analyzed, column))
+            raise
         # A copy keeps what Spark does not know of its type; any column may become NULL later
         copied = {
             each.name: columns.types[each.copied_from]
@@ -146,6 +155,15 @@ def _with_operation(rows: DataFrame, table: str) -> DataFrame:
     return rows.where(before.isNotNull() | after.isNotNull()).select(
         fn.lit(table).alias("table"), operation.alias("operation"), old.alias("before"), new.alias("after"), *_PLACE
     )
+
+
+def _checked(table: str, rule: TransformRule, place: tuple[str, int], analyze: Callable[[], T]) -> T:
+    """Analyze a part of a transform; its error has the part's place."""
+    try:
+        return analyze()
+    except (AnalysisException, ParseException, SchemaError) as error:
+        problem = Problem(rule.position(*place), _first_line(error))
+        raise PipelineError(f"transform of table {table!r}", [problem]) from None
 
 
 def _first_line(error: Exception) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +31,13 @@ class Expression:
 
     Attributes:
         name: The name of the column that it makes; `STAR` for all columns; None for an expression without a name.
-        columns: The columns that it reads, in the order in which they are first read.
+        columns: The columns that it reads, in the order in which they are first read, with their places in the text.
         column: The column that it is, and no more; None for another expression.
         offset: Its place in the text.
     """
 
     name: str | None
-    columns: tuple[str, ...]
+    columns: Mapping[str, int]
     column: str | None
     offset: int
     _write: Callable[[Callable[[str], str]], str]
@@ -118,9 +118,12 @@ def _expression(item: Any, prepared: Prepared, offset: int) -> Expression:
     name = item.alias if isinstance(item, exp.Alias) else None
     value = item.this if isinstance(item, exp.Alias) else item
     if isinstance(value, exp.Star):
-        return Expression(STAR, (), None, offset, lambda _: STAR)
+        return Expression(STAR, {}, None, offset, lambda _: STAR)
     units = {id(unit) for unit in _units(value, prepared)}
-    columns = tuple(dict.fromkeys(each.name for each in value.find_all(exp.Column) if id(each) not in units))
+    columns: dict[str, int] = {}
+    for each in value.find_all(exp.Column):
+        if id(each) not in units:
+            columns.setdefault(each.name, _offset(each, prepared))
     column = value.name if isinstance(value, exp.Column) else None
     _write(value, prepared, quote)  # a wrong call is found now
     return Expression(name or column, columns, column, offset, lambda column_sql: _write(value, prepared, column_sql))

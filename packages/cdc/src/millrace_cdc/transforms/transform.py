@@ -40,11 +40,13 @@ class ProjectedColumn:
         name: Its name.
         expression: Its value in Spark SQL, over the table's columns and the metadata columns.
         copied_from: The table's column that it is a copy of; None where it is computed.
+        offset: The character of the projection that it begins at.
     """
 
     name: str
     expression: str
     copied_from: str | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class BoundTransform:
     """A transform of a table whose columns are known.
 
     Attributes:
+        rule: Its definition.
         columns: The columns, in order.
         condition: The condition that rows must meet, in Spark SQL over the table's columns; None for all rows.
         primary_key: The names of the columns of the primary key; empty for none.
@@ -60,6 +63,7 @@ class BoundTransform:
         soft_delete: Whether a deleted row becomes an inserted one.
     """
 
+    rule: TransformRule
     columns: tuple[ProjectedColumn, ...]
     condition: str | None
     primary_key: tuple[str, ...]
@@ -122,9 +126,14 @@ class Transform:
         for key, wanted in (("primary-keys", rule.primary_keys), ("partition-keys", rule.partition_keys)):
             problems += [_unknown(key, name, names) for name in wanted if name not in names]
         if problems:
-            raise PipelineError(f"transform of {rule.source_table}", [Problem(None, each) for each in problems])
+            located = [
+                Problem(rule.position(each.field, each.offset), f"option {each.field!r}: {each.sentence}")
+                for each in problems
+            ]
+            raise PipelineError(f"transform of {rule.source_table}", located)
         kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
         return BoundTransform(
+            rule,
             projected,
             self._condition_sql(columns, {column.name: column.expression for column in projected}),
             rule.primary_keys or kept_key,
@@ -133,23 +142,31 @@ class Transform:
             rule.converter == "SOFT_DELETE",
         )
 
-    def _unknown_columns(self, readable: Sequence[str]) -> Iterator[str]:
+    def _unknown_columns(self, readable: Sequence[str]) -> Iterator[FieldProblem]:
         for item in self.projection or ():
-            yield from (_unknown("projection", name, readable) for name in item.columns if name not in readable)
+            yield from (
+                _unknown("projection", name, readable, offset)
+                for name, offset in item.columns.items()
+                if name not in readable
+            )
         if self.condition is not None:
             computed = [item.name for item in self.projection or () if item.name not in (None, STAR)]
             known = (*readable, *(str(name) for name in computed))
-            yield from (_unknown("filter", name, known) for name in self.condition.columns if name not in known)
+            yield from (
+                _unknown("filter", name, known, offset)
+                for name, offset in self.condition.columns.items()
+                if name not in known
+            )
 
     def _project(self, columns: Sequence[str]) -> tuple[ProjectedColumn, ...]:
         """Return the columns in order: a computed one takes the place of the column of its name that ``*`` brings."""
         found: dict[str, ProjectedColumn] = {}
         for item in self.projection or (_ALL,):
             if item.name == STAR:
-                found |= {name: _copy(name) for name in columns if name not in found}
+                found |= {name: _copy(name, item.offset) for name in columns if name not in found}
             else:
                 name = str(item.name)
-                found[name] = ProjectedColumn(name, item.sql(), item.column)
+                found[name] = ProjectedColumn(name, item.sql(), item.column, item.offset)
         return tuple(found.values())
 
     def _condition_sql(self, columns: Sequence[str], computed: dict[str, str]) -> str | None:
@@ -215,11 +232,11 @@ def _projection_problems(text: str) -> Iterator[FieldProblem]:
             names.add(item.name)
 
 
-def _copy(name: str) -> ProjectedColumn:
-    return ProjectedColumn(name, quote(name), name)
+def _copy(name: str, offset: int) -> ProjectedColumn:
+    return ProjectedColumn(name, quote(name), name, offset)
 
 
-def _unknown(key: str, name: str, known: Sequence[str]) -> str:
+def _unknown(key: str, name: str, known: Sequence[str], offset: int = 0) -> FieldProblem:
     close = closest(name, known)
     hint = f"; did you mean {close!r}?" if close else f"; there are {', '.join(known)}"
-    return f"option {key!r}: there is no column {name!r}{hint}"
+    return FieldProblem(key, f"there is no column {name!r}{hint}", offset)

@@ -19,6 +19,7 @@ from millrace.contracts.payloads import Payloads
 from millrace.contracts.pipeline import (
     SCHEMA_CHANGES,
     OptionProblem,
+    PipelineDestination,
     PipelineSink,
     PipelineSource,
     SchemaChangeType,
@@ -75,6 +76,7 @@ __all__ = [
     "OptionProblem",
     "Partitioner",
     "Payloads",
+    "PipelineDestination",
     "PipelineSchemaChange",
     "PipelineSink",
     "PipelineSource",

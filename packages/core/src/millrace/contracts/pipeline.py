@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
-    from millrace.contracts.pipeline_batch import ChangeBatch, PipelineSchemaChange
+    from millrace.contracts.pipeline_batch import ChangeBatch, PipelineSchemaChange, PipelineTable
 
 SchemaChangeType = Literal[
     "create.table",
@@ -58,6 +58,25 @@ class SinkCapabilities:
 
     ALL_CHANGES: ClassVar[frozenset[SchemaChangeType]] = frozenset(SCHEMA_CHANGES)
     """Every type of schema change."""
+
+
+@dataclass(frozen=True)
+class PipelineDestination:
+    """The destination of the rows of a sink's table, for a plan.
+
+    Attributes:
+        table: The table's id.
+        kind: What it is, such as ``topic`` or ``table``.
+        name: Its name in the sink's system.
+        exists: Whether it is there already; None where that is not known.
+        problem: Why the table cannot be written to it, and what to do; None where nothing is known against it.
+    """
+
+    table: str
+    kind: str
+    name: str
+    exists: bool | None = None
+    problem: str | None = None
 
 
 class _PipelineEnd(Plugin):
@@ -107,6 +126,20 @@ class PipelineSink(_PipelineEnd, ABC):
         It is asked where `capabilities` have ``alter.column.type``. By default every type can.
         """
         return True
+
+    def destinations(
+        self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
+    ) -> Iterable[PipelineDestination]:
+        """Return what tables will be written to, for a plan; nothing is changed. By default the table of their id.
+
+        Args:
+            session: Returns a session, and starts one where there is none.
+            tables: The tables.
+
+        Raises:
+            MillraceError: The sink's system cannot be asked.
+        """
+        return tuple(PipelineDestination(table.id, "table", table.id) for table in tables)
 
     @abstractmethod
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:

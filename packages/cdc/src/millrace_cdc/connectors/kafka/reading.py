@@ -57,13 +57,17 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions) -> DataFrame
     return spark.readStream.format("millrace").options(**client_options(options), **read).load()
 
 
-def newest_messages(options: KafkaSourceOptions) -> Mapping[str, Sequence[SampledMessage]]:
+def newest_messages(options: KafkaSourceOptions, count: int) -> Mapping[str, Sequence[SampledMessage]]:
     """Read the newest messages of each partition, by topic.
+
+    Args:
+        options: The source's options.
+        count: The number of messages of each partition.
 
     Raises:
         ClientError: A topic does not exist, or the brokers refused.
     """
-    if not options.prefetched_records:
+    if not count:
         return {}
     parser = OptionParser("source", client_options(options))
     client = take_client_properties(parser)
@@ -73,7 +77,7 @@ def newest_messages(options: KafkaSourceOptions) -> Mapping[str, Sequence[Sample
     if options.topic_pattern is not None:
         matches = java_pattern(options.topic_pattern).fullmatch
         names = [name for name in topics.names() if matches(name)]
-    return topics.newest(names, options.prefetched_records)
+    return topics.newest(names, count)
 
 
 def client_options(options: KafkaSourceOptions) -> dict[str, str]:

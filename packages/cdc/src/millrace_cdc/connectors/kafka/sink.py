@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from millrace.contracts import ChangeBatch, OptionProblem, PipelineSchemaChange, PipelineSink, SinkCapabilities
+from millrace.contracts import (
+    ChangeBatch,
+    OptionProblem,
+    PipelineDestination,
+    PipelineSchemaChange,
+    PipelineSink,
+    PipelineTable,
+    SinkCapabilities,
+)
 from millrace_cdc.connectors.kafka.format_options import unused_format_options
 from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
-from millrace_cdc.connectors.kafka.writing import TopicChooser, write_changes
+from millrace_cdc.connectors.kafka.writing import TopicChooser, topics_of_tables, write_changes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +32,12 @@ class KafkaPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """All schema changes: a topic has no columns, and each message shows those of its row."""
         return SinkCapabilities(SinkCapabilities.ALL_CHANGES, self.options.delivery_guarantee)
+
+    def destinations(
+        self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
+    ) -> Iterator[PipelineDestination]:
+        """Yield the topics of tables: see `PipelineSink.destinations`."""
+        return topics_of_tables(tables, self.options)
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Do nothing: each message shows the columns of its row."""

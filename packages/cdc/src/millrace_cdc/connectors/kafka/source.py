@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+_SAMPLED = 50
+"""The number of messages of each partition that a plan looks at where the options say nothing."""
+
+
 class KafkaPipelineSource(MessageSource):
     """Changes of tables in topics."""
 
@@ -50,7 +54,11 @@ class KafkaPipelineSource(MessageSource):
 
     def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Read the newest messages of each partition, by topic."""
-        return newest_messages(self.options)
+        return newest_messages(self.options, self.options.prefetched_records)
+
+    def sample_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
+        """Read messages that show what a run would find, also where a run reads none beforehand."""
+        return newest_messages(self.options, self.options.prefetched_records or _SAMPLED)
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from millrace.contracts import ChangeBatch
+from millrace.contracts import ChangeBatch, PipelineDestination, PipelineTable
 from millrace.errors import SchemaError
+from millrace.options.parser import OptionParser
+from millrace.sampling import Topics, take_client_properties
 from millrace_cdc.connectors.kafka.encoder import RECORD_COLUMNS, EncoderSettings, RecordEncoder
 from millrace_cdc.connectors.kafka.messages import MessageSettings
 from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
@@ -55,11 +57,36 @@ def write_changes(batch: ChangeBatch, options: KafkaSinkOptions, topics: TopicCh
     records.write.format("millrace").options(**_write_options(options)).mode("append").save()
 
 
-def _write_options(options: KafkaSinkOptions) -> dict[str, str]:
-    prefix = options.transactional_id_prefix
+def topics_of_tables(tables: Iterable[PipelineTable], options: KafkaSinkOptions) -> Iterator[PipelineDestination]:
+    """Yield the topics of tables, and whether they exist.
+
+    Raises:
+        ClientError: Kafka could not be reached.
+    """
+    chooser = TopicChooser(options)
+    parser = OptionParser("sink", _client_options(options))
+    client = take_client_properties(parser)
+    parser.finish()
+    existing = set(Topics(client).names())
+    for table in tables:
+        topic = chooser.topic_of(table.id)
+        needs_key = options.partition_strategy == "hash-by-key" and not table.primary_key
+        yield PipelineDestination(
+            table.id, "topic", topic, topic in existing, _missing_keys([table.id]) if needs_key else None
+        )
+
+
+def _client_options(options: KafkaSinkOptions) -> dict[str, str]:
     return {
         "properties.bootstrap.servers": options.bootstrap_servers,
         **{f"properties.{name.removeprefix('properties.')}": value for name, value in options.properties},
+    }
+
+
+def _write_options(options: KafkaSinkOptions) -> dict[str, str]:
+    prefix = options.transactional_id_prefix
+    return {
+        **_client_options(options),
         "sink.delivery-guarantee": options.delivery_guarantee,
         **({} if prefix is None else {"sink.transactional-id-prefix": prefix}),
     }
@@ -68,10 +95,14 @@ def _write_options(options: KafkaSinkOptions) -> dict[str, str]:
 def _check_keys(batch: ChangeBatch) -> None:
     without = [name for name, table in batch.tables.items() if not table.primary_key]
     if without:
-        raise SchemaError(
-            f"'partition.strategy: hash-by-key' needs a primary key, and {_names(without)} none: give it by "
-            f"'primary-keys' of a transform"
-        )
+        raise SchemaError(_missing_keys(without))
+
+
+def _missing_keys(tables: Iterable[str]) -> str:
+    return (
+        f"'partition.strategy: hash-by-key' needs a primary key, and {_names(tables)} none: give it by 'primary-keys' "
+        f"of a transform"
+    )
 
 
 def _names(tables: Iterable[str]) -> str:

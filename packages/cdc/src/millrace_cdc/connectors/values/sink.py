@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import msgspec
 from millrace.contracts import (
     CHANGE_BATCH_COLUMNS,
     ChangeBatch,
+    PipelineDestination,
     PipelineSchemaChange,
     PipelineSink,
     PipelineTable,
@@ -71,6 +72,12 @@ class ValuesPipelineSink(PipelineSink):
             return SinkCapabilities(frozenset({"create.table"}))
         return SinkCapabilities(SinkCapabilities.ALL_CHANGES)
 
+    def destinations(
+        self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
+    ) -> Iterator[PipelineDestination]:
+        """Yield lines of text: see `PipelineSink.destinations`."""
+        return (PipelineDestination(table.id, "lines", table.id, exists=False) for table in tables)
+
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Print schema changes: see `PipelineSink.apply`."""
         self._print(map(schema_change_line, changes))
@@ -85,7 +92,7 @@ class ValuesPipelineSink(PipelineSink):
             if self.options.keeps:
                 self._keep(batch.tables[row.table], before, after)
 
-    def _print(self, lines: Iterator[str]) -> None:
+    def _print(self, lines: Iterable[str]) -> None:
         if self.options.prints:
             for line in lines:
                 sys.stdout.write(f"{line}\n")

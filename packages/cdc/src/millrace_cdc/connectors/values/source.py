@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import SampledMessage
 from millrace.options import option
-from millrace_catalog.inference import JsonInferenceOptions
+from millrace_catalog.inference import FormatOptions
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial_schemas, schemas_by_table
 from millrace_cdc.connectors.values.lines import parse_changes
@@ -53,7 +53,7 @@ class ValuesPipelineSource(MessageSource):
     @property
     def parser_settings(self) -> ParserSettings:
         """The settings of the parser of its messages."""
-        return ParserSettings(FORMAT, JsonInferenceOptions())
+        return ParserSettings(FORMAT, FormatOptions())
 
     @property
     def initial_schemas(self) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:

@@ -1,0 +1,53 @@
+"""Plan a pipeline for the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from millrace_cdc.pipeline import Pipeline
+from millrace_cdc.plans.text import render_plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from millrace_cdc.definitions.model import PipelineDefinition
+
+
+def plan_definition(definition: PipelineDefinition, checkpoint: str, conf: Mapping[str, str], *, as_json: bool) -> None:
+    """Write the plan of a pipeline.
+
+    Args:
+        definition: The pipeline.
+        checkpoint: Location of the checkpoint that a run would have.
+        conf: Settings of Spark, where it is needed.
+        as_json: Whether to write JSON.
+
+    Raises:
+        MillraceError: The source or the sink cannot be asked.
+        Exit: A run would fail.
+    """
+    started: list[SparkSession] = []
+
+    def session() -> SparkSession:
+        from millrace import local_session
+
+        if not started:
+            from pyspark.logger import PySparkLogger
+
+            # It writes each error of an expression, which is among the plan's problems, as a line of JSON
+            PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
+            started.append(local_session("millrace plan", config={"spark.log.level": "OFF", **conf}))
+        return started[0]
+
+    try:
+        plan = Pipeline(definition).plan(session, checkpoint_location=checkpoint)
+    finally:
+        for spark in started:
+            spark.stop()
+    click.echo(json.dumps(plan.to_json(), indent=2) if as_json else render_plan(plan))
+    if plan.problems:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,1 @@
+"""Plans: what a pipeline would do, found out without changing anything."""

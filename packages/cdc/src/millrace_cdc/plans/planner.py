@@ -1,0 +1,252 @@
+"""Plan a pipeline: its tables, their targets, and what would end a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from millrace.contracts import (
+    SCHEMA_CHANGES,
+    PipelineDestination,
+    PipelineSchemaChange,
+    PipelineTable,
+    SchemaChangeType,
+)
+from millrace.errors import MillraceError
+from millrace_catalog.evolution import SchemaTracker
+from millrace_catalog.types import Schema
+from millrace_cdc.connectors.values.lines import schema_change_line
+from millrace_cdc.errors import PipelineError, Problem
+from millrace_cdc.plans.checkpoint import find_start
+from millrace_cdc.plans.model import (
+    PipelinePlan,
+    PlannedColumn,
+    PlannedRule,
+    PlannedSchemaChange,
+    PlannedTable,
+    PlannedTarget,
+)
+from millrace_cdc.plans.sampling import Sample, sample_tables
+from millrace_cdc.routing.router import Route, Router
+from millrace_cdc.runtime.execution import PipelineJob, pipeline_session
+from millrace_cdc.runtime.planning import TablePlanner
+from millrace_cdc.runtime.projection import table_id
+from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.schema_state import SchemaState
+from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
+from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.transforms import RowTransforms
+from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_FOUND: tuple[SchemaChangeType, ...] = ("create.table", "add.column", "alter.column.type")
+"""The types of schema changes that messages bring."""
+
+_NEWEST = 1 << 62
+
+
+def plan_pipeline(
+    job: PipelineJob,
+    source: str,
+    sink: str,
+    session: Callable[[], SparkSession],
+    checkpoint_location: str | None = None,
+) -> PipelinePlan:
+    """Plan a pipeline; nothing is changed.
+
+    Args:
+        job: The pipeline.
+        source: The type of its source.
+        sink: The type of its sink.
+        session: Returns a session, and starts one where there is none; it is called only where Spark is needed.
+        checkpoint_location: Location of the checkpoint that a run would have; None for a run without one.
+
+    Raises:
+        MillraceError: The source or the sink cannot be asked.
+    """
+    return _Planning(job, session).plan(source, sink, checkpoint_location)
+
+
+class _LazyTransforms:
+    """Analysis of transforms, by a session that is started only when there is something to analyze."""
+
+    def __init__(self, session: Callable[[], SparkSession], settings: Mapping[str, str]) -> None:
+        self._session = session
+        self._settings = settings
+        self._transforms: RowTransforms | None = None
+
+    def columns(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
+        if self._transforms is None:
+            self._transforms = RowTransforms(pipeline_session(self._session(), self._settings))
+        return self._transforms.columns(table, columns, transform)
+
+
+@dataclass
+class _Findings:
+    notes: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, error: MillraceError) -> None:
+        """Add the problems of an error; the same one of several tables is one."""
+        if isinstance(error, PipelineError):
+            self.problems += [Problem(each.position, f"{error.name}: {each.sentence}") for each in error.problems]
+        else:
+            self.problems.append(Problem(None, str(error)))
+
+
+class _Planning:
+    def __init__(self, job: PipelineJob, session: Callable[[], SparkSession]) -> None:
+        self._job = job
+        self._session = session
+        self._parser = job.source.parser_settings
+        projector = _LazyTransforms(session, job.settings)
+        self._planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), projector)
+        self._settings = job.evolution_settings
+        self._evolution = SchemaEvolution(self._settings, self._planner)
+        self._found = _Findings()
+
+    def plan(self, source: str, sink: str, checkpoint_location: str | None) -> PipelinePlan:
+        start = None if checkpoint_location is None else find_start(self._session, checkpoint_location)
+        state = SchemaState() if start is None else self._known(start.location)
+        if not state.sources:
+            self._create_given(state)
+        sample = sample_tables(self._job.source, state)
+        self._note_messages(sample)
+        self._derive(state, sample)
+        tables = tuple(self._tables(state, sample))
+        targets = tuple(self._targets(state))
+        rules = tuple(self._rules(tables))
+        self._found.notes += [
+            f"{each.kind} {each.number} ({each.pattern}) is for none of the tables that were found"
+            for each in rules
+            if not each.tables
+        ]
+        if not tables:
+            self._found.notes.append("no table was found: there are no messages of changes yet")
+        return PipelinePlan(
+            self._job.name,
+            source,
+            sink,
+            self._job.sink.capabilities.guarantee,
+            start,
+            tables,
+            targets,
+            rules,
+            tuple(map(self._schema_change, SCHEMA_CHANGES)),
+            tuple(self._found.notes),
+            tuple(dict.fromkeys(self._found.problems)),
+        )
+
+    def _known(self, location: str) -> SchemaState:
+        store = StateStore(self._session(), location)
+        text = store.load_before(_NEWEST) or store.load_initial()
+        if text is None:
+            return SchemaState()
+        state = SchemaState.from_text(text, self._settings.max_columns, self._settings.strategy)
+        for table in state.sources:
+            self._planner.targets(table)
+        return state.next_batch()
+
+    def _create_given(self, state: SchemaState) -> None:
+        for name, (schema, primary_key) in self._job.source.initial_schemas.items():
+            tracker = state.sources[name] = SchemaTracker(name, self._parser.strategy, self._parser.max_columns)
+            tracker.create(schema, primary_key)
+
+    def _derive(self, state: SchemaState, sample: Sample) -> None:
+        copied: set[str] = set()
+        for table in sorted({*state.sources} if not state.sinks else {*sample.tables} & {*state.sources}):
+            try:
+                self._evolution.derive(state, table, copied)
+            except MillraceError as error:
+                self._found.add(error)
+                for target in [name for name, tracker in state.sinks.items() if not tracker.version]:
+                    del state.sinks[target]
+
+    def _note_messages(self, sample: Sample) -> None:
+        self._found.problems += [Problem(None, each) for each in sample.problems]
+        if sample.malformed:
+            first = sample.malformed[0]
+            if self._parser.skips_malformed:
+                self._found.notes.append(f"{len(sample.malformed)} of the messages are malformed; the first: {first}")
+            else:
+                self._found.problems.append(Problem(None, first))
+        if self._parser.has_distributed_tables:
+            return
+        self._found.notes += [
+            f"table {table!r} has changes in several partitions, between which their order is not kept; if each row "
+            f"keeps its partition, set '{self._parser.format}.distributed-tables' to true"
+            for table, report in sorted(sample.tables.items())
+            if len(report.partitions) > 1
+        ]
+
+    def _tables(self, state: SchemaState, sample: Sample) -> Iterator[PlannedTable]:
+        for name, tracker in sorted(state.sources.items()):
+            evidence = sample.evidence[name]
+            columns = tuple(PlannedColumn(each.name, str(each.type), evidence[each.name]) for each in tracker.schema)
+            report = sample.tables.get(name)
+            try:
+                targets = self._planner.targets(name)
+            except MillraceError as error:
+                self._found.add(error)
+                targets = ()
+            yield PlannedTable(name, columns, tracker.primary_key, report.rows if report else 0, targets)
+
+    def _targets(self, state: SchemaState) -> Iterator[PlannedTarget]:
+        tables = {
+            name: pipeline_table(tracker.schema, tracker, self._planner)
+            for name, tracker in sorted(state.sinks.items())
+        }
+        destinations = self._job.sink.destinations(self._session, tuple(tables.values()))
+        by_table = {each.table: each for each in destinations}
+        changes: dict[str, list[PipelineSchemaChange]] = {}
+        for change in pending_changes(state, self._planner, self._settings.accepted):
+            changes.setdefault(change.table.id, []).append(change)
+        for name, table in tables.items():
+            destination = by_table[name]
+            if destination.problem is not None:
+                self._found.problems.append(Problem(None, destination.problem))
+            yield _target(table, state.sinks[name].schema, changes.get(name, ()), by_table[name])
+
+    def _rules(self, tables: Sequence[PlannedTable]) -> Iterator[PlannedRule]:
+        ids = {table.id: table_id(table.id) for table in tables}
+        for number, rule in enumerate(self._job.routes, start=1):
+            pattern = Route.of(rule).pattern
+            yield PlannedRule("route", number, rule.source_table, tuple(n for n, i in ids.items() if pattern.match(i)))
+        for number, transform in enumerate(self._job.transforms, start=1):
+            selector = Transform.of(transform).selector
+            found = tuple(name for name, id_ in ids.items() if selector.matches(id_))
+            yield PlannedRule("transform", number, transform.source_table, found)
+
+    def _schema_change(self, type_: SchemaChangeType) -> PlannedSchemaChange:
+        settings = self._settings
+        is_supported, is_included = type_ in settings.supported, type_ in settings.accepted
+        return PlannedSchemaChange(type_, is_supported, is_included, _outcome(settings, type_))
+
+
+def _outcome(settings: EvolutionSettings, type_: SchemaChangeType) -> str:
+    if type_ not in _FOUND:
+        return "does not come: messages do not show it"
+    if settings.strategy == "static" and type_ != "create.table":
+        return "does not come: 'schema.inference.strategy' is static"
+    if type_ == "create.table":
+        return "is applied" if type_ in settings.accepted else "is not applied: the table must be there"
+    if settings.behavior == "exception":
+        return "ends the pipeline"
+    if settings.behavior == "ignore" or type_ not in settings.accepted:
+        return "is not applied: values are converted to the columns that there are"
+    if type_ in settings.supported:
+        return "is applied"
+    if settings.behavior == "evolve":
+        return "ends the pipeline: the sink cannot apply it"
+    return "is not applied, as the sink cannot: values are converted to the columns that there are"
+
+
+def _target(
+    table: PipelineTable, schema: Schema, changes: Sequence[PipelineSchemaChange], destination: PipelineDestination
+) -> PlannedTarget:
+    columns = {column.name: str(column.type) for column in schema}
+    statements = tuple(map(schema_change_line, changes))
+    return PlannedTarget(table.id, columns, table.primary_key, table.partition_keys, statements, destination)

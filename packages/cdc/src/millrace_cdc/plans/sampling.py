@@ -1,0 +1,105 @@
+"""Find the source's tables in a sample of its messages, with the message that each column's type was taken from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from millrace.contracts import SampledMessage
+from millrace.errors import MessageError, SchemaError
+from millrace_catalog.evolution import SchemaChange, SchemaTracker
+from millrace_catalog.inference import Position
+from millrace_cdc.plans.model import ColumnEvidence
+from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, Place, TableReport
+from millrace_cdc.runtime.extra_columns import sampled
+from millrace_cdc.runtime.schema_evolution import observation_of
+from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.source import MessageSource
+
+
+@dataclass
+class Sample:
+    """The findings in a sample.
+
+    Attributes:
+        tables: The report of each table.
+        evidence: By table and column, what the column's type was taken from.
+        problems: What does not go together, one sentence each.
+        malformed: What is wrong with each malformed message.
+    """
+
+    tables: dict[str, TableReport] = field(default_factory=dict)
+    evidence: dict[str, dict[str, ColumnEvidence]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    malformed: list[str] = field(default_factory=list)
+
+
+def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
+    """Read a sample of a source's messages, and let its tables in a state follow them.
+
+    Raises:
+        ClientError: The messages cannot be read.
+    """
+    sample = Sample(evidence={name: _known_evidence(tracker) for name, tracker in state.sources.items()})
+    settings = replace(source.parser_settings, skips_malformed=False)
+    if not state.sources:
+        # The messages that a static strategy reads beforehand make the schema together
+        settings = replace(settings, strategy="continuous")
+    parser = ChangeParser(settings, TableTexts().of(state.sources))
+    for topic, messages in source.sample_messages().items():
+        for message in messages:
+            _parse(parser, topic, message, sample)
+    sample.tables = parser.report.tables
+    for table, report in sorted(sample.tables.items()):
+        _follow(table, report, state, sample, settings)
+    return sample
+
+
+def _parse(parser: ChangeParser, topic: str, message: SampledMessage, sample: Sample) -> None:
+    place = Place(topic, message.partition, message.offset)
+    try:
+        change = parser.change(place, message.value, message.key, sampled(topic, message))
+    except MessageError as error:
+        sample.malformed.append(str(error))
+    except SchemaError as error:
+        sample.problems.append(str(error))
+    else:
+        if change is not None:
+            report = parser.report.tables[change.table]
+            report.rows += len(change.rows)
+            report.partitions.add((topic, message.partition))
+
+
+def _follow(table: str, report: TableReport, state: SchemaState, sample: Sample, settings: ParserSettings) -> None:
+    known = state.sources.get(table)
+    text = SchemaTracker(table).state() if known is None else known.state()
+    tracker = SchemaTracker.restore(text, settings.strategy, settings.max_columns)
+    evidence = sample.evidence.setdefault(table, {})
+    for required in sorted(report.required, key=lambda each: each.place):
+        place = required.place
+        try:
+            changes = tracker.observe(observation_of(table, required), Position(place.partition, place.offset))
+        except SchemaError as error:
+            sample.problems.append(f"topic {place.topic!r}: {error}")
+            continue
+        evidence |= dict.fromkeys(_columns(changes), ColumnEvidence("message", *place))
+    if tracker.version:
+        state.sources[table] = tracker
+
+
+def _known_evidence(tracker: SchemaTracker) -> dict[str, ColumnEvidence]:
+    evidence: dict[str, ColumnEvidence] = {}
+    for change in tracker.changes():
+        cause = change.cause
+        found = (
+            ColumnEvidence("file")
+            if cause is None
+            else ColumnEvidence("checkpoint", None, cause.partition, cause.offset)
+        )
+        evidence |= dict.fromkeys(_columns([change]), found)
+    return evidence
+
+
+def _columns(changes: Iterable[SchemaChange]) -> Iterator[str]:
+    for change in changes:
+        yield from (column.name for column in change.columns)

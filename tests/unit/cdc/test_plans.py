@@ -1,0 +1,121 @@
+"""Plans of pipelines that need no Spark: those without expressions and without a checkpoint."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+from click.testing import CliRunner
+
+from millrace_cdc import Pipeline
+from millrace_cli.root import root
+
+SINK = "sink: {type: values}"
+
+
+def no_session():
+    raise AssertionError("a plan without expressions needs no Spark")
+
+
+def plan(changes: str, rest: str = SINK, schemas: str = ""):
+    lines = textwrap.indent(textwrap.dedent(changes), "    ")
+    given = f"\n  schemas: {schemas}" if schemas else ""
+    text = f"source:\n  type: values{given}\n  changes: |\n{lines}\n{rest}"
+    return Pipeline.from_yaml(text).plan(no_session)
+
+
+def problems(found) -> list[str]:
+    return [str(each) for each in found.problems]
+
+
+def test_columns_have_the_messages_that_their_types_were_taken_from():
+    found = plan('+I a.t {"id": 1, "n": 1}\n+I a.t {"id": 2, "n": 2}\n+I a.t {"id": 3, "n": 2.5, "new": true}')
+    (table,) = found.tables
+    assert (table.id, table.changes, table.targets, table.primary_key) == ("a.t", 3, ("a.t",), ())
+    assert [(each.name, each.type, each.evidence.offset) for each in table.columns] == [
+        ("id", "BIGINT", 0),
+        ("n", "DOUBLE", 2),
+        ("new", "BOOLEAN", 2),
+    ]
+    (target,) = found.targets
+    assert target.schema_changes == ("CREATE TABLE a.t (id BIGINT, n DOUBLE, new BOOLEAN);",)
+    assert (target.destination.kind, target.destination.exists) == ("lines", False)
+    assert not found.problems
+
+
+def test_columns_of_statements_are_told_from_those_of_messages():
+    found = plan('+I a.t {"id": 1, "n": 1}', schemas="CREATE TABLE a.t (id BIGINT, PRIMARY KEY (id) NOT ENFORCED)")
+    (table,) = found.tables
+    assert [str(each.evidence) for each in table.columns] == ["the file", "topic 'values', partition 0, offset 0"]
+    assert table.primary_key == ("id",)
+
+
+def test_rules_have_their_tables_and_one_without_is_noted():
+    rest = (
+        "route:\n  - {source-table: 'a.\\.*', sink-table: all.t}\n  - {source-table: b.t, sink-table: c.t}\n"
+        f"transform:\n  - {{source-table: a.t, primary-keys: id}}\n{SINK}"
+    )
+    found = plan('+I a.t {"id": 1}\n+I a.u {"id": 1}', rest)
+    assert [(each.kind, each.number, each.tables) for each in found.rules] == [
+        ("route", 1, ("a.t", "a.u")),
+        ("route", 2, ()),
+        ("transform", 1, ("a.t",)),
+    ]
+    assert "route 2 (b.t) is for none of the tables that were found" in found.notes
+    assert [target.id for target in found.targets] == ["all.t"]
+
+
+def test_a_column_that_is_not_there_is_told_at_its_place():
+    rest = f"transform:\n  - source-table: a.t\n    projection: id, UPPER(nam) AS n\n    filter: idd > 1\n{SINK}"
+    assert problems(plan('+I a.t {"id": 1, "name": "x"}', rest)) == [
+        "line 7, column 27: transform of a.t: option 'projection': there is no column 'nam'; did you mean 'name'?",
+        "line 8, column 13: transform of a.t: option 'filter': there is no column 'idd'; did you mean 'id'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("behavior", "outcome"),
+    {
+        "exception": "ends the pipeline",
+        "ignore": "is not applied: values are converted to the columns that there are",
+        "evolve": "ends the pipeline: the sink cannot apply it",
+        "lenient": "is not applied, as the sink cannot: values are converted to the columns that there are",
+    }.items(),
+)
+def test_a_schema_change_that_the_sink_cannot_apply(behavior, outcome):
+    rest = f"sink: {{type: values, error.on.schema.change: true}}\npipeline: {{schema.change.behavior: {behavior}}}"
+    by_type = {each.type: each for each in plan('+I a.t {"id": 1}', rest).schema_changes}
+    assert (by_type["add.column"].is_supported, by_type["add.column"].outcome) == (False, outcome)
+
+
+def test_a_schema_change_that_the_file_excludes():
+    rest = "sink: {type: values, exclude.schema.changes: alter}"
+    by_type = {each.type: each for each in plan('+I a.t {"id": 1}', rest).schema_changes}
+    assert not by_type["alter.column.type"].is_included
+    assert by_type["alter.column.type"].outcome.startswith("is not applied")
+    assert by_type["add.column"].outcome == "is applied"
+
+
+def test_a_route_that_makes_no_tables_id_of_a_name_is_a_problem():
+    rest = f"route:\n  - {{source-table: 'a.(\\.*)', sink-table: 'x.y.z.$1'}}\n{SINK}"
+    assert "route of table 'a.t'" in "".join(problems(plan('+I a.t {"id": 1}', rest)))
+
+
+def test_the_command_writes_text_or_json_and_ends_with_1_for_a_plan_with_problems(tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text('source:\n  type: values\n  changes: |\n    +I a.t {"id": 1}\n' + SINK)
+    done = CliRunner().invoke(root, ["plan", str(file)])
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[:2] == [
+        "values to values, at-least-once",
+        "A run starts anew: it has no checkpoint",
+    ]
+    assert "    id  BIGINT  by topic 'values', partition 0, offset 0" in done.output
+    assert "  a.t: lines a.t, to be created, no primary key" in done.output
+    content = json.loads(CliRunner().invoke(root, ["plan", str(file), "--json"]).output)
+    assert content["tables"][0]["columns"][0]["evidence"]["offset"] == 0
+    file.write_text(file.read_text() + "\ntransform: [{source-table: a.t, primary-keys: nope}]")
+    done = CliRunner().invoke(root, ["plan", str(file), "--json"])
+    assert done.exit_code == 1
+    assert json.loads(done.output)["problems"][0]["line"] == 6
