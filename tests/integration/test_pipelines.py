@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,15 @@ from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
 from millrace.contracts import SCHEMA_CHANGES, PipelineSink, SinkCapabilities
+from millrace.errors import OptionsError
 from millrace.options.parser import OptionParser
+from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace_cdc import Pipeline
 from millrace_cdc.connectors.kafka.sink import KafkaPipelineSink
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
+from millrace_dead_letters.topic import TopicOptions
 from support.kafka import consume, produce
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
@@ -223,17 +227,27 @@ def test_first_schemas_come_from_statements_and_from_the_newest_messages(
     ]
 
 
-def test_malformed_messages_are_tolerated_up_to_a_number(spark, connection, broker, make_topic, tmp_path):
-    origin = make_topic()
-    produce(broker.bootstrap_servers, origin, [{"value": b"{"}, change("c", "t", after={"id": 1}), {"value": b"["}])
+def test_malformed_messages_are_collected_and_tolerated_up_to_a_number(spark, connection, broker, make_topic, tmp_path):
+    origin, dead = make_topic(), make_topic()
+    broken = {"value": b"{", "key": b"k", "headers": [("h", b"v")]}
+    produce(broker.bootstrap_servers, origin, [broken, change("c", "t", after={"id": 1}), {"value": b"["}])
     tolerant = {"ingestion.ignore-errors": "true"}
-    progress = run_once(
-        spark, PipelineJob(source_of(connection, origin, **tolerant), RecordingSink(), ALL), tmp_path / "a"
-    )
+    collector = plugin_manager().refer(DEAD_LETTER_COLLECTOR, "topic", TopicOptions(topic=dead))
+    job = PipelineJob(source_of(connection, origin, **tolerant), RecordingSink(), ALL, collector=collector)
+    progress = run_once(spark, job, tmp_path / "a")
     assert (progress.malformed, progress.tables["shop.t"].rows) == (2, 1)
+    first, second = consume(broker.bootstrap_servers, dead)
+    assert (first.key(), first.value(), second.value()) == (b"k", b"{", b"[")
+    headers = dict(first.headers())
+    assert (headers["h"], headers["millrace.error.topic"]) == (b"v", origin.encode())
+    assert int(headers["millrace.error.timestamp"]) > 0
+
+    itself = plugin_manager().refer(DEAD_LETTER_COLLECTOR, "topic", TopicOptions(topic=origin))
+    with pytest.raises(OptionsError, match="is among the topics that the source reads"):
+        run_once(spark, replace(job, collector=itself), tmp_path / "b")
     strict = source_of(connection, origin, **tolerant, **{"ingestion.error-tolerance.max-count": "1"})
     with pytest.raises(StreamingQueryException, match="2 messages are malformed, more than"):
-        run_once(spark, PipelineJob(strict, RecordingSink(), ALL), tmp_path / "b")
+        run_once(spark, PipelineJob(strict, RecordingSink(), ALL), tmp_path / "c")
 
 
 def yaml_of(connection, origin, target, extra="") -> str:

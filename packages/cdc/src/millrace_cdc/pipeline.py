@@ -156,8 +156,4 @@ def _collector(options: PipelineOptions) -> PluginRef | None:
     parser = OptionParser("pipeline", given)
     parsed = parser.take(manager.load(DEAD_LETTER_COLLECTOR, options.dirty_collector).Options, _COLLECTOR)
     parser.finish()
-    reference = manager.refer(DEAD_LETTER_COLLECTOR, options.dirty_collector, parsed)
-    if reference.create().topics:
-        problem = f"'dirty-data.collector: {options.dirty_collector}' writes to topics, which pipelines do not do yet"
-        raise OptionsError("pipeline", (f"{problem}: give logger",))
-    return reference
+    return manager.refer(DEAD_LETTER_COLLECTOR, options.dirty_collector, parsed)

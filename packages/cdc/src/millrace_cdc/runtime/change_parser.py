@@ -18,7 +18,8 @@ import msgspec
 import pyarrow as pa
 
 from millrace.contracts import DeadLetter
-from millrace.errors import MalformedMessageError, MessageError, PluginError, SchemaError
+from millrace.errors import MalformedMessageError, MessageError, SchemaError
+from millrace.options.secrets import Properties
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import CanalReader, DebeziumReader, JsonReader, Observation, Position
@@ -27,6 +28,7 @@ from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
 from millrace_cdc.runtime import typed_rows
 from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
+from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.known_changes import known_change_reader
 
@@ -52,18 +54,6 @@ class ChangeReader(Protocol):
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Infer the columns of a change's rows."""
-
-
-class NoProducer:
-    """The producer of collectors without topics: see `millrace.contracts.RecordProducer`."""
-
-    def produce(self, topic: str, **_: Any) -> None:
-        """Refuse.
-
-        Raises:
-            PluginError: Always.
-        """
-        raise PluginError(f"the dead letter collector produces to topic {topic!r}, but its property 'topics' is empty")
 
 
 class Place(NamedTuple):
@@ -146,6 +136,8 @@ class ParserSettings:
         max_columns: Maximum number of columns of a table.
         skips_malformed: Whether malformed messages are skipped and counted.
         collector: Collects them; None where nothing does.
+        client: Properties of the Kafka client of a collector that writes to topics; None without one.
+        has_headers: Whether the source's messages have the column of headers that collectors get too.
         extra: Columns beside those of values.
         has_distributed_tables: Whether the changes of a table may be in several partitions.
     """
@@ -156,13 +148,16 @@ class ParserSettings:
     max_columns: int = 2_000
     skips_malformed: bool = False
     collector: PluginRef | None = None
+    client: Properties | None = None
+    has_headers: bool = False
     extra: ExtraColumns = field(default_factory=ExtraColumns)
     has_distributed_tables: bool = True
 
     @property
     def source_columns(self) -> tuple[str, ...]:
         """The columns of the source that a parser reads."""
-        return (*MESSAGE_COLUMNS, *self.extra.source_columns)
+        headers = (HEADERS_COLUMN,) if self.has_headers else ()
+        return tuple(dict.fromkeys((*MESSAGE_COLUMNS, *self.extra.source_columns, *headers)))
 
     def reader(self, topic: str) -> ChangeReader:
         """Make a reader of a topic's messages."""
@@ -184,19 +179,18 @@ class ChangeParser:
         self._trackers: dict[str, SchemaTracker] = {}
         self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
         self._known = known_change_reader(settings.options, self._columns_of) if settings.extra.are_none else None
-        self._letters: list[DeadLetter] = []
+        self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
+        self._letter: DeadLetter | None = None
         self.report = TaskReport()
 
     def parse(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the changes of messages, with the columns of `CHANGE_COLUMNS`, and the task's report at the end."""
-        collector = None if self._settings.collector is None else self._settings.collector.create()
         for batch in batches:
             yield self._parse_batch(batch)
-            if collector is not None and self._letters:
-                collector.collect(self._letters, NoProducer())
-            self._letters = []
-        if collector is not None:
-            collector.finish()
+            if self._letters is not None:
+                self._letters.collect()
+        if self._letters is not None:
+            self._letters.finish()
         if self.report.tables or self.report.malformed:
             report = pa.array([pickle.dumps(self.report)], pa.binary())
             nulls = [pa.nulls(1, each.type) for each in CHANGE_SCHEMA][:-1]
@@ -217,7 +211,9 @@ class ChangeParser:
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
             change = self.change(place, value, keys[index], None if messages is None else messages[index])
-            if change is not None:
+            if change is None:
+                self._keep_letter(batch, index)
+            else:
                 for old, new in change.rows:
                     before, after = (None if image is None else _encode(image) for image in (old, new))
                     found.add(index, change.table, change.operation, before, after)
@@ -257,14 +253,15 @@ class ChangeParser:
             if not self._settings.skips_malformed:
                 raise malformed_message(self._settings.format, place, str(error), value) from error
             self.report.malformed += 1
-            if self._settings.collector is not None:
-                self._letters.append(self._dead_letter(place, key, value, str(error)))
+            self._letter = DeadLetter(*place, None, key, value, (), "value", self._settings.format, str(error))
             return None
         self._note(place, change, columns)
         return change
 
-    def _dead_letter(self, place: Place, key: bytes | None, value: bytes | None, reason: str) -> DeadLetter:
-        return DeadLetter(*place, None, key, value, (), "value", self._settings.format, reason)
+    def _keep_letter(self, messages: pa.RecordBatch, row: int) -> None:
+        if self._letter is not None and self._letters is not None:
+            self._letters.add(self._letter, messages, row)
+        self._letter = None
 
     def _note(self, place: Place, change: TableChange, columns: dict[str, DataType]) -> None:
         report = self._report(change.table)

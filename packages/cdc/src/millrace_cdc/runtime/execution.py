@@ -12,6 +12,8 @@ from millrace_catalog.types.spark import to_spark
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.routing.router import Router
+from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
 from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.micro_batch import MicroBatches, PipelineProgress
 from millrace_cdc.runtime.planning import TablePlanner
@@ -22,7 +24,7 @@ from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transforms
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 
@@ -128,7 +130,7 @@ def start_pipeline(
     """
     session = pipeline_session(spark, {**_SAME_TASKS, **job.settings})
     job.sink.check(session)
-    parser = replace(job.source.parser_settings, collector=job.collector)
+    parser, messages = _messages(job, session)
     transforms = RowTransforms(session)
     planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), transforms)
     settings = job.evolution_settings
@@ -136,7 +138,7 @@ def start_pipeline(
     if store.load_initial() is None:
         store.save_initial(initial_state(job.source, SchemaEvolution(settings, planner)).to_text())
     batches = MicroBatches(parser, planner, settings, job.sink, store, transforms, job.source.tolerated_messages)
-    writer = job.source.read(session).writeStream.foreachBatch(batches.process)
+    writer = messages.writeStream.foreachBatch(batches.process)
     writer = writer.option("checkpointLocation", checkpoint_location)
     if job.name is not None:
         writer = writer.queryName(job.name)
@@ -145,6 +147,17 @@ def start_pipeline(
     elif interval is not None:
         writer = writer.trigger(processingTime=interval)
     return RunningPipeline(writer.start(), batches, job.sink)
+
+
+def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, DataFrame]:
+    """Return the stream of messages, and the settings of their parser."""
+    settings = job.source.parser_settings
+    if job.collector is None:
+        return settings, job.source.read(session)
+    check_collector(job.collector, job.source.client, job.source.reads)
+    messages = job.source.read_with_headers(session)
+    has_headers = HEADERS_COLUMN in messages.columns
+    return replace(settings, collector=job.collector, client=job.source.client, has_headers=has_headers), messages
 
 
 def pipeline_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:

@@ -11,6 +11,7 @@ from millrace.contracts import PipelineSource, SampledMessage
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from millrace.options.secrets import Properties
     from millrace_catalog.types import Schema
     from millrace_cdc.runtime.change_parser import ParserSettings
 
@@ -31,6 +32,19 @@ class MessageSource(PipelineSource):
     @abstractmethod
     def read(self, spark: SparkSession) -> DataFrame:
         """Return a stream of its messages, with at least the columns of `ParserSettings.source_columns`."""
+
+    def read_with_headers(self, spark: SparkSession) -> DataFrame:
+        """Return the same stream for a collector of malformed messages, with their headers where they have some."""
+        return self.read(spark)
+
+    @property
+    def client(self) -> Properties | None:
+        """Properties of the client of its Kafka cluster; None without one."""
+        return None
+
+    def reads(self, topic: str) -> bool:
+        """Return whether it reads a topic of its cluster."""
+        return False
 
     @abstractmethod
     def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from millrace.contracts import SampledMessage
 from millrace.options.java_pattern import java_pattern
 from millrace.options.parser import OptionParser
+from millrace.options.secrets import Properties
 from millrace.sampling import Topics, take_client_properties
 from millrace_catalog.inference import (
     CanalInferenceOptions,
@@ -39,8 +40,8 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
     )
 
 
-def read_messages(spark: SparkSession, options: KafkaSourceOptions) -> DataFrame:
-    """Return a stream of messages."""
+def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_headers: bool = False) -> DataFrame:
+    """Return a stream of messages, with their headers where these are asked for, or options name them."""
     given = {
         "topic": ";".join(options.topics) or None,
         "topic-pattern": options.topic_pattern,
@@ -50,7 +51,8 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions) -> DataFrame
         "scan.topic-partition-discovery.interval": f"{options.discovery_interval_ms} ms",
         "scan.check.duplicated.group.id": str(options.check_duplicated_group).lower(),
     }
-    metadata = [f"{name} AS {SOURCE_COLUMNS[name]}" for name in options.metadata if name in SOURCE_COLUMNS]
+    names = dict.fromkeys((*options.metadata, *(("headers",) if has_headers else ())))
+    metadata = [f"{name} AS {SOURCE_COLUMNS[name]}" for name in names if name in SOURCE_COLUMNS]
     if metadata:
         given["metadata.columns"] = ", ".join(metadata)
     read = {name: str(value) for name, value in given.items() if value is not None}
@@ -69,15 +71,30 @@ def newest_messages(options: KafkaSourceOptions, count: int) -> Mapping[str, Seq
     """
     if not count:
         return {}
-    parser = OptionParser("source", client_options(options))
-    client = take_client_properties(parser)
-    parser.finish()
-    topics = Topics(client)
+    topics = Topics(client_of(options))
     names: Sequence[str] = options.topics
     if options.topic_pattern is not None:
         matches = java_pattern(options.topic_pattern).fullmatch
         names = [name for name in topics.names() if matches(name)]
     return topics.newest(names, count)
+
+
+def client_of(options: KafkaSourceOptions) -> Properties:
+    """Return the properties of the Kafka client.
+
+    Raises:
+        OptionsError: Some are wrong.
+    """
+    parser = OptionParser("source", client_options(options))
+    client = take_client_properties(parser)
+    parser.finish()
+    return client
+
+
+def reads_topic(options: KafkaSourceOptions, topic: str) -> bool:
+    """Return whether a topic is among those that are read."""
+    pattern = options.topic_pattern
+    return topic in options.topics or (pattern is not None and java_pattern(pattern).fullmatch(topic) is not None)
 
 
 def client_options(options: KafkaSourceOptions) -> dict[str, str]:

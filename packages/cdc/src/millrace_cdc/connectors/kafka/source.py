@@ -9,13 +9,21 @@ from millrace.contracts import OptionProblem, SampledMessage
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.initial_schemas import schemas_by_table
 from millrace_cdc.connectors.kafka.format_options import unused_format_options
-from millrace_cdc.connectors.kafka.reading import newest_messages, parser_settings, read_messages
+from millrace_cdc.connectors.kafka.reading import (
+    client_of,
+    newest_messages,
+    parser_settings,
+    read_messages,
+    reads_topic,
+)
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.source import MessageSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from millrace.options.secrets import Properties
 
 
 _SAMPLED = 50
@@ -51,6 +59,19 @@ class KafkaPipelineSource(MessageSource):
     def read(self, spark: SparkSession) -> DataFrame:
         """Return a stream of its messages: see `MessageSource.read`."""
         return read_messages(spark, self.options)
+
+    def read_with_headers(self, spark: SparkSession) -> DataFrame:
+        """Return a stream of its messages with their headers: see `MessageSource.read_with_headers`."""
+        return read_messages(spark, self.options, has_headers=True)
+
+    @property
+    def client(self) -> Properties:
+        """Properties of the client that reads."""
+        return client_of(self.options)
+
+    def reads(self, topic: str) -> bool:
+        """Return whether it reads a topic."""
+        return reads_topic(self.options, topic)
 
     def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Read the newest messages of each partition, by topic."""

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from millrace.configuration import SourceConfig
+from millrace.contracts import DeadLetterCollector
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.write_admin import WriteAdmin
+from millrace.options.secrets import Properties
 
 
 def check_dead_letter_topics(config: SourceConfig) -> None:
-    """Refuse topics of the dead letter collector that cannot be written to.
+    """Refuse topics of the dead letter collector that cannot be written to: see `check_collector_topics`."""
+    if config.dead_letter_collector is not None:
+        check_collector_topics(config.dead_letter_collector.create(), config.client)
+
+
+def check_collector_topics(collector: DeadLetterCollector, client: Properties) -> None:
+    """Refuse topics of a dead letter collector that cannot be written to.
+
+    Args:
+        collector: The collector.
+        client: Properties for the Kafka client.
 
     Raises:
         UnreachableError, UnknownTopicError, ClientError: As `WriteAdmin.check_writable`.
         OptionsError: A producer does not accept the Kafka client's properties.
     """
-    topics = {} if config.dead_letter_collector is None else config.dead_letter_collector.create().topics
-    if not topics:
+    if not collector.topics:
         return
     # Created for its validation of the properties only: it does not connect yet
-    KafkaProducer(producer_settings(config.client, idempotent=True))
-    admin = WriteAdmin(config.client)
-    for topic, option in topics.items():
+    KafkaProducer(producer_settings(client, idempotent=True))
+    admin = WriteAdmin(client)
+    for topic, option in collector.topics.items():
         admin.check_writable((topic,), f"dirty-data.collector.{option}")
