@@ -6,7 +6,8 @@
     │   ├── UnknownPluginError      no installed package offers the name
     │   ├── DuplicatePluginError    two installed packages offer the same name
     │   ├── PluginLoadError         the name is known but its class cannot be used
-    │   └── PluginVersionError      driver and executor have different versions of a plugin
+    │   ├── PluginVersionError      driver and executor have different versions of a plugin
+    │   └── PluginFailedError       a plugin has raised an exception that it should not raise
     ├── SchemaError             a format does not support the columns of a read or write
     │   └── SchemaChangedError      a message does not fit the columns of a query that follows its messages' schema
     ├── MessageError            a message could not be decoded, or a row not encoded
@@ -130,6 +131,10 @@ class PluginLoadError(PluginError):
 
 class PluginVersionError(PluginError):
     """Driver and executor have different versions of a plugin's package."""
+
+
+class PluginFailedError(PluginError):
+    """A plugin has raised an exception that its contract does not allow; names the plugin and where it failed."""
 
 
 class SchemaError(MillraceError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pyspark.errors import AnalysisException
+
 from millrace.errors import MillraceError
 
 
@@ -68,6 +70,20 @@ _KNOWN = (
         "Spark's own Kafka connector is not installed; use .format('millrace'), which takes its options, too",
     ),
     _known(
+        r"DATA_SOURCE_NOT_FOUND\] Failed to find the data source: (?P<name>[\w.]*\w)",
+        "Spark has no data source {name}: check the name in .format(...); that of this package is 'millrace'",
+    ),
+    _known(
+        r"not supported for streaming aggregations without watermark",
+        "counts and sums of a stream change as it goes on, so that they cannot be appended: add .withWatermark(...) to "
+        "append the final ones, write all of them with .outputMode('complete'), or the changed ones in "
+        ".outputMode('update').foreachBatch(millrace.upsert_batches(options))",
+    ),
+    _known(
+        r"UNSUPPORTED_DATA_SOURCE_SAVE_MODE\][^\n]*\bmillrace\b",
+        "millrace appends to topics and does nothing else: write with .mode('append')",
+    ),
+    _known(
         r"JAVA_GATEWAY_EXITED|Java gateway process exited",
         "Java could not be started: install Java 17 or 21, and let JAVA_HOME name its folder",
     ),
@@ -127,6 +143,22 @@ def explain_failure(failure: BaseException | str) -> Explanation | None:
         if found:
             return Explanation(_NOT_OURS, known.message.format(**found.groupdict()))
     return None
+
+
+def explain_condition(failure: BaseException) -> Explanation | None:
+    """Find the first condition of Spark in an exception that says what is wrong, such as ``UNRESOLVED_COLUMN``.
+
+    Returns:
+        Its message without plan and frames; None without a condition, and for a failure of a user's function in
+        Python, whose frames tell where it failed.
+    """
+    text = str(failure)
+    if "Traceback (most recent call last)" in text:
+        return None
+    found = next((each for each in _CONDITION.finditer(text) if each["condition"] not in _WRAPPERS), None)
+    if found is None and not isinstance(failure, AnalysisException):
+        return None
+    return Explanation(_NOT_OURS, (_reason_in(found[0]) if found else reason_of(failure)).rstrip(";"))
 
 
 def sentence_of(failure: BaseException) -> str:

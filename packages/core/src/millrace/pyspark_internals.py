@@ -6,8 +6,11 @@ Nothing else in core uses them. `tests/unit/core/test_pyspark_internals.py` and
 
 from __future__ import annotations
 
+import functools
 import os
-from typing import TYPE_CHECKING
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,6 +78,30 @@ def set_active_session(spark: SparkSession) -> None:
 def hide_worker_traceback() -> None:
     """Leave the Python stack of this worker out of the error that Spark raises on the driver.
 
-    The setting ``spark.sql.execution.pyspark.udf.hideTraceback.enabled`` sets the same environment variable.
+    The setting ``spark.sql.execution.pyspark.udf.hideTraceback.enabled`` sets the same environment variable. The stack
+    stays where ``MILLRACE_FULL_TRACEBACKS`` = ``1`` is in the environment.
     """
-    os.environ["SPARK_HIDE_TRACEBACK"] = "1"
+    if os.environ.get("MILLRACE_FULL_TRACEBACKS") != "1":
+        os.environ["SPARK_HIDE_TRACEBACK"] = "1"
+
+
+@functools.cache
+def silence_lost_worker() -> None:
+    """Keep this worker from writing frames when it ends since Spark reads its output no more; once per process.
+
+    Spark closes the connection of a worker that has more rows than wanted, as of ``show()``. PySpark's daemon, from
+    which the worker is forked, prints the BrokenPipeError by `traceback.print_exc`, and ends the worker.
+    """
+    print_exc = traceback.print_exc
+
+    def print_others(*args: Any, **settings: Any) -> None:
+        of_daemon = sys._getframe(1).f_code.co_filename.endswith("daemon.py")
+        if not (of_daemon and isinstance(sys.exception(), BrokenPipeError)):
+            print_exc(*args, **settings)
+
+    traceback.print_exc = print_others
+
+
+def driver_jvm(session: SparkSession) -> Any | None:
+    """Return py4j's view of the JVM of the driver; None for a session of Spark Connect, which has none of its own."""
+    return getattr(session, "_jvm", None)

@@ -42,12 +42,12 @@ def local_session(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     used = cores or os.cpu_count() or 1
-    install_short_tracebacks()
     builder = SparkSession.builder.appName(name).master(f"local[{used}]")
     for key, value in session_settings(used, config or {}).items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     set_active_session(spark)
+    install_short_tracebacks(spark)
     return spark
 
 

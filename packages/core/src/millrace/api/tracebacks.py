@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import traceback
@@ -11,14 +12,20 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
 
+from millrace.api.console_log import shorten_console_log
 from millrace.errors import MillraceError
-from millrace.failures import explain_failure
+from millrace.failures import Explanation, explain_condition, explain_failure
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
 FULL_TRACEBACKS = "MILLRACE_FULL_TRACEBACKS"
 """The environment variable that turns short tracebacks off when it is 1."""
+
+_TWICE_TOLD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Loggers of PySpark that write each error of a query, which is raised too, as a line of JSON."""
 
 _LIBRARIES = {"pyspark", "py4j", "IPython", "ipykernel", *sys.stdlib_module_names}
 
@@ -37,13 +44,24 @@ class _ShortTracebacks:
             sys.stderr.write("\n".join([*lines, ""]))
 
 
-def install_short_tracebacks() -> None:
+def install_short_tracebacks(spark: SparkSession | None = None) -> None:
     """Let a failure of a query that nothing catches be shown as the line of the program that failed, and a sentence.
 
-    That holds for scripts and for IPython, and for failures that `millrace.failures.explain_failure` knows; all others
-    are shown as before. `local_session` and the command ``millrace`` call it. The environment variable
-    ``MILLRACE_FULL_TRACEBACKS`` = ``1`` turns it off.
+    That holds for scripts and for IPython, for failures that `millrace.failures.explain_failure` knows, and for errors
+    of Spark with a condition; all others are shown as before. `local_session` and the command ``millrace`` call it. The
+    environment variable ``MILLRACE_FULL_TRACEBACKS`` = ``1`` turns it off.
+
+    Args:
+        spark: The session whose driver logs failures in a line each, too, without Java's frames; the active one by
+            default. Only the console is affected, no log file.
     """
+    if os.environ.get(FULL_TRACEBACKS) == "1":
+        return
+    session = spark or SparkSession.getActiveSession()
+    if session is not None:
+        shorten_console_log(session)
+    for name in _TWICE_TOLD:
+        PySparkLogger.getLogger(name).disabled = True
     if not isinstance(sys.excepthook, _ShortTracebacks):
         sys.excepthook = _ShortTracebacks(sys.excepthook)
     ipython = sys.modules.get("IPython")
@@ -61,7 +79,13 @@ def short_traceback(failure: BaseException) -> list[str] | None:
     Returns:
         Lines; None for a failure that is not known, and where full tracebacks are wanted.
     """
-    explanation = None if os.environ.get(FULL_TRACEBACKS) == "1" else explain_failure(failure)
+    if os.environ.get(FULL_TRACEBACKS) == "1":
+        return None
+    explanation = explain_failure(failure)
+    if explanation is None and isinstance(failure, PySparkException):
+        explanation = explain_condition(failure)
+    if explanation is None and _is_refused_argument(failure):
+        explanation = Explanation(type(failure).__name__, str(failure))
     if explanation is None:
         return None
     steps = [(frame, line) for frame, line in traceback.walk_tb(failure.__traceback__) if not _is_in_a_library(frame)]
@@ -69,9 +93,25 @@ def short_traceback(failure: BaseException) -> list[str] | None:
     return [*"".join(program).splitlines()[:2], *str(explanation).splitlines()]
 
 
+def _is_refused_argument(failure: BaseException) -> bool:
+    """Return whether a function of millrace has raised an exception since it was given a wrong argument."""
+    if not isinstance(failure, (TypeError, ValueError)):
+        return False
+    *_, (frame, line) = traceback.walk_tb(failure.__traceback__)
+    statement = linecache.getline(frame.f_code.co_filename, line)
+    return _is_in_millrace(frame) and statement.lstrip().startswith("raise ")
+
+
 def _is_in_a_library(frame: FrameType) -> bool:
-    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return package in _LIBRARIES or package == "millrace" or package.startswith("millrace_")
+    return _package(frame) in _LIBRARIES or _is_in_millrace(frame)
+
+
+def _is_in_millrace(frame: FrameType) -> bool:
+    return _package(frame) == "millrace" or _package(frame).startswith("millrace_")
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def _show_in_ipython(

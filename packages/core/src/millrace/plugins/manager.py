@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from millrace.errors import DuplicatePluginError, MachineError, PluginLoadError, PluginVersionError, UnknownPluginError
 from millrace.options.suggestions import closest
 from millrace.plugins.discovery import Discovery, PluginEntry, discover
+from millrace.plugins.failures import note_loaded
 from millrace.plugins.kinds import KINDS, Kind, P
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def _import_class(kind: Kind[P], target: str, what: str) -> type[P]:
     missing = sorted(getattr(loaded, "__abstractmethods__", ()))
     if missing:
         raise PluginLoadError(f"{what} at {target!r} cannot be used: it does not define {', '.join(missing)}")
+    note_loaded(loaded.__module__, what)
     return loaded
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from millrace.errors import MachineError, MillraceError, PluginError, SchemaChangedError, SchemaError
-from millrace.pyspark_internals import hide_worker_traceback
+from millrace.plugins.failures import plugin_failure
+from millrace.pyspark_internals import hide_worker_traceback, silence_lost_worker
 
 
 @contextmanager
@@ -17,13 +18,19 @@ def user_errors() -> Iterator[None]:
 
     Spark puts the Python stack of a failed worker into the error that it raises on the driver. A MillraceError says
     all that a person needs, so its stack is left out. The worker ends with this error in any case, so that no other
-    error is affected.
+    error is affected. An exception that a plugin should not raise names the plugin.
     """
     try:
         yield
     except MillraceError:
         hide_worker_traceback()
         raise
+    except Exception as error:
+        failure = plugin_failure(error)
+        if failure is None:
+            raise
+        hide_worker_traceback()
+        raise failure from error
 
 
 @contextmanager
@@ -33,6 +40,7 @@ def executor_errors() -> Iterator[None]:
     The driver has checked plugins, columns and metadata before. An executor that finds them wrong mostly has other
     packages installed, so its host and its interpreter are named.
     """
+    silence_lost_worker()
     with user_errors():
         try:
             yield

@@ -9,9 +9,11 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from millrace.contracts import Decoded, Payloads
 from millrace_formats.json.columns import struct_columns
 from millrace_formats.json.decode_each import decode_each
 from millrace_formats.json.exact_reader import JsonExactReader
+from millrace_formats.json.missing_fields import warn_of_missing_fields
 from millrace_formats.json.msgspec_types import struct_type
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.shared.fallback_decoder import FallbackDecoder, FastRows, PayloadList, indices_except
@@ -38,6 +40,15 @@ class JsonDecoder(FallbackDecoder):
 
     def __init__(self, schema: pa.Schema, options: JsonOptions) -> None:
         super().__init__(schema, _MsgspecReader.of(schema, options), JsonExactReader(schema, options))
+        self._is_checked = False
+
+    def decode(self, payloads: Payloads) -> Decoded:
+        """Decode a batch; columns of which the first batch has no field are told."""
+        decoded = super().decode(payloads)
+        if not self._is_checked and decoded.rows.num_rows:
+            self._is_checked = True
+            warn_of_missing_fields(decoded.rows, payloads)
+        return decoded
 
     def _no_fast_reason(self) -> str:
         names = [field.name for field in self._schema if struct_type([field], all_required=False) is None]

@@ -27,6 +27,7 @@ import pyarrow.types as pt
 from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import Number, json_text, parse, shown
+from millrace_formats.json.time_advice import time_format_advice
 from millrace_formats.shared import java_text, sql_times
 from millrace_formats.shared.field_conversion import convert_elements, keep_nullability
 from millrace_formats.shared.sql_types import INTEGER_BITS, sql_name
@@ -109,7 +110,8 @@ def _scalar_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
         try:
             return convert(value)
         except ValueError as error:
-            raise MalformedMessageError(f"{shown(value)} cannot be read as {name}: {error}") from None
+            advice = time_format_advice(value, type_, options.iso)
+            raise MalformedMessageError(f"{shown(value)} cannot be read as {name}: {error}{advice}") from None
 
     return convert_scalar
 

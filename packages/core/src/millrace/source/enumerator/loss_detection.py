@@ -49,19 +49,26 @@ def find_losses(position: StreamOffset, subscribed: SubscribedPartitions, begin:
         end: Where the log of each partition ends now.
     """
     existing = set(subscribed.partitions)
+    gone = _reason_why_gone(position, subscribed)
     losses = (
         _find_loss(partition, offset, position, subscribed, begin, end)
         if partition in existing
-        else Loss(
-            partition,
-            "is gone: its topic was deleted, has fewer partitions, or no longer matches the subscription",
-            0,
-            None,
-        )
+        else Loss(partition, gone, 0, None)
         for partition, offset in sorted(position.positions.items())
         if not position.has_stopped(partition)
     )
     return [loss for loss in losses if loss is not None]
+
+
+def _reason_why_gone(position: StreamOffset, subscribed: SubscribedPartitions) -> str:
+    topics = sorted({partition.topic for partition in subscribed.partitions})
+    if topics and {partition.topic for partition in position.positions}.isdisjoint(topics):
+        read = f"topic {topics[0]!r}" if len(topics) == 1 else f"{len(topics)} others, such as {topics[0]!r}"
+        return (
+            f"is in the checkpoint, and the query reads {read}: 'checkpointLocation' is another query's, or the topics "
+            f"of this query have been changed"
+        )
+    return _GONE
 
 
 def _find_loss(

@@ -13,7 +13,9 @@ from millrace.errors import OptionsError, UnknownTopicError
 from millrace.kafka.admin import Topic
 from millrace.kafka.retry import Clock, poll
 from millrace.options.connector import SourceOptions
+from millrace.options.suggestions import closest
 from millrace.options.values import topic_matcher
+from millrace.source.data_loss_messages import logger
 
 MISSING_PATIENCE_S = 3.0
 """Seconds that partitions must be missing before they count as gone: a broker that has just started may not know all
@@ -100,7 +102,18 @@ class TopicPatternSubscriber:
 
     def partitions(self, admin: TopicLookup, allow_missing: Collection[TopicPartition] | None) -> SubscribedPartitions:
         """Return the matching topics' partitions, by name; none when no topic matches: see `Subscriber.partitions`."""
-        names = list(filter(topic_matcher(self.pattern), admin.topic_names()))
+        existing = admin.topic_names()
+        names = list(filter(topic_matcher(self.pattern), existing))
+        if not names:
+            close = closest(self.pattern, existing)
+            hint = f", such as {close!r}" if close else ""
+            logger.warning(
+                "option 'topic-pattern': no topic matches %r as a whole; there are %d others%s, as far as this user "
+                "may see them. Nothing is read until one is created",
+                self.pattern,
+                len(existing),
+                hint,
+            )
         # A topic may be deleted between the two requests
         return _all_partitions(admin.topics(names, allow_missing=names))
 

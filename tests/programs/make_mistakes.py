@@ -1,0 +1,44 @@
+"""Make mistakes in a session, and let all that a terminal would show go to standard error, after a mark for each.
+
+Arguments: the kind of session, ``local`` or ``plain``; addresses of the broker; a folder; names of mistakes.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from millrace import install_short_tracebacks, local_session
+from support.mistakes import Playground
+from support.mistakes.all import ALL
+
+MARK = "\x1e"
+
+
+def plain_session() -> SparkSession:
+    """A session as a program makes it that knows nothing of `local_session`."""
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    install_short_tracebacks()
+    return spark
+
+
+def main(kind: str, servers: str, folder: str, *names: str) -> None:
+    """Make the mistakes."""
+    spark = local_session(cores=2) if kind == "local" else plain_session()
+    for number, mistake in enumerate(mistake for mistake in ALL if mistake.name in names):
+        print(f"{MARK}{mistake.name}", file=sys.stderr, flush=True)
+        started = time.monotonic()
+        try:
+            mistake.make(Playground(spark, servers, Path(folder) / f"{kind}-{number}"))
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+        print(f"{MARK}{time.monotonic() - started:.1f}", file=sys.stderr, flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
