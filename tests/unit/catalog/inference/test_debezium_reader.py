@@ -66,8 +66,8 @@ def test_primitives_as_strings() -> None:
 @pytest.mark.parametrize(
     ("message", "schema_include", "problem"),
     [
-        ({"id": 1}, False, "field op: expected one of c, r, u, d, found null"),
-        ({"op": "x"}, False, 'field op: expected one of c, r, u, d, found "x"'),
+        ({"id": 1}, False, "field op: expected one of c, r, u, d, t, found null"),
+        ({"op": "x"}, False, 'field op: expected one of c, r, u, d, t, found "x"'),
         ({"op": "c", "after": 7}, False, "field after: expected an object, found 7"),
         ({"op": "c", "after": {"a": 1}, "source": "x"}, False, 'field source: expected an object, found "x"'),
         (

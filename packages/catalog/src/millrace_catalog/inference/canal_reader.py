@@ -68,6 +68,8 @@ class CanalReader:
         if message is None or message.get("type") == "CREATE":
             return None
         name = message.get("type")
+        if name == "TRUNCATE":
+            return TableChange(self._table(message), "t", (), None, message)
         operation = _OPERATIONS.get(name) if isinstance(name, str) else None
         if operation is None:
             raise MalformedMessageError(f"field type: expected one of {', '.join(_OPERATIONS)}, found {describe(name)}")
@@ -96,7 +98,10 @@ class CanalReader:
 
     def _included(self, payload: bytes | None) -> dict[str, Any] | None:
         message = parse_object(payload)
-        return None if message is None or message.get("isDdl") is True or not self._is_included(message) else message
+        # Other statements may be of no table
+        if message is None or (message.get("isDdl") is True and message.get("type") != "TRUNCATE"):
+            return None
+        return message if self._is_included(message) else None
 
     def _table(self, message: Mapping[str, Any]) -> str:
         names = [message[field] for field in ("database", "table") if isinstance(message.get(field), str)]

@@ -6,17 +6,40 @@ The format is that of Debezium's connectors, https://debezium.io/documentation/r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from millrace.errors import MalformedMessageError
+from millrace_catalog.inference.debezium_types import DeclaredRow, declared_row, primitives_as_strings
+from millrace_catalog.inference.debezium_values import has_placeholder, with_values
 from millrace_catalog.inference.json_payload import describe, object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
-from millrace_catalog.inference.observation import Observation, TableChange, widen_rows
+from millrace_catalog.inference.observation import Observation, RowImage, TableChange, widen_rows
 from millrace_catalog.inference.options import DebeziumInferenceOptions
-from millrace_catalog.types import DataType
+from millrace_catalog.types import DataType, with_nullability
 
-_OPERATIONS: dict[Any, Literal["c", "u", "d"]] = {"c": "c", "r": "c", "u": "u", "d": "d"}
+_OPERATIONS: dict[Any, Literal["c", "u", "d", "t"]] = {"c": "c", "r": "c", "u": "u", "d": "d", "t": "t"}
+_DATABASE_MESSAGE = "m"
+"""The operation of a message that the database's users have written into its log, with ``pg_logical_emit_message``."""
+
+_NO_CHANGES = (frozenset({"ts_ms"}), frozenset({"status", "id", "ts_ms"}), frozenset({"databaseName", "ddl"}))
+"""Fields that other messages of Debezium have: heartbeats, transactions' ends, statements."""
+
 _TABLE_NAME_FIELDS = ("db", "schema", "table")
+
+
+class _WithSchema(msgspec.Struct):
+    payload: dict[str, Any] | None = None
+    schema: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Parsed(NamedTuple):
+    change: dict[str, Any]
+    schema: bytes | None
+
+
+_decode_with_schema = msgspec.json.Decoder(_WithSchema).decode
 
 
 class DebeziumReader:
@@ -36,48 +59,99 @@ class DebeziumReader:
         self._objects = JsonObjectColumns(self.options)
 
     def read(self, payload: bytes | None) -> Observation | None:
-        """Read the columns of a message: see `MessageReader.read`."""
-        change = self.parse(payload)
-        return None if change is None else Observation(change.table, self.columns_of(change))
+        """Read the columns of a message by its values: see `MessageReader.read`."""
+        parsed = self._parsed(payload)
+        change = None if parsed is None else self._change(parsed.change)
+        return None if change is None or not change.rows else Observation(change.table, self._columns_by_value(change))
 
     def parse(self, payload: bytes | None) -> TableChange | None:
-        """Parse the change of a message; None when it has no rows, such as a tombstone.
+        """Parse the change of a message; None when it is no change, such as a tombstone or a heartbeat.
+
+        Values have the types that the message declares, where it includes its schema.
 
         Raises:
-            MalformedMessageError: It is not a message of the format.
+            MalformedMessageError: It is not a message of the format, or lacks a value that the database did not send.
         """
-        root = parse_object(payload)
-        if root is None:
-            return None
-        change = self._change(root)
-        name = change.get("op")
-        operation = _OPERATIONS.get(name) if isinstance(name, str) else None
-        if operation is None:
-            raise MalformedMessageError(
-                f"field op: expected one of {', '.join(_OPERATIONS)}, found {describe(change.get('op'))}"
-            )
-        before, after = object_field(change, "before"), object_field(change, "after")
-        if before is None and after is None:
-            return None
-        return TableChange(self._table(change), operation, ((before, after),), None, change)
+        parsed = self._parsed(payload)
+        change = None if parsed is None else self._change(parsed.change)
+        if parsed is None or change is None or not change.rows:
+            return change
+        ((before, after),) = change.rows
+        if payload is not None and after is not None and has_placeholder(payload):
+            after = with_values(after, before)
+        declared = None if parsed.schema is None else declared_row(parsed.schema)
+        if declared is None:
+            return change if after is change.rows[0][1] else change.with_rows(((before, after),))
+        return change.with_rows(((_convert(declared, before), _convert(declared, after)),), declared.types)
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
-        """Infer the columns of a change's rows."""
+        """Return the columns of a change's rows: those that its message declares, or else as their values are."""
+        types = change.types
+        if types is None:
+            return self._columns_by_value(change)
+        if self.options.primitive_as_string:
+            types = primitives_as_strings(types)
+        ((before, after),) = change.rows
+        row = before if after is None else after
+        # What an old row shares with its new one has the same types
+        return {name: with_nullability(type_, row.get(name) is None) for name, type_ in types.items()} if row else {}
+
+    def _columns_by_value(self, change: TableChange) -> dict[str, DataType]:
         ((before, after),) = change.rows
         rows = [self._objects.columns_of(row)[0] for row in (before, after) if row is not None]
         return rows[0] if len(rows) == 1 else widen_rows(rows)
 
-    def _change(self, root: dict[str, Any]) -> dict[str, Any]:
-        if self.options.schema_include:
-            change = object_field(root, "payload")
-            if change is None:
-                raise MalformedMessageError("field payload is missing: set debezium-json.schema-include to false")
-            return change
-        if "op" not in root and isinstance(root.get("payload"), dict):
-            raise MalformedMessageError("the change is in the field payload: set debezium-json.schema-include to true")
-        return root
+    def _change(self, change: dict[str, Any]) -> TableChange | None:
+        name = change.get("op")
+        operation = _OPERATIONS.get(name) if isinstance(name, str) else None
+        if operation is None:
+            if name == _DATABASE_MESSAGE or (name is None and any(fields <= change.keys() for fields in _NO_CHANGES)):
+                return None
+            raise MalformedMessageError(
+                f"field op: expected one of {', '.join(_OPERATIONS)}, found {describe(change.get('op'))}"
+            )
+        before, after = object_field(change, "before"), object_field(change, "after")
+        if before is None and after is None and operation != "t":
+            return None
+        rows = () if operation == "t" else ((before, after),)
+        return TableChange(self._table(change), operation, rows, None, change)
+
+    def _parsed(self, payload: bytes | None) -> _Parsed | None:
+        if not self.options.schema_include:
+            root = parse_object(payload)
+            if root is not None and "op" not in root and isinstance(root.get("payload"), dict):
+                raise MalformedMessageError(
+                    "the change is in the field payload: set debezium-json.schema-include to true"
+                )
+            return None if root is None else _Parsed(root, None)
+        if not payload:
+            return None
+        try:
+            found = _decode_with_schema(payload)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return _parse_leniently(payload)
+        if found.payload is None:
+            return _parse_leniently(payload)
+        return _Parsed(found.payload, bytes(found.schema))
 
     def _table(self, change: dict[str, Any]) -> str:
         source = object_field(change, "source") or {}
         names = [source[name] for name in _TABLE_NAME_FIELDS if isinstance(source.get(name), str) and source[name]]
         return ".".join(names) or self._topic
+
+
+def _parse_leniently(payload: bytes) -> _Parsed | None:
+    root = parse_object(payload)
+    if root is None:
+        return None
+    change = object_field(root, "payload")
+    if change is None:
+        if "payload" in root and root.get("schema", ...) is None:
+            # A tombstone of Kafka Connect's converter
+            return None
+        raise MalformedMessageError("field payload is missing: set debezium-json.schema-include to false")
+    return _Parsed(change, msgspec.json.encode(root.get("schema")))
+
+
+def _convert(declared: DeclaredRow, row: RowImage | None) -> RowImage | None:
+    return row if row is None or not declared.converts else declared.convert(row)

@@ -52,17 +52,27 @@ class TableChange:
 
     Attributes:
         table: Id of the table.
-        operation: ``c`` for insertions, ``u`` for updates, ``d`` for deletions.
+        operation: ``c`` for insertions, ``u`` for updates, ``d`` for deletions, ``t`` for the deletion of all rows.
         rows: For each row, its values before and after the change; None where the message has none.
         primary_key: Columns of the primary key, if the message names them.
         message: The message, for the types that it declares.
+        types: Types of columns that values have been converted to; None where they are as in the message.
     """
 
     table: str
-    operation: Literal["c", "u", "d"]
+    operation: Literal["c", "u", "d", "t"]
     rows: tuple[tuple[RowImage | None, RowImage | None], ...]
     primary_key: tuple[str, ...] | None
     message: Mapping[str, Any]
+    types: Mapping[str, DataType] | None = None
+
+    def with_rows(
+        self,
+        rows: tuple[tuple[RowImage | None, RowImage | None], ...],
+        types: Mapping[str, DataType] | None = None,
+    ) -> TableChange:
+        """Return the same change with other rows, whose values have been converted to types."""
+        return TableChange(self.table, self.operation, rows, self.primary_key, self.message, types)
 
 
 class MessageReader(Protocol):

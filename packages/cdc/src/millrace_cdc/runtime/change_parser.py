@@ -24,13 +24,14 @@ from millrace.plugins.manager import PluginRef
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import CanalReader, DebeziumReader, JsonReader, Observation, Position
 from millrace_catalog.inference.observation import TableChange
-from millrace_catalog.inference.options import FormatOptions
+from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
 from millrace_cdc.runtime import typed_rows
 from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.known_changes import known_change_reader
+from millrace_cdc.runtime.time_columns import times_as_strings
 
 MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
@@ -103,6 +104,7 @@ class TableReport:
         newest: The newest timestamp of its messages.
         partitions: Topics and partitions that it was found in.
         fits: Whether all rows have the columns that the table had before, in order.
+        truncations: The places of the messages that delete all of its rows, the last one of each partition.
     """
 
     rows: int = 0
@@ -110,6 +112,7 @@ class TableReport:
     newest: datetime | None = None
     partitions: set[tuple[str, int]] = field(default_factory=set)
     fits: bool = True
+    truncations: list[Place] = field(default_factory=list)
 
 
 @dataclass
@@ -140,6 +143,7 @@ class ParserSettings:
         has_headers: Whether the source's messages have the column of headers that collectors get too.
         extra: Columns beside those of values.
         has_distributed_tables: Whether the changes of a table may be in several partitions.
+        has_times: Whether Spark has columns of times.
     """
 
     format: str
@@ -152,12 +156,21 @@ class ParserSettings:
     has_headers: bool = False
     extra: ExtraColumns = field(default_factory=ExtraColumns)
     has_distributed_tables: bool = True
+    has_times: bool = False
 
     @property
     def source_columns(self) -> tuple[str, ...]:
         """The columns of the source that a parser reads."""
         headers = (HEADERS_COLUMN,) if self.has_headers else ()
         return tuple(dict.fromkeys((*MESSAGE_COLUMNS, *self.extra.source_columns, *headers)))
+
+    @property
+    def declares_types(self) -> bool:
+        """Return whether messages declare the types of their columns."""
+        options = self.options
+        if isinstance(options, DebeziumInferenceOptions):
+            return options.schema_include
+        return isinstance(options, CanalInferenceOptions) and options.strategy != "AUTO"
 
     def reader(self, topic: str) -> ChangeReader:
         """Make a reader of a topic's messages."""
@@ -179,6 +192,7 @@ class ChangeParser:
         self._trackers: dict[str, SchemaTracker] = {}
         self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
         self._known = known_change_reader(settings.options, self._columns_of) if settings.extra.are_none else None
+        self._replaces_times = not settings.has_times and settings.declares_types
         self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
         self._letter: DeadLetter | None = None
         self.report = TaskReport()
@@ -241,27 +255,40 @@ class ChangeParser:
             reader = self._readers[place.topic] = self._settings.reader(place.topic)
         try:
             change = reader.parse(value)
-            if change is None:
+            if change is None or change.operation == "t":
+                self._note_truncation(place, change)
                 return None
             check_images(change)
             columns = reader.columns_of(change)
+            if self._replaces_times:
+                columns = times_as_strings(columns)
             if self._extra is not None and message is not None:
                 change, columns = self._extra.add(change, columns, message)
         except MalformedMessageError as error:
-            if self._settings.options.ignore_parse_errors:
-                return None
-            if not self._settings.skips_malformed:
-                raise malformed_message(self._settings.format, place, str(error), value) from error
-            self.report.malformed += 1
-            self._letter = DeadLetter(*place, None, key, value, (), "value", self._settings.format, str(error))
+            self._skip_malformed(place, key, value, error)
             return None
         self._note(place, change, columns)
         return change
+
+    def _skip_malformed(
+        self, place: Place, key: bytes | None, value: bytes | None, error: MalformedMessageError
+    ) -> None:
+        if self._settings.options.ignore_parse_errors:
+            return
+        if not self._settings.skips_malformed:
+            raise malformed_message(self._settings.format, place, str(error), value) from error
+        self.report.malformed += 1
+        self._letter = DeadLetter(*place, None, key, value, (), "value", self._settings.format, str(error))
 
     def _keep_letter(self, messages: pa.RecordBatch, row: int) -> None:
         if self._letter is not None and self._letters is not None:
             self._letters.add(self._letter, messages, row)
         self._letter = None
+
+    def _note_truncation(self, place: Place, change: TableChange | None) -> None:
+        if change is not None:
+            report = self._report(change.table)
+            report.truncations = [each for each in report.truncations if each[:2] != place[:2]] + [place]
 
     def _note(self, place: Place, change: TableChange, columns: dict[str, DataType]) -> None:
         report = self._report(change.table)

@@ -32,6 +32,7 @@ class ConvertedChanges(ChangeBatch):
         tables: The sink's tables.
         rows: By id of a source's table, the number of its changes.
         fitting: See `ChangeConverter`.
+        truncated: The ids of those that are emptied first.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class ConvertedChanges(ChangeBatch):
         tables: Mapping[str, PipelineTable],
         rows: Mapping[str, int],
         fitting: frozenset[str] = frozenset(),
+        truncated: frozenset[str] = frozenset(),
     ) -> None:
         self.pipeline = pipeline
         self.id = batch
@@ -51,6 +53,7 @@ class ConvertedChanges(ChangeBatch):
         self.row_counts = {
             name: sum(rows[source] for source, targets in routes.items() if name in targets) for name in tables
         }
+        self.truncated = truncated
         self._changes = changes
         self._routes = routes
         self._columns = columns

@@ -20,6 +20,7 @@ from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.time_columns import has_times
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transforms
 
@@ -136,7 +137,7 @@ def start_pipeline(
     settings = job.evolution_settings
     store = StateStore(session, checkpoint_location)
     if store.load_initial() is None:
-        store.save_initial(initial_state(job.source, SchemaEvolution(settings, planner)).to_text())
+        store.save_initial(initial_state(job.source, parser, SchemaEvolution(settings, planner)).to_text())
     batches = MicroBatches(parser, planner, settings, job.sink, store, transforms, job.source.tolerated_messages)
     writer = messages.writeStream.foreachBatch(batches.process)
     writer = writer.option("checkpointLocation", checkpoint_location)
@@ -151,7 +152,7 @@ def start_pipeline(
 
 def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, DataFrame]:
     """Return the stream of messages, and the settings of their parser."""
-    settings = job.source.parser_settings
+    settings = replace(job.source.parser_settings, has_times=has_times(session))
     if job.collector is None:
         return settings, job.source.read(session)
     check_collector(job.collector, job.source.client, job.source.reads)

@@ -5,22 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 from millrace_catalog.evolution import SchemaTracker
-from millrace_cdc.runtime.change_parser import ChangeParser, Place
+from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, Place
 from millrace_cdc.runtime.extra_columns import sampled
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.source import MessageSource
 
 
-def initial_state(source: MessageSource, evolution: SchemaEvolution) -> SchemaState:
+def initial_state(source: MessageSource, settings: ParserSettings, evolution: SchemaEvolution) -> SchemaState:
     """Return the tables that options give, and those of the newest messages of each partition.
+
+    Args:
+        source: The source.
+        settings: Settings of the parser of its messages.
+        evolution: Evolves schemas.
 
     Raises:
         MessageError: A message is malformed, and such messages are not skipped.
         SchemaError: Messages of a table do not go together, or a rule does not fit it.
     """
     state = SchemaState()
-    settings = source.parser_settings
     for name, (schema, primary_key) in source.initial_schemas.items():
         tracker = state.sources[name] = SchemaTracker(name, settings.strategy, settings.max_columns)
         tracker.create(schema, primary_key)

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from millrace_catalog.inference.debezium_values import has_placeholder
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.runtime.known_rows import KnownRows, known_rows
 
@@ -49,7 +50,8 @@ def known_change_reader(options: FormatOptions, columns: Columns) -> KnownChange
         columns: Returns the columns of a table.
     """
     if isinstance(options, DebeziumInferenceOptions):
-        return _DebeziumReader(options, columns)
+        # Schemas declare types that values are converted to
+        return None if options.schema_include else _DebeziumReader(options, columns)
     if isinstance(options, JsonInferenceOptions):
         has_rows_as_they_are = options.nesting == "string" and not options.fixed_types and not options.table_fields
         return _JsonReader(options, columns) if has_rows_as_they_are else None
@@ -73,10 +75,6 @@ class _Change(msgspec.Struct, gc=False):
     after: msgspec.Raw = _NULL
 
 
-class _WithSchema(msgspec.Struct, gc=False):
-    payload: _Change
-
-
 class _Tables:
     """The known tables, by what messages name them with."""
 
@@ -92,8 +90,6 @@ class _Tables:
 class _DebeziumReader:
     def __init__(self, options: DebeziumInferenceOptions, columns: Columns) -> None:
         self._decode = msgspec.json.Decoder(_Change).decode
-        self._decode_with_schema = msgspec.json.Decoder(_WithSchema).decode
-        self._has_schema = options.schema_include
         self._tables = _Tables(options, columns)
         self._known: dict[tuple[str, str | None, str | None, str | None], tuple[str, KnownRows | None]] = {}
 
@@ -102,11 +98,11 @@ class _DebeziumReader:
 
     def read(self, topic: str, value: bytes) -> KnownChange | None:
         try:
-            change = self._decode_with_schema(value).payload if self._has_schema else self._decode(value)
+            change = self._decode(value)
             source = change.source or _Source()
             name = topic, source.db, source.schema, source.table
             table, rows = self._known.get(name) or self._open(name)
-            if rows is None:
+            if rows is None or has_placeholder(value):
                 return None
             operation, normalize = change.op, rows.normalize
             # Rows that are null do not fit either

@@ -21,6 +21,7 @@ from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.transforms import RowTransforms
+from millrace_cdc.runtime.truncation import Truncation, TruncationPolicy, without_truncated
 from millrace_cdc.transforms.transform import BoundTransform
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class MicroBatches:
         self._store = store
         self._transforms = transforms
         self._tolerated = tolerated
+        self._truncations = TruncationPolicy(evolution, planner, has_distributed_tables=parser.has_distributed_tables)
         self._texts = TableTexts()
         self._sink_texts = TableTexts()
         self._state: SchemaState | None = None
@@ -122,7 +124,9 @@ class MicroBatches:
                 self._sink.apply(messages.sparkSession, changes)
             # 5. The rows of all tables
             fitting = _fitting(tables, reports)
-            self._write(parsed.where("report IS NULL").drop("report"), state, reports, fitting, batch)
+            truncations = self._truncations.applied(state.sources, reports)
+            rows = without_truncated(parsed.where("report IS NULL").drop("report"), truncations)
+            self._write(rows, state, reports, fitting, truncations, batch)
         finally:
             parsed.unpersist()
         self._state = state
@@ -166,15 +170,18 @@ class MicroBatches:
         state: SchemaState,
         reports: Iterable[TaskReport],
         fitting: Mapping[str, KnownTable],
+        truncations: Iterable[Truncation],
         batch: int,
     ) -> None:
         rows: Counter[str] = Counter()
         for report in reports:
             rows.update({name: found.rows for name, found in report.tables.items() if found.rows})
         routes = {table: self._planner.targets(table) for table in sorted(rows)}
-        if not routes:
+        truncated = frozenset(target for each in truncations for target in each.targets)
+        if not routes and not truncated:
             return
-        names = list(dict.fromkeys(target for targets in routes.values() for target in targets))
+        found = (target for targets in routes.values() for target in targets)
+        names = list(dict.fromkeys((*found, *sorted(truncated))))
         tables = {name: pipeline_table(state.sinks[name].schema, state.sinks[name], self._planner) for name in names}
         columns = self._sink_texts.of(state.sinks, names)
         transforms = self._transforms_of(state, routes)
@@ -187,7 +194,7 @@ class MicroBatches:
             and name not in transforms
             and all(fitting[name].columns == columns[target].columns for target in targets)
         )
-        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows, stay))
+        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows, stay, truncated))
 
     def _transforms_of(self, state: SchemaState, tables: Iterable[str]) -> dict[str, tuple[BoundTransform, ...]]:
         found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}
@@ -217,7 +224,7 @@ class MicroBatches:
             for name, found in report.tables.items():
                 table = progress.tables.setdefault(name, TableProgress())
                 table.rows += found.rows
-                table.version = state.sources[name].version
+                table.version = state.sources[name].version if name in state.sources else 0
                 self._see_partitions(name, found.partitions)
                 if found.newest is not None and (table.newest is None or found.newest > table.newest):
                     table.newest = found.newest

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -24,6 +25,7 @@ _TRUE = {"true", "1"}
 _FALSE = {"false", "0"}
 _TIMES = {"DATE", "TIME"}
 _DATE_LENGTH = len("2024-05-06")
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _INTEGERS = {"TINYINT", "SMALLINT", "INT", "BIGINT"}
 _TEXTS = {"CHAR", "VARCHAR", "STRING"}
 
@@ -107,8 +109,10 @@ def _to_boolean(value: Any) -> bool:
     return int(text) != 0
 
 
-def _to_float(value: Any) -> float:
-    return value if type(value) is float else float(_expect(value, str, int))
+def _to_float(value: Any) -> float | str:
+    number = value if type(value) is float else float(_expect(value, str, int))
+    # JSON has no numbers of these: Kafka Connect writes the same texts
+    return number if math.isfinite(number) else _NOT_FINITE[str(number)]
 
 
 def _to_decimal(value: Any) -> msgspec.Raw:

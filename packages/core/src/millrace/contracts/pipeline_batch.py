@@ -65,12 +65,15 @@ class ChangeBatch(ABC):
         id: The number of the micro-batch: repeated ones have the same, and the same changes.
         tables: The tables that have changes, by id, with the columns that all rows have.
         row_counts: The number of changes of each of them; fewer, where a filter drops some.
+        truncated: The ids of those that lose all rows of earlier micro-batches, together with the changes of this one;
+            only where the sink can apply ``truncate.table``.
     """
 
     pipeline: str
     id: int
     tables: Mapping[str, PipelineTable]
     row_counts: Mapping[str, int]
+    truncated: frozenset[str] = frozenset()
 
     @property
     @abstractmethod

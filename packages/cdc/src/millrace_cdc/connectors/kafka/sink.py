@@ -30,8 +30,9 @@ class KafkaPipelineSink(PipelineSink):
 
     @property
     def capabilities(self) -> SinkCapabilities:
-        """All schema changes: a topic has no columns, and each message shows those of its row."""
-        return SinkCapabilities(SinkCapabilities.ALL_CHANGES, self.options.delivery_guarantee)
+        """All changes of columns, since each message shows those of its row; a topic keeps the messages that it has."""
+        changes = SinkCapabilities.ALL_CHANGES - {"truncate.table", "drop.table"}
+        return SinkCapabilities(changes, self.options.delivery_guarantee)
 
     def destinations(
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]

@@ -1,0 +1,80 @@
+"""A sink of pipelines that keeps tables in memory, as the changes leave them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from millrace.contracts import PipelineSink, SinkCapabilities
+from support.origin import Origin, as_origin, plain
+
+
+class CopiedTables(PipelineSink):
+    """Tables by their primary keys; of those without, the rows and how often there are.
+
+    Args:
+        failing: The numbers of the micro-batches that fail once, after they were written.
+    """
+
+    def __init__(self, failing: tuple[int, ...] = ()) -> None:
+        super().__init__(None)
+        self.tables: dict[str, dict[Any, tuple[dict[str, Any], int]]] = {}
+        self.types: dict[str, dict[str, str]] = {}
+        self.truncated: list[str] = []
+        self._failing = set(failing)
+        self._last = -1
+
+    @property
+    def capabilities(self) -> SinkCapabilities:
+        return SinkCapabilities(SinkCapabilities.ALL_CHANGES)
+
+    def apply(self, spark, changes) -> None:
+        for change in changes:
+            self.types[change.table.id] = {each.name: each.dataType.simpleString() for each in change.table.schema}
+
+    def write(self, batch) -> None:
+        if batch.id > self._last:
+            for name, table in batch.tables.items():
+                self._write(batch, name, table.primary_key)
+            self._last = batch.id
+        if batch.id in self._failing:
+            self._failing.remove(batch.id)
+            raise RuntimeError("the sink fails after it has written")
+
+    def _write(self, batch, name: str, key: tuple[str, ...]) -> None:
+        rows = self.tables.setdefault(name, {})
+        if name in batch.truncated:
+            self.truncated.append(name)
+            rows.clear()
+        for change in batch.rows(name).orderBy("partition", "offset").collect():
+            for row, count in ((change.before, -1), (change.after, 1)):
+                if row is None:
+                    continue
+                values = row.asDict()
+                place = tuple(values[each] for each in key) if key else tuple(values.items())
+                left = rows.get(place, ({}, 0))[1] + count
+                # Of a table with a key, the row after an update replaces the one before
+                if left > 0:
+                    rows[place] = (values, left)
+                else:
+                    del rows[place]
+
+
+def check_equal(copied: CopiedTables, origin: Origin, name: str, table: str) -> None:
+    """Check that a copy has the rows of a table of the origin, in the columns that this has."""
+    columns = origin.columns(name)
+    rows = origin.rows(name)
+    wanted = Counter(str([plain(row[column]) for column in columns]) for row in rows)
+    like = {column: [row[column] for row in rows if row[column] is not None] for column in columns}
+    found: Counter[str] = Counter()
+    for values, count in copied.tables.get(table, {}).values():
+        shown = [plain(_shown(values.get(column), like[column])) for column in columns]
+        found[str(shown)] += count
+    assert found == wanted, f"{table}: {found - wanted} instead of {wanted - found}"
+
+
+def _shown(value: Any, like: list[Any]) -> Any:
+    if value is None:
+        return None
+    candidates = [as_origin(value, each) for each in like] or [value]
+    return next((each for each in candidates if each in like), candidates[0])

@@ -1,0 +1,144 @@
+"""Messages that Debezium 3.3 wrote of PostgreSQL 16, as they are: by Kafka Connect's converter, most with schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from millrace.errors import MalformedMessageError
+from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
+from millrace_catalog.inference.observation import TableChange
+
+MESSAGES: dict[str, str] = dict(
+    json.loads(line) for line in Path(__file__).with_name("debezium_messages.jsonl").read_text().splitlines()
+)
+
+
+def read(name: str, **options: bool) -> tuple[DebeziumReader, TableChange | None]:
+    has_schema = MESSAGES[name].startswith('{"schema"')
+    reader = DebeziumReader("t", DebeziumInferenceOptions(schema_include=has_schema, **options))
+    return reader, reader.parse(MESSAGES[name].encode())
+
+
+def rows(name: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    _, change = read(name)
+    assert change is not None
+    return change.rows[0]
+
+
+TYPES = {
+    "id": ("BIGINT", 1),
+    "si": ("SMALLINT", 2),
+    "i": ("INT", 3),
+    "b": ("BOOLEAN", True),
+    "r": ("FLOAT", 1.5),
+    "d": ("DOUBLE", 2.25),
+    "n": ("DECIMAL(10, 2)", "12345.67"),
+    "nn": ("STRING", "123.456789"),
+    "t": ("STRING", "text"),
+    "c": ("STRING", "ab "),
+    "bi": ("BYTES", "AQL/"),
+    "da": ("DATE", "2024-05-06"),
+    "ti": ("TIME(6)", "01:02:03.456789"),
+    "t3": ("TIME(3)", "01:02:03.456"),
+    "tz": ("STRING", "23:02:03Z"),
+    "ts": ("TIMESTAMP(6)", "2024-05-06 07:08:09.123456"),
+    "ts3": ("TIMESTAMP(3)", "2024-05-06 07:08:09.123"),
+    "tstz": ("TIMESTAMP_LTZ(6)", "2024-05-06T05:08:09.123456Z"),
+    "iv": ("BIGINT", 93_600_000_000),
+    "jb": ("STRING", '{"b": [1]}'),
+    "u": ("STRING", "00112233-4455-6677-8899-aabbccddeeff"),
+    "m": ("STRING", "ok"),
+    "ia": ("ARRAY<INT>", [1, None, 3]),
+    "ta": ("ARRAY<STRING>", ["a", "b"]),
+    "bit1": ("BOOLEAN", True),
+    "bit8": ("BYTES", "qg=="),
+    "mo": ("DECIMAL(38, 2)", "12.34"),
+}
+
+
+def test_columns_and_values_are_those_that_the_schema_declares() -> None:
+    reader, change = read("types")
+    assert change is not None
+    columns = {name: str(type_).removesuffix(" NOT NULL") for name, type_ in reader.columns_of(change).items()}
+    row = change.rows[0][1]
+    assert row is not None
+    assert {name: (columns[name], row[name]) for name in TYPES} == TYPES
+
+
+def test_columns_without_values_have_their_types_too() -> None:
+    reader, change = read("nulls")
+    assert change is not None
+    columns = {name: str(type_) for name, type_ in reader.columns_of(change).items()}
+    assert {name: columns[name] for name in TYPES if name != "id"} == {
+        name: type_ for name, (type_, _) in TYPES.items() if name != "id"
+    }
+
+
+def test_rows_before_and_after_are_converted() -> None:
+    before, after = rows("types-updated")
+    assert before is not None
+    assert after is not None
+    assert (before["n"], before["nn"]) == ("12345.67", "123.456789")
+    assert (after["n"], after["nn"]) == ("-0.05", "1" + 30 * "0")
+
+
+def test_primitives_can_be_strings() -> None:
+    reader, change = read("types", primitive_as_string=True)
+    assert change is not None
+    columns = reader.columns_of(change)
+    assert (str(columns["da"]), str(columns["i"]), str(columns["ia"])) == (
+        "STRING NOT NULL",
+        "STRING NOT NULL",
+        "ARRAY<INT> NOT NULL",
+    )
+
+
+def test_the_schema_of_a_table_is_that_of_the_values_where_formats_read_it() -> None:
+    reader, _ = read("types")
+    observed = reader.read(MESSAGES["types"].encode())
+    assert observed is not None
+    assert str(observed.columns["da"]) == "BIGINT NOT NULL"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("infinite", "field da: no DATE can be -2147472692"),
+        ("toasted", "field big: the database did not send the value"),
+    ],
+)
+def test_what_no_column_can_hold_is_malformed(name: str, problem: str) -> None:
+    with pytest.raises(MalformedMessageError, match=problem):
+        read(name)
+
+
+def test_a_value_that_was_not_sent_is_that_of_the_row_before() -> None:
+    message = json.loads(MESSAGES["toasted"])
+    message["before"] = {**message["after"], "big": "as it was"}
+    message["op"] = "u"
+    change = DebeziumReader("t").parse(json.dumps(message).encode())
+    assert change is not None
+    assert change.rows[0][1] == {**message["after"], "big": "as it was"}
+
+
+def test_the_deletion_of_all_rows_is_a_change_without_rows() -> None:
+    _, change = read("truncated")
+    assert change is not None
+    assert (change.table, change.operation, change.rows) == ("postgres.public.two", "t", ())
+
+
+@pytest.mark.parametrize("name", ["heartbeat", "begin", "end"])
+@pytest.mark.parametrize("has_schema", [True, False])
+def test_what_is_no_change_is_skipped(name: str, has_schema: bool) -> None:
+    text = MESSAGES[name] if has_schema else json.dumps(json.loads(MESSAGES[name])["payload"])
+    assert DebeziumReader("t", DebeziumInferenceOptions(schema_include=has_schema)).parse(text.encode()) is None
+
+
+def test_rows_of_tables_whose_identity_is_their_key_lack_what_the_database_does_not_send() -> None:
+    assert rows("key-only")[0] is None
+    # A NOT NULL column has its default, which says nothing
+    assert rows("deleted") == ({"id": 1, "other": "x", "big": None}, None)
