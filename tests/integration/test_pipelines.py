@@ -366,4 +366,5 @@ route: [{{source-table: shop.orders, sink-table: {target}}}, {{source-table: sho
     sentences = [each.sentence for each in plan.problems]
     assert any("malformed message in topic" in each for each in sentences)
     assert any("hash-by-key' needs a primary key" in each for each in sentences)
+    assert any("group-offsets', the default, needs" in each for each in sentences)
     assert topics_and_groups(broker) == before

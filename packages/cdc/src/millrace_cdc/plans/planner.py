@@ -113,6 +113,8 @@ class _Planning:
         state = SchemaState() if start is None else self._known(start.location)
         if not state.sources:
             self._create_given(state)
+        if start is None:
+            self._found.problems += [Problem(None, each) for each in self._job.source.start_problems()]
         sample = sample_tables(self._job.source, state)
         self._note_messages(sample)
         self._derive(state, sample)

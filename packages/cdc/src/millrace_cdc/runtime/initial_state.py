@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from millrace.errors import OptionsError
 from millrace_catalog.evolution import SchemaTracker
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, Place
 from millrace_cdc.runtime.extra_columns import sampled
@@ -21,9 +22,13 @@ def initial_state(source: MessageSource, settings: ParserSettings, evolution: Sc
         evolution: Evolves schemas.
 
     Raises:
+        OptionsError: The source cannot start without a checkpoint.
         MessageError: A message is malformed, and such messages are not skipped.
         SchemaError: Messages of a table do not go together, or a rule does not fit it.
     """
+    problems = tuple(source.start_problems())
+    if problems:
+        raise OptionsError("source", problems)
     state = SchemaState()
     for name, (schema, primary_key) in source.initial_schemas.items():
         tracker = state.sources[name] = SchemaTracker(name, settings.strategy, settings.max_columns)

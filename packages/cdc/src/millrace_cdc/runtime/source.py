@@ -50,6 +50,10 @@ class MessageSource(PipelineSource):
     def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Read the newest messages of each partition, by topic, for the first schemas of tables."""
 
+    def start_problems(self) -> Sequence[str]:
+        """Return what keeps a run without a checkpoint from starting, as sentences; nothing by default."""
+        return ()
+
     def sample_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Read messages that show what a run would find, by topic; by default the newest ones."""
         return self.newest_messages()

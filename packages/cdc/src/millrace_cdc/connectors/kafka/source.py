@@ -77,6 +77,15 @@ class KafkaPipelineSource(MessageSource):
         """Read the newest messages of each partition, by topic."""
         return newest_messages(self.options, self.options.prefetched_records)
 
+    def start_problems(self) -> Sequence[str]:
+        """Return the sentence for a start at the offsets of a group that is not named."""
+        if self.options.startup_mode != "group-offsets" or self.options.group_id is not None:
+            return ()
+        return (
+            "'scan.startup.mode: group-offsets', the default, needs 'properties.group.id': name a group, or set "
+            "'scan.startup.mode' to earliest-offset or latest-offset",
+        )
+
     def sample_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Read messages that show what a run would find, also where a run reads none beforehand."""
         return newest_messages(self.options, self.options.prefetched_records or _SAMPLED)
