@@ -57,6 +57,7 @@ def test_an_error_that_was_raised_here_is_its_own_explanation(error: Exception) 
         ("[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.10", "PYSPARK_PYTHON"),
         ("ModuleNotFoundError: No module named 'millrace_formats'", "lacks the module millrace_formats"),
         (": java.io.IOException: mkdir of file:/data/check failed", "/data/check cannot be written"),
+        (": java.io.IOException: Mkdirs failed to create file:/data/x (exists=false)", "/data/x cannot be written"),
         ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", "two queries use the same checkpoint"),
         ("TimeoutException: Timed out waiting for a node assignment. Call: listTopics", "reached no broker"),
         ("SparkException: Python worker exited unexpectedly (crashed)", "too little memory"),

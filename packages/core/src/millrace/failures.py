@@ -100,7 +100,7 @@ _KNOWN = (
         "the Python of the executors lacks the module {module}: install the same packages there as for the driver",
     ),
     _known(
-        r"(?:mkdir of|AccessDeniedException:|Permission denied:?) (?:file:)?(?P<path>/\S+)",
+        r"(?:mkdir of|Mkdirs failed to create|AccessDeniedException:|Permission denied:?) (?:file:)?(?P<path>/\S+)",
         "{path} cannot be written: let 'checkpointLocation', or the path of the sink, name a folder in which this user "
         "may write",
     ),
