@@ -187,5 +187,7 @@ def test_the_pipelines_of_the_docs_are_right():
     blocks = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 1
     for block in blocks:
-        text = block if block.startswith("source:") else ENDS + block
-        assert read_pipeline(text, variables={"kafka.servers": "h:1"}, secret_values={"kafka.password": "p"})
+        ends = SOURCE if block.startswith("sink:") else ENDS
+        text = block if block.startswith("source:") else ends + block
+        secrets = {"kafka.password": "p", "shop.password": "p"}
+        assert read_pipeline(text, variables={"kafka.servers": "h:1"}, secret_values=secrets)

@@ -20,6 +20,7 @@ def millrace_pipeline_sources() -> Mapping[str, str]:
 def millrace_pipeline_sinks() -> Mapping[str, str]:
     """Return the pipeline sinks of this package."""
     return {
+        "jdbc": "millrace_cdc.connectors.jdbc.sink:JdbcPipelineSink",
         "kafka": "millrace_cdc.connectors.kafka.sink:KafkaPipelineSink",
         "values": "millrace_cdc.connectors.values.sink:ValuesPipelineSink",
     }

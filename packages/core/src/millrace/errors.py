@@ -49,7 +49,7 @@ click:
 
     millrace_catalog
         MillraceError
-        └── TableSinkError          a sink of `replicate` could not be reached, or refused an operation
+        └── TableSinkError          the database of a sink could not be reached, or refused a statement
 
     millrace_cdc
         MillraceError

@@ -26,6 +26,8 @@ def convert(columns: str, row: dict) -> str:
         ("BOOLEAN", 0, "false"),
         ("DOUBLE", 2, "2.0"),
         ("DOUBLE", "3.5", "3.5"),
+        ("DOUBLE", "NaN", '"NaN"'),
+        ("FLOAT", "-Infinity", '"-Infinity"'),
         ("DECIMAL(20, 4)", "123456789012345.6789", "123456789012345.6789"),
         ("DECIMAL(10, 2)", 1.5, "1.5"),
         ("DATE", "2024-01-02", '"2024-01-02"'),

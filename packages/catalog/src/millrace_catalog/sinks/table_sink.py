@@ -18,7 +18,7 @@ KEY = POSITION
 
 
 class TableSinkError(MillraceError):
-    """A sink could not be reached, or refused an operation."""
+    """A sink or its database could not be reached, or refused an operation."""
 
 
 class TableSink(ABC):

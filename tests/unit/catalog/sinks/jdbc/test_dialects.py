@@ -11,6 +11,7 @@ from millrace_catalog.sinks.jdbc.sqlite import SQLite
 from millrace_catalog.types import parse_schema
 
 KEY = "`partition` INT NOT NULL, `offset` BIGINT NOT NULL"
+NAMES = ("partition", "offset")
 ALL = (
     "a BOOLEAN, b TINYINT, c SMALLINT, d INT, e BIGINT, f FLOAT, g DOUBLE, h DECIMAL(10, 2), i CHAR(3), j VARCHAR(9), "
     "k STRING, l BINARY(2), m BYTES, n DATE, o TIME(3), p TIMESTAMP(3), q TIMESTAMP_LTZ(9), r TIMESTAMP_TZ(3), "
@@ -48,11 +49,11 @@ def test_every_type_is_held_as_one_that_the_database_gives_back(dialect, types):
 
 def test_names_are_quoted_and_the_key_is_the_primary_key():
     schema = parse_schema(f'{KEY}, `a"b` STRING')
-    assert SQLite().create("my table", SQLite().stored_schema(schema)) == (
+    assert SQLite().create("my table", SQLite().stored_schema(schema), NAMES) == (
         'CREATE TABLE "my table" ("partition" INTEGER NOT NULL, "offset" BIGINT NOT NULL, "a""b" TEXT, '
         'PRIMARY KEY ("partition", "offset"))'
     )
-    assert PostgreSQL().create("s.t", PostgreSQL().stored_schema(schema)).startswith('CREATE TABLE "s"."t" (')
+    assert PostgreSQL().create("s.t", PostgreSQL().stored_schema(schema), NAMES).startswith('CREATE TABLE "s"."t" (')
     assert "to_regclass('\"it''s\"')" in PostgreSQL().columns_query("it's")
     assert "pragma_table_info('it''s', 'main')" in SQLite().columns_query("main.it's")
 
@@ -62,16 +63,16 @@ def test_columns_are_added_and_widened():
         parse_schema(f"{KEY}, n BIGINT, at TIMESTAMP(6)"),
         parse_schema(f"{KEY}, n STRING, at TIMESTAMP_LTZ(6), x DATE"),
     )
-    assert PostgreSQL().change("t", before, after, "Europe/Berlin") == [
+    assert PostgreSQL().change("t", before, after, NAMES, "Europe/Berlin") == [
         'ALTER TABLE "t" ALTER COLUMN "n" TYPE text USING "n"::text, ALTER COLUMN "at" TYPE timestamp with time zone '
         "USING \"at\" AT TIME ZONE 'Europe/Berlin'",
         'ALTER TABLE "t" ADD COLUMN "x" date',
     ]
-    assert "AT TIME ZONE INTERVAL '+01:00'" in PostgreSQL().change("t", before, after, "+01:00")[0]
-    assert PostgreSQL().change("t", after, after, "UTC") == []
+    assert "AT TIME ZONE INTERVAL '+01:00'" in PostgreSQL().change("t", before, after, NAMES, "+01:00")[0]
+    assert PostgreSQL().change("t", after, after, NAMES, "UTC") == []
 
     before, after = parse_schema(f"{KEY}, n BIGINT"), parse_schema(f"{KEY}, n STRING, x STRING")
-    assert SQLite().change("t", before, after, "UTC") == [
+    assert SQLite().change("t", before, after, NAMES, "UTC") == [
         'CREATE TABLE "t (wider)" ("partition" INTEGER NOT NULL, "offset" BIGINT NOT NULL, "n" TEXT, '
         'PRIMARY KEY ("partition", "offset"))',
         'INSERT INTO "t (wider)" SELECT "partition", "offset", CAST("n" AS TEXT) FROM "t"',
@@ -80,7 +81,7 @@ def test_columns_are_added_and_widened():
         'ALTER TABLE "t" ADD COLUMN "x" TEXT',
     ]
     with pytest.raises(SchemaError, match="SQLite cannot convert column b from bytes to STRING"):
-        SQLite().change("t", parse_schema(f"{KEY}, b BYTES"), parse_schema(f"{KEY}, b STRING"), "UTC")
+        SQLite().change("t", parse_schema(f"{KEY}, b BYTES"), parse_schema(f"{KEY}, b STRING"), NAMES, "UTC")
 
 
 def test_names_that_differ_in_case_only_are_refused():

@@ -28,15 +28,29 @@ class Connection:
 
     def __init__(self, java: Any) -> None:
         self._java = java
+        self._prepared: dict[str, Any] = {}
         java.setAutoCommit(False)
 
-    def execute(self, statement: str) -> None:
-        """Execute a statement without result rows."""
+    def execute(self, statement: str) -> int:
+        """Execute a statement without result rows, and return the number of rows that it changed."""
         java_statement = self._java.createStatement()
         try:
-            java_statement.executeUpdate(statement)
+            return int(java_statement.executeUpdate(statement))
         finally:
             java_statement.close()
+
+    def write(self, statement: str, rows: str) -> int:
+        """Execute a statement with one parameter, and return the number of rows that it changed.
+
+        Args:
+            statement: The statement; it is prepared once.
+            rows: The parameter, such as an array of rows as JSON.
+        """
+        prepared = self._prepared.get(statement)
+        if prepared is None:
+            prepared = self._prepared[statement] = self._java.prepareStatement(statement)
+        prepared.setString(1, rows)
+        return int(prepared.executeUpdate())
 
     def query(self, text: str, columns: int) -> list[tuple[str | None, ...]]:
         """Return the rows of a query, each value as text."""

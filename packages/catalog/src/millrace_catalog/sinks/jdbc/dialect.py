@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Literal, NamedTuple
 
 from millrace_catalog.sinks.columns import new_columns
-from millrace_catalog.sinks.table_sink import KEY
 from millrace_catalog.types import (
     BYTES,
     STRING,
@@ -32,6 +31,10 @@ _STORED_TYPES = {
     "TIMESTAMP_TZ": timestamp_ltz(),
     "VARIANT": STRING,
 }
+BytesText = Literal["base64", "hex"]
+ROWS = "r"
+"""The name of the rows of `Dialect.rows` in a statement."""
+
 _SQL_TYPE = re.compile(r"(?P<name>[^()]+)(?:\((?P<size>\d+)(?:,\s*(?P<scale>\d+))?\))?(?P<more>.*)")
 
 
@@ -39,6 +42,30 @@ def stored_scalar(type_: DataType) -> Scalar:
     """Return the type of a stored column, which is always a scalar one: see `Dialect.stored`."""
     assert isinstance(type_, Scalar)  # noqa: S101
     return type_
+
+
+class RowColumn(NamedTuple):
+    """A column of rows that a statement gets as JSON.
+
+    Attributes:
+        name: Its name, in the rows and in the table.
+        type: The type of its values in the rows.
+        stored: The type of the table's column.
+    """
+
+    name: str
+    type: DataType
+    stored: Scalar
+
+    @property
+    def is_json(self) -> bool:
+        """True for a column that stores the JSON of its values as text."""
+        return self.stored.kind == "STRING" and (not isinstance(self.type, Scalar) or self.type.kind == "VARIANT")
+
+    @property
+    def is_bytes(self) -> bool:
+        """True for a column of bytes, whose text the rows have."""
+        return self.stored.kind == "VARBINARY"
 
 
 class Dialect(ABC):
@@ -49,12 +76,22 @@ class Dialect(ABC):
         package: Maven coordinates of the driver, for ``spark.jars.packages``.
         has_one_writer: Whether only one transaction can write at a time.
         rebuilds_table: Whether wider columns require a new table.
+        has_schemas: Whether tables are in schemas.
+        has_nul: Whether a text may have the character U+0000.
+        bytes_text: The text of bytes in rows that statements get as JSON.
+        reads_decimals_inexactly: Whether the digits of a DOUBLE may be read as a neighbour of the nearest value.
+        max_name_bytes: The longest name of a table or column, in bytes of UTF-8; None for any.
     """
 
     driver: ClassVar[str]
     package: ClassVar[str]
     has_one_writer: ClassVar[bool] = False
     rebuilds_table: ClassVar[bool] = False
+    has_schemas: ClassVar[bool] = True
+    has_nul: ClassVar[bool] = True
+    bytes_text: ClassVar[BytesText] = "base64"
+    reads_decimals_inexactly: ClassVar[bool] = False
+    max_name_bytes: ClassVar[int | None] = None
 
     def stored(self, type_: DataType) -> Scalar:
         """Return the type of a column that stores values of a type; nested types are JSON text."""
@@ -88,18 +125,31 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def widening(self, table: str, before: Schema, after: Schema, zone: str) -> list[str]:
+    def widening(self, table: str, before: Schema, after: Schema, primary_key: Sequence[str], zone: str) -> list[str]:
         """Return the statements that widen columns and keep the values of rows.
 
         Args:
             table: Name of the table, as the user gave it.
             before: Columns as stored.
             after: The same columns, widened, in the same order.
+            primary_key: The columns of the table's primary key.
             zone: Time zone in which a TIMESTAMP becomes a TIMESTAMP_LTZ.
 
         Raises:
             SchemaError: The database cannot widen a column.
         """
+
+    @abstractmethod
+    def rows(self, columns: Sequence[RowColumn]) -> str:
+        """Return a table expression named `ROWS` over a parameter: rows as an array of JSON objects."""
+
+    @abstractmethod
+    def value(self, column: RowColumn) -> str:
+        """Return an expression for the value of a column of `rows`, of the type that the table stores."""
+
+    @abstractmethod
+    def missing_schema(self, schema: str) -> str | None:
+        """Return a query that has a row when there is no such schema; None where tables are in none."""
 
     def quote(self, name: str) -> str:
         """Quote the name of a column."""
@@ -117,21 +167,27 @@ class Dialect(ABC):
         sizes = tuple(int(size) for size in (match["size"], match["scale"]) if size is not None)
         return self.type_of(f"{match['name'].strip()}{match['more']}".lower(), sizes)
 
-    def create(self, table: str, schema: Schema) -> str:
-        """Return the statement that creates a table with primary key `KEY`."""
-        columns = ", ".join(map(self.column, schema))
-        return f"CREATE TABLE {self.quote_table(table)} ({columns}, PRIMARY KEY ({', '.join(map(self.quote, KEY))}))"
+    def create(self, table: str, schema: Schema, primary_key: Sequence[str]) -> str:
+        """Return the statement that creates a table; without a primary key where it names no column."""
+        columns = list(map(self.column, schema))
+        if primary_key:
+            columns.append(f"PRIMARY KEY ({self.names(primary_key)})")
+        return f"CREATE TABLE {self.quote_table(table)} ({', '.join(columns)})"
 
-    def change(self, table: str, before: Schema, after: Schema, zone: str) -> list[str]:
+    def change(self, table: str, before: Schema, after: Schema, primary_key: Sequence[str], zone: str) -> list[str]:
         """Return the statements that change the columns of a table from ``before`` to ``after``."""
         types: Mapping[str, DataType] = before.types
         added = new_columns(before, after)
         widened = Schema(tuple(column for column in after if column.name in types))
-        statements = [] if widened == before else self.widening(table, before, widened, zone)
+        statements = [] if widened == before else self.widening(table, before, widened, primary_key, zone)
         return [
             *statements,
             *(f"ALTER TABLE {self.quote_table(table)} ADD COLUMN {self.column(column)}" for column in added),
         ]
+
+    def names(self, names: Iterable[str]) -> str:
+        """Quote the names of columns, and separate them by commas."""
+        return ", ".join(map(self.quote, names))
 
     def column(self, column: Column) -> str:
         """Return the definition of a column in a statement."""

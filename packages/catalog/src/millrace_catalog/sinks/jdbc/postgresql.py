@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from millrace_catalog.sinks.jdbc.dialect import Dialect, stored_scalar
+from millrace_catalog.sinks.jdbc.dialect import ROWS, Dialect, RowColumn, stored_scalar
 from millrace_catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -62,6 +63,8 @@ class PostgreSQL(Dialect):
 
     driver = "org.postgresql.Driver"
     package = "org.postgresql:postgresql:42.7.7"
+    has_nul = False
+    max_name_bytes = 63
 
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type itself; SMALLINT for TINYINT."""
@@ -84,7 +87,7 @@ class PostgreSQL(Dialect):
         where = f"attrelid = to_regclass('{name}') AND attnum > 0 AND NOT attisdropped"
         return f"SELECT {columns} FROM pg_attribute WHERE {where} ORDER BY attnum"  # noqa: S608 (quoted)
 
-    def widening(self, table: str, before: Schema, after: Schema, zone: str) -> list[str]:
+    def widening(self, table: str, before: Schema, after: Schema, primary_key: Sequence[str], zone: str) -> list[str]:
         """Return one statement for all columns, so that rows are rewritten once."""
         types = before.types
         changes = []
@@ -94,6 +97,28 @@ class PostgreSQL(Dialect):
                 name, value = self.quote(column.name), self._cast(column.name, old, new, zone)
                 changes.append(f"ALTER COLUMN {name} TYPE {self.sql_type(stored_scalar(new))} USING {value}")
         return [f"ALTER TABLE {self.quote_table(table)} {', '.join(changes)}"]
+
+    def rows(self, columns: Sequence[RowColumn]) -> str:
+        """Read each value as what the table stores; the text of JSON stays as it is, which jsonb would write anew."""
+        types = ", ".join(f"{self.quote(each.name)} {self._record_type(each)}" for each in columns)
+        return f"json_to_recordset(CAST(? AS json)) AS {ROWS} ({types})"
+
+    def value(self, column: RowColumn) -> str:
+        """Return the column, decoded where it is the text of something else."""
+        name = f"{ROWS}.{self.quote(column.name)}"
+        if column.is_bytes:
+            return f"decode({name}, 'base64')"
+        return f"{name}::text" if column.is_json else name
+
+    def missing_schema(self, schema: str) -> str | None:
+        """Ask the system catalog."""
+        name = self.quote(schema).replace("'", "''")
+        return f"SELECT 1 WHERE to_regnamespace('{name}') IS NULL"
+
+    def _record_type(self, column: RowColumn) -> str:
+        if column.is_bytes:
+            return "text"
+        return "json" if column.is_json else self.sql_type(column.stored)
 
     def _cast(self, name: str, before: DataType, after: DataType, zone: str) -> str:
         column = self.quote(name)

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from millrace.errors import OptionsError, SchemaError
-from millrace_catalog.sinks.columns import cast_rows, check_case, widen_sink
-from millrace_catalog.sinks.deduplicate import Deduplicator, SinkKeys
-from millrace_catalog.sinks.jdbc.database import Connection, Database
-from millrace_catalog.sinks.jdbc.dialect import Dialect
-from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
-from millrace_catalog.sinks.jdbc.sqlite import SQLite
+from pyspark.sql import functions as fn
+
+from millrace.errors import SchemaError
+from millrace_catalog.sinks.casting import to_text
+from millrace_catalog.sinks.columns import cast_rows
+from millrace_catalog.sinks.jdbc.database import Database
+from millrace_catalog.sinks.jdbc.json_chunks import chunk_texts
+from millrace_catalog.sinks.jdbc.statements import RowStatements
+from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
 from millrace_catalog.sinks.table_sink import KEY, TableSink
-from millrace_catalog.types import STRING, Column, Schema, with_nullability
-from millrace_catalog.types.identifiers import quote_name
+from millrace_catalog.types import Schema
+from millrace_catalog.types.identifiers import backquote
+from millrace_catalog.types.spark import to_spark_schema
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructField
 
-_DIALECTS: dict[str, type[Dialect]] = {"jdbc:sqlite:": SQLite, "jdbc:postgresql:": PostgreSQL}
+_JSON_TYPES = {"boolean", "byte", "short", "integer", "long", "decimal", "float", "double", "string"}
 
 
 class JdbcSink(TableSink):
@@ -38,12 +42,11 @@ class JdbcSink(TableSink):
     """
 
     def __init__(self, url: str, table: str, properties: Mapping[str, str] | None = None) -> None:
-        self._dialect = _dialect(url)
+        self._dialect = dialect_of(url)
         self._database = Database(url, properties or {}, self._dialect)
-        self._name = table
-        self._table = self._dialect.quote_table(table)
+        self._label = f"JdbcSink({str(self._database)!r}, {table!r})"
+        self._table = DatabaseTable(self._dialect, table, self._label)
         self._schema: Schema | None = None
-        self._deduplicator = Deduplicator(SinkKeys(self._keys, self._ends))
 
     @property
     def driver(self) -> str:
@@ -52,91 +55,34 @@ class JdbcSink(TableSink):
 
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
         """Create the table or change its columns, in one transaction: see `TableSink.prepare`."""
-        self._deduplicator.forget()
-        required = self._dialect.stored_schema(schema)
-        check_case(required.names, repr(self))
-        with self._database.connection(spark, f"prepare table {self._name}") as connection:
-            current = self._current_schema(connection, required)
-            if current is None:
-                connection.execute(self._dialect.create(self._name, required))
-                self._schema = required
-            else:
-                after = self._widened(current, required)
-                zone = str(spark.conf.get("spark.sql.session.timeZone"))
-                for statement in self._dialect.change(self._name, current, after, zone):
-                    connection.execute(statement)
-                self._schema = after
+        zone = str(spark.conf.get("spark.sql.session.timeZone"))
+        with self._database.connection(spark, f"prepare table {self._table.name}") as connection:
+            after = self._table.fit(connection, schema, KEY, zone)
             connection.commit()
+        self._schema = after
 
     def append(self, rows: DataFrame) -> None:
-        """Append the rows that the table does not have: see `TableSink.append`."""
+        """Append the rows that the table does not have, in one transaction: see `TableSink.append`."""
         if self._schema is None:
             raise SchemaError(f"{self!r} must be prepared before rows are appended")
-        with self._database.translated_errors(f"write table {self._name}"):
-            self._deduplicator.append(cast_rows(rows, self._schema), self._write)
+        stored = self._schema
+        statements = RowStatements.of(self._dialect, self._table.name, stored, stored, KEY)
+        statement, recoding = statements.insert_missing, statements.recoding
+        fields = to_spark_schema(stored).fields
+        objects = fn.struct(*(_json_value(field) for field in fields))
+        texts = cast_rows(rows, stored).select(fn.to_json(objects, {"ignoreNullFields": "false"}).alias("row"))
+        chunks = texts.mapInArrow(lambda batches: chunk_texts(batches, recoding), "rows STRING")
+        with self._database.connection(rows.sparkSession, f"write table {self._table.name}") as connection:
+            for chunk in chunks.toLocalIterator(prefetchPartitions=True):
+                connection.write(statement, chunk["rows"])
+            connection.commit()
 
     def __repr__(self) -> str:
-        return f"JdbcSink({str(self._database)!r}, {self._name!r})"
-
-    def _write(self, rows: DataFrame) -> None:
-        rows = rows.coalesce(1) if self._dialect.has_one_writer else rows
-        rows.write.format("jdbc").options(**self._options()).mode("append").save()
-
-    def _options(self) -> dict[str, str]:
-        database = self._database
-        return {**database.properties, "url": database.url, "dbtable": self._table, "driver": self._dialect.driver}
-
-    def _current_schema(self, connection: Connection, required: Schema) -> Schema | None:
-        """Read the columns whose types are supported, which required ones must be; None when there is no table."""
-        columns = []
-        required_names = set(required.names)
-        rows = connection.query(self._dialect.columns_query(self._name), 3)
-        for name, sql_type, not_null in rows:
-            type_ = self._dialect.parse_sql_type(str(sql_type))
-            if type_ is not None:
-                columns.append(Column(str(name), with_nullability(type_, not_null != "1")))
-            elif name in required_names or self._dialect.rebuilds_table:
-                raise SchemaError(
-                    f"{self!r} has column {quote_name(str(name))} of type {sql_type!r}, which is not supported: change "
-                    f"it to {self._dialect.sql_type(STRING)}, or give another table"
-                )
-        return Schema(tuple(columns)) if rows else None
-
-    def _widened(self, current: Schema, required: Schema) -> Schema:
-        after = self._dialect.stored_schema(widen_sink(current, required, repr(self)))
-        types = current.types
-        # NOT NULL columns stay NOT NULL
-        return Schema(
-            tuple(
-                Column(
-                    each.name, with_nullability(each.type, types[each.name].nullable if each.name in types else True)
-                )
-                for each in after
-            )
-        )
-
-    def _keys(self, spark: SparkSession) -> DataFrame:
-        partition, offset = KEY
-        reader = spark.read.format("jdbc").options(**self._options())
-        return reader.option("customSchema", f"{partition} INT, {offset} BIGINT").load().select(*KEY)
-
-    def _ends(self, spark: SparkSession) -> dict[int, int]:
-        partition, offset = map(self._dialect.quote, KEY)
-        rows_with_key = f"{self._table} WHERE {partition} IS NOT NULL AND {offset} IS NOT NULL"
-        query = f"SELECT {partition}, max({offset}) FROM {rows_with_key} GROUP BY {partition}"  # noqa: S608 (quoted)
-        with self._database.connection(spark, f"read table {self._name}") as connection:
-            return {int(str(partition)): int(str(last)) for partition, last in connection.query(query, 2)}
+        return self._label
 
 
-def _dialect(url: str) -> Dialect:
-    for start, dialect in _DIALECTS.items():
-        if url.startswith(start):
-            return dialect()
-    kind = ":".join(url.split(":")[:2])
-    raise OptionsError(
-        "sink",
-        (
-            f"database {kind} is not supported: expected a URL that begins with {' or '.join(_DIALECTS)}; subclass "
-            f"TableSink for another database",
-        ),
-    )
+def _json_value(field: StructField) -> Column:
+    """Return a stored column as JSON has it: numbers and booleans as such, others as texts."""
+    column = fn.col(backquote(field.name))
+    value = column if field.dataType.typeName() in _JSON_TYPES else to_text(column, field.dataType)
+    return value.alias(field.name)

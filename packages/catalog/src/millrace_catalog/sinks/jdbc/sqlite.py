@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 from millrace.errors import SchemaError
-from millrace_catalog.sinks.jdbc.dialect import Dialect
+from millrace_catalog.sinks.jdbc.dialect import ROWS, Dialect, RowColumn
 from millrace_catalog.types import (
     BIGINT,
     BOOLEAN,
@@ -45,6 +48,9 @@ _TYPES = {
     "blob": BYTES,
 }
 
+_TEXTS = {"CHAR", "VARCHAR", "STRING", "BINARY", "VARBINARY", "DATE", "TIME"}
+_TEXTS |= {"TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_TZ"}
+
 
 class SQLite(Dialect):
     """SQLite, which has neither times nor decimals: they are stored as the text that messages have.
@@ -56,6 +62,9 @@ class SQLite(Dialect):
     package = "org.xerial:sqlite-jdbc:3.50.3.0"
     has_one_writer = True
     rebuilds_table = True
+    has_schemas = False
+    bytes_text = "hex"
+    reads_decimals_inexactly = True
 
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type itself where SQLite stores all of its values exactly, else STRING."""
@@ -77,18 +86,42 @@ class SQLite(Dialect):
         of = ", ".join([name, *database])
         return f'SELECT name, type, "notnull" FROM pragma_table_info({of}) ORDER BY cid'  # noqa: S608 (quoted)
 
-    def widening(self, table: str, before: Schema, after: Schema, zone: str) -> list[str]:
+    def widening(self, table: str, before: Schema, after: Schema, primary_key: Sequence[str], zone: str) -> list[str]:
         """Return statements that replace the table by a new one."""
         types = before.types
         rebuilt = f"{table} (wider)"
         values = ", ".join(self._cast(column.name, types[column.name], column.type) for column in after)
         old, new, name = self.quote_table(table), self.quote_table(rebuilt), self.quote(table.rsplit(".", 1)[-1])
         return [
-            self.create(rebuilt, after),
+            self.create(rebuilt, after, primary_key),
             f"INSERT INTO {new} SELECT {values} FROM {old}",  # noqa: S608 (quoted)
             f"DROP TABLE {old}",
             f"ALTER TABLE {new} RENAME TO {name}",
         ]
+
+    def rows(self, columns: Sequence[RowColumn]) -> str:
+        """Return the array's elements, as JSON."""
+        return f"json_each(?) AS {ROWS}"
+
+    def value(self, column: RowColumn) -> str:
+        """Return the value; as the text of its JSON where SQLite has no such type, so that all digits stay."""
+        path = "'$." + json.dumps(column.name, ensure_ascii=False).replace("'", "''") + "'"
+        value, text = f"{ROWS}.value ->> {path}", f"nullif({ROWS}.value -> {path}, 'null')"
+        if column.is_json:
+            return text
+        if column.stored.kind == "STRING":
+            is_text = isinstance(column.type, Scalar) and column.type.kind in _TEXTS
+            type_ = f"json_type({ROWS}.value, {path})"
+            return value if is_text else f"CASE {type_} WHEN 'text' THEN {value} ELSE {text} END"
+        if column.stored.kind == "DOUBLE":
+            exact = f"({value} ->> 0) * pow(2.0, {value} ->> 1)"
+            limits = f"CASE {value} WHEN 'Infinity' THEN 9e999 WHEN '-Infinity' THEN -9e999 END"
+            kinds = f"WHEN 'array' THEN {exact} WHEN 'text' THEN {limits} ELSE {value}"
+            return f"CASE json_type({ROWS}.value, {path}) {kinds} END"
+        return f"unhex({value})" if column.is_bytes else value
+
+    def missing_schema(self, schema: str) -> str | None:
+        """Return None: there are none."""
 
     def _cast(self, name: str, before: DataType, after: DataType) -> str:
         column = self.quote(name)

@@ -1,0 +1,237 @@
+"""The last state of each key in a micro-batch, on the executors.
+
+Within a partition of a topic a later offset is later. A key with changes in several partitions has the state of the one
+whose last change of it has the newest timestamp; with equal ones, that of the last topic and partition by name and
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from millrace.contracts import CHANGE_BATCH_COLUMNS
+from millrace.errors import MessageError
+from millrace_catalog.sinks.normalized_json import normalized
+from millrace_catalog.types.identifiers import quote_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from millrace.contracts import ChangeBatch
+
+_STATE_COLUMNS = f"{CHANGE_BATCH_COLUMNS}, key BINARY"
+_BATCH_ROWS = 10_000
+
+_encode = msgspec.json.Encoder().encode
+Key = Callable[[bytes], bytes]
+Partition = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class KeyedTable:
+    """A table with the columns that identify its rows; plain data that travels to executors.
+
+    Attributes:
+        primary_key: The columns; empty for a table that only gets insertions.
+        normalized: Those of which several texts mean the same value, with the kind of their type, as ``DECIMAL``.
+    """
+
+    primary_key: tuple[str, ...]
+    normalized: Mapping[str, str]
+
+
+class State(NamedTuple):
+    """The state of a key.
+
+    Attributes:
+        timestamp: That of the message that has made it, in microseconds.
+        topic: Its topic.
+        partition: Its partition.
+        offset: Its offset.
+        row: The row as JSON; None where there is no row any more.
+    """
+
+    timestamp: int
+    topic: str
+    partition: int
+    offset: int
+    row: bytes | None
+
+
+def final_states(
+    batch: ChangeBatch,
+    tables: Mapping[str, KeyedTable],
+    write: Callable[[FinalStates], Iterable[pa.RecordBatch]],
+    columns: str,
+) -> DataFrame:
+    """Find the last states of a micro-batch's keys, and write them as batches of one's own.
+
+    With one task that is a single pass. With more, each finds its own, and they are divided by key.
+
+    Args:
+        batch: The micro-batch.
+        tables: Its tables, by id.
+        write: Writes the states of some keys, on the executors.
+        columns: The columns that it writes, as Spark SQL.
+    """
+    tables = dict(tables)
+
+    def finish(changes: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        return write(FinalStates(tables).read(changes))
+
+    found = batch.map(finish, columns)
+    tasks = found.rdd.getNumPartitions()
+    if tasks == 1:
+        return found
+    partly = batch.map(lambda changes: FinalStates(tables).read(changes).changes(), _STATE_COLUMNS)
+    return partly.repartition(tasks, "table", "key").mapInArrow(finish, columns)
+
+
+class FinalStates:
+    """The last states of the keys of some changes.
+
+    Args:
+        tables: The tables, by id.
+    """
+
+    def __init__(self, tables: Mapping[str, KeyedTable]) -> None:
+        self._tables = tables
+        self._keys: dict[str, Key] = {}
+        self._states: dict[str, dict[Partition, dict[bytes, State]]] = {}
+        self._rows: dict[str, list[State]] = {}
+
+    def read(self, batches: Iterable[pa.RecordBatch]) -> FinalStates:
+        """Read changes with the columns of `CHANGE_BATCH_COLUMNS`, and return itself.
+
+        Raises:
+            MessageError: A key has a NULL, or a table without primary key has an update or a deletion.
+        """
+        for batch in batches:
+            self._read(batch)
+        return self
+
+    def tables(self) -> list[str]:
+        """Return the ids of the tables that have states."""
+        return [*self._states, *self._rows]
+
+    def rows(self, table: str) -> Iterator[State]:
+        """Yield the rows of a table's keys, or the inserted rows of a table that has none."""
+        yield from self._rows.get(table, ())
+        yield from (state for state in self._merged(table).values() if state.row is not None)
+
+    def deleted(self, table: str) -> Iterator[bytes]:
+        """Yield the keys whose rows are gone, as JSON objects."""
+        return (key for key, state in self._merged(table).items() if state.row is None)
+
+    def changes(self) -> Iterator[pa.RecordBatch]:
+        """Yield the states as changes again, with their keys."""
+        rows: list[tuple[str, bytes, State]] = []
+        for table, inserted in self._rows.items():
+            rows += ((table, b"%d-%d" % (state.partition, state.offset), state) for state in inserted)
+        for table, partitions in self._states.items():
+            # Only who has all changes of a key can compare its partitions
+            rows += ((table, key, state) for states in partitions.values() for key, state in states.items())
+        for start in range(0, len(rows), _BATCH_ROWS):
+            yield _as_changes(rows[start : start + _BATCH_ROWS])
+
+    def _read(self, batch: pa.RecordBatch) -> None:
+        texts = (batch.column(name).to_pylist() for name in ("table", "operation", "topic", "partition", "offset"))
+        times = batch.column("timestamp").cast(pa.int64()).to_pylist()
+        images = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
+        for table, operation, topic, partition, offset, time, before, after in zip(*texts, times, *images, strict=True):
+            key_of = self._keys.get(table) or self._open(table)
+            try:
+                if table in self._rows:
+                    self._insert(table, operation, State(time, topic, partition, offset, after))
+                    continue
+                states = self._states[table].setdefault((topic, partition), {})
+                for image, row in ((before, None), (after, after)):
+                    if image is not None:
+                        key = key_of(image)
+                        other = states.get(key)
+                        if other is None or other.offset <= offset:
+                            states[key] = State(time, topic, partition, offset, row)
+            except ValueError as error:
+                raise MessageError(
+                    f"message in topic {topic!r}, partition {partition}, offset {offset}: table {table!r} {error}"
+                ) from None
+
+    def _insert(self, table: str, operation: str, state: State) -> None:
+        if operation != "c":
+            raise ValueError(
+                "has no primary key, so that its rows cannot be updated or deleted: name it by 'primary-keys' of a "
+                "transform"
+            )
+        self._rows[table].append(state)
+
+    def _open(self, name: str) -> Key:
+        table = self._tables[name]
+        key = self._keys[name] = _key_reader(table)
+        if table.primary_key:
+            self._states[name] = {}
+        else:
+            self._rows[name] = []
+        return key
+
+    def _merged(self, table: str) -> Mapping[bytes, State]:
+        """Merge the states of partitions, in each of which they are the last ones."""
+        parts = list(self._states.get(table, {}).values())
+        if len(parts) == 1:
+            return parts[0]
+        merged: dict[bytes, State] = {}
+        for states in parts:
+            for key, state in states.items():
+                other = merged.get(key)
+                if other is None or other[:3] < state[:3]:
+                    merged[key] = state
+        return merged
+
+
+def _as_changes(rows: list[tuple[str, bytes, State]]) -> pa.RecordBatch:
+    tables, keys, states = zip(*rows, strict=True)
+    times, topics, partitions, offsets, after = zip(*states, strict=True)
+    is_gone = [row is None for row in after]
+    return pa.record_batch(
+        {
+            "table": pa.array(tables, pa.string()),
+            "operation": pa.array(["d" if gone else "c" for gone in is_gone], pa.string()),
+            "before": pa.array([key if gone else None for key, gone in zip(keys, is_gone, strict=True)], pa.binary()),
+            "after": pa.array(after, pa.binary()),
+            "topic": pa.array(topics, pa.string()),
+            "partition": pa.array(partitions, pa.int32()),
+            "offset": pa.array(offsets, pa.int64()),
+            "timestamp": pa.array(times, pa.int64()).cast(pa.timestamp("us", "UTC")),
+            "key": pa.array(keys, pa.binary()),
+        }
+    )
+
+
+def _key_reader(table: KeyedTable) -> Key:
+    """Return a function from a row to its key, as a JSON object; equal keys have equal texts."""
+    names = table.primary_key
+    null = msgspec.Raw(b"null")
+    fields = [(f"f{index}", msgspec.Raw, msgspec.field(name=name, default=null)) for index, name in enumerate(names)]
+    decode = msgspec.json.Decoder(msgspec.defstruct("Key", fields, gc=False)).decode
+    kinds = [table.normalized.get(name) for name in names]
+
+    def read(row: bytes) -> bytes:
+        key = decode(row)
+        text = _encode(key)
+        if any(kinds) or b"null" in text:
+            values: list[Any] = [normalized(kind, bytes(each)) for kind, each in zip(kinds, _values(key), strict=True)]
+            if b"null" in values:
+                name = names[values.index(b"null")]
+                raise ValueError(f"has NULL in column {quote_name(name)} of its primary key")
+            text = _encode(dict(zip(names, map(msgspec.Raw, values), strict=True)))
+        return text
+
+    return read
+
+
+def _values(key: Any) -> tuple[Any, ...]:
+    return msgspec.structs.astuple(key)

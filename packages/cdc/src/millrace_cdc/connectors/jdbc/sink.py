@@ -1,0 +1,206 @@
+"""Databases as a sink of pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from millrace.contracts import (
+    ChangeBatch,
+    OptionProblem,
+    PipelineSchemaChange,
+    PipelineSink,
+    PipelineTable,
+    SchemaChangeType,
+    SinkCapabilities,
+)
+from millrace.errors import OptionsError, SchemaError
+from millrace_catalog.sinks.jdbc.database import Connection, Database
+from millrace_catalog.sinks.jdbc.statements import RowStatements
+from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
+from millrace_catalog.types import Column, Schema, parse_schema, with_nullability
+from millrace_catalog.types.spark import from_spark, from_spark_schema
+from millrace_cdc.connectors.final_states import KeyedTable, final_states
+from millrace_cdc.connectors.jdbc.options import JdbcSinkOptions
+from millrace_cdc.connectors.jdbc.rows import CHUNK_COLUMNS, RowSettings, write_chunks
+from millrace_cdc.table_id import TableId
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+    from millrace_catalog.sinks.jdbc.dialect import Dialect
+
+PROGRESS_TABLE = "millrace_pipelines"
+"""The table with the number of the last micro-batch of each pipeline, which is written in its transaction."""
+
+_PROGRESS_COLUMNS = parse_schema("pipeline STRING NOT NULL, batch BIGINT NOT NULL")
+# What a row of a TIMESTAMP without time zone is, once its column has one: see the conversion of rows
+_ZONE = "UTC"
+
+
+class JdbcPipelineSink(PipelineSink):
+    """Tables of PostgreSQL or SQLite, which have the rows of their keys."""
+
+    Options = JdbcSinkOptions
+    options: JdbcSinkOptions
+
+    def __init__(self, options: JdbcSinkOptions) -> None:
+        super().__init__(options)
+        self._statements: dict[str, tuple[PipelineTable, RowStatements]] = {}
+        self._names: dict[str, str] = {}
+
+    @property
+    def capabilities(self) -> SinkCapabilities:
+        """New tables, new columns, wider types and emptied tables; each change exactly once, whatever fails."""
+        changes: set[SchemaChangeType] = {"create.table", "add.column", "alter.column.type", "truncate.table"}
+        return SinkCapabilities(frozenset(changes), "exactly-once")
+
+    def problems(self) -> Iterator[OptionProblem]:
+        """Yield options that do not go together."""
+        try:
+            dialect = dialect_of(self.options.url)
+        except OptionsError as error:
+            yield OptionProblem("url", error.problems[0])
+            return
+        if self.options.schema_name is not None and not dialect.has_schemas:
+            yield OptionProblem("schema-name", "SQLite has no schemas: leave 'schema-name' out")
+
+    def can_widen(self, before: DataType, after: DataType) -> bool:
+        """Return whether the database keeps the values: SQLite makes no text of bytes."""
+        kinds = [self._dialect.stored(from_spark(each)).kind for each in (before, after)]
+        return not self._dialect.rebuilds_table or kinds[0] != "VARBINARY" or kinds[1] == kinds[0]
+
+    def check(self, spark: SparkSession) -> None:
+        """Connect to the database, so that a missing driver is told before the start."""
+        with self._database.connection(spark, "be prepared for a pipeline") as connection:
+            self._progress_table.fit(connection, _PROGRESS_COLUMNS, ("pipeline",), _ZONE)
+            connection.commit()
+
+    def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
+        """Create and change tables, all in one transaction: see `PipelineSink.apply`."""
+        tables = {change.table.id: change.table for change in changes}
+        created = {change.table.id for change in changes if change.type == "create.table"}
+        with self._database.connection(spark, f"prepare {_listed(tables)}") as connection:
+            for table in tables.values():
+                self._apply(connection, table, may_create=table.id in created)
+            connection.commit()
+
+    def write(self, batch: ChangeBatch) -> None:
+        """Write the last state of each key, of all tables in one transaction: see `PipelineSink.write`."""
+        with self._database.connection(batch.spark, f"write micro-batch {batch.id}") as connection:
+            # 1. Whoever has written the micro-batch has left its number; who writes at the same time is waited for
+            if not self._claim(connection, batch):
+                return
+            # 2. The columns of tables that are new or have changed
+            statements = {name: self._statements_of(connection, table) for name, table in batch.tables.items()}
+            for name in sorted(batch.truncated):
+                connection.execute(statements[name].delete_all)
+            # 3. Rows come in chunks, as the executors have encoded them
+            for chunk in self._chunks(batch, statements).toLocalIterator(prefetchPartitions=True):
+                each = statements[chunk["table"]]
+                with self._database.translated_errors(f"write table {each.table}"):
+                    connection.write(getattr(each, chunk["action"]), chunk["rows"])
+            connection.commit()
+
+    @property
+    def _dialect(self) -> Dialect:
+        return dialect_of(self.options.url)
+
+    @property
+    def _database(self) -> Database:
+        return Database(self.options.url, self.options.driver_properties(), self._dialect)
+
+    @property
+    def _progress_table(self) -> DatabaseTable:
+        schema = self.options.schema_name
+        name = PROGRESS_TABLE if schema is None else f"{schema}.{PROGRESS_TABLE}"
+        return DatabaseTable(self._dialect, name, f"table {name!r}")
+
+    def _apply(self, connection: Connection, table: PipelineTable, *, may_create: bool) -> None:
+        _refuse_layout(table)
+        target = self._table(table.id)
+        columns = _columns_of(table)
+        if not may_create and target.stored_columns(connection, columns.names) is None:
+            raise _missing(table.id, target.name)
+        target.fit(connection, columns, table.primary_key, _ZONE)
+        self._statements.pop(table.id, None)
+
+    def _claim(self, connection: Connection, batch: ChangeBatch) -> bool:
+        """Store the micro-batch's number, and return whether it is new."""
+        pipeline = "'" + batch.pipeline.replace("'", "''") + "'"
+        name = self._dialect.quote_table(self._progress_table.name)
+        update = f"batch = excluded.batch WHERE {PROGRESS_TABLE}.batch < excluded.batch"
+        insert = f"INSERT INTO {name} (pipeline, batch) VALUES ({pipeline}, {batch.id})"  # noqa: S608 (quoted)
+        return connection.execute(f"{insert} ON CONFLICT (pipeline) DO UPDATE SET {update}") > 0
+
+    def _statements_of(self, connection: Connection, table: PipelineTable) -> RowStatements:
+        known = self._statements.get(table.id)
+        if known is not None and known[0] == table:
+            return known[1]
+        target, columns = self._table(table.id), _columns_of(table)
+        stored = target.stored_columns(connection, columns.names)
+        if stored is None:
+            raise _missing(table.id, target.name)
+        statements = RowStatements.of(self._dialect, target.name, columns, stored, table.primary_key)
+        self._statements[table.id] = table, statements
+        return statements
+
+    def _chunks(self, batch: ChangeBatch, statements: Mapping[str, RowStatements]) -> DataFrame:
+        dialect = self._dialect
+        settings = RowSettings(
+            {name: each.recoding for name, each in statements.items()},
+            frozenset(name for name, each in statements.items() if each.primary_key),
+            dialect.has_nul,
+            type(dialect).__name__,
+            self.options.batch_rows,
+        )
+        tables = {name: KeyedTable(each.primary_key, each.normalized_keys) for name, each in statements.items()}
+        return final_states(batch, tables, lambda states: write_chunks(states, settings), CHUNK_COLUMNS)
+
+    def _table(self, table: str) -> DatabaseTable:
+        name = self._name(table)
+        other = self._names.setdefault(name.lower(), table)
+        if other != table:
+            raise SchemaError(
+                f"tables {other!r} and {table!r} would both be {name} in the database: give one of them another name "
+                f"by 'route'"
+            )
+        return DatabaseTable(self._dialect, name, f"table {table!r}")
+
+    def _name(self, table: str) -> str:
+        id_ = TableId.parse(table)
+        if not self._dialect.has_schemas:
+            return id_.table
+        schema = self.options.schema_name or id_.schema
+        return id_.table if schema is None else f"{schema}.{id_.table}"
+
+
+def _columns_of(table: PipelineTable) -> Schema:
+    """Return a table's columns. Those of its key are NOT NULL; any other may become NULL."""
+    columns = from_spark_schema(table.schema)
+    return Schema(
+        tuple(Column(each.name, with_nullability(each.type, each.name not in table.primary_key)) for each in columns)
+    )
+
+
+def _refuse_layout(table: PipelineTable) -> None:
+    given = {"partition-keys": table.partition_keys, "table-options": table.options}
+    for name, value in given.items():
+        if value:
+            raise SchemaError(
+                f"table {table.id!r} has {name!r}, which sink jdbc does not know: leave them out, or create the table "
+                f"by hand before the first start"
+            )
+
+
+def _missing(table: str, name: str) -> SchemaError:
+    return SchemaError(
+        f"table {table!r} should be {name} in the database, which does not have it: create it, or, if it has been "
+        f"dropped, start the pipeline with a new checkpoint"
+    )
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    first = next(iter(names))
+    return f"table {first}" if len(names) == 1 else f"{len(names)} tables"

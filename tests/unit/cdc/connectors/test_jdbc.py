@@ -1,0 +1,183 @@
+"""The options and statements of databases as a sink of pipelines, and the last states of keys."""
+
+from __future__ import annotations
+
+import msgspec
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import types as sql
+
+from millrace.errors import MessageError, OptionsError
+from millrace.testing import PipelineSinkSuite
+from millrace_catalog.sinks.jdbc.json_chunks import RowRecoding, json_chunks
+from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
+from millrace_catalog.sinks.jdbc.sqlite import SQLite
+from millrace_catalog.sinks.jdbc.statements import RowStatements
+from millrace_catalog.types import parse_schema
+from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
+from millrace_cdc.connectors.jdbc.sink import JdbcPipelineSink
+from support.pipeline_sinks import make_sink
+
+POSTGRESQL, LITE = "jdbc:postgresql://localhost/shop?password=hunter2", "jdbc:sqlite:/tmp/shop.db"
+TABLES = {"t": KeyedTable(("id",), {}), "log": KeyedTable((), {}), "d": KeyedTable(("n",), {"n": "DECIMAL"})}
+
+
+class TestJdbcSink(PipelineSinkSuite):
+    def make_plugin(self):
+        return make_sink(JdbcPipelineSink, url=POSTGRESQL)
+
+
+def test_options_are_those_of_flink_and_secrets_are_in_no_repr():
+    given = {"username": "tests", "password": "hunter3", "properties.sslmode": "require"}
+    options = make_sink(JdbcPipelineSink, url=POSTGRESQL, **given).options
+    assert dict(options.driver_properties()) == {"user": "tests", "password": "hunter3", "sslmode": "require"}
+    assert "hunter" not in repr(options)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            {"url": "jdbc:mysql://localhost/shop?password=hunter2"},
+            "database jdbc:mysql is not supported: expected a URL",
+        ),
+        ({"url": LITE, "schema-name": "shop"}, "SQLite has no schemas"),
+    ],
+)
+def test_options_that_do_not_go_together(options, expected):
+    (problem,) = make_sink(JdbcPipelineSink, **options).problems()
+    assert problem.sentence.startswith(expected)
+    assert "hunter2" not in problem.sentence
+    with pytest.raises(OptionsError, match=r"sink.buffer-flush.max-rows.*greater than 0"):
+        make_sink(JdbcPipelineSink, url=LITE, **{"sink.buffer-flush.max-rows": "0"})
+
+
+def test_ids_of_tables_become_names():
+    names = ["orders", "shop.orders", "crm.shop.orders"]
+    assert [make_sink(JdbcPipelineSink, url=LITE)._name(name) for name in names] == ["orders"] * 3
+    given = make_sink(JdbcPipelineSink, url=POSTGRESQL)
+    assert [given._name(name) for name in names] == ["orders", "shop.orders", "shop.orders"]
+    fixed = make_sink(JdbcPipelineSink, url=POSTGRESQL, **{"schema-name": "ods"})
+    assert {fixed._name(name) for name in names} == {"ods.orders"}
+    fixed._table("shop.orders")
+    with pytest.raises(ValueError, match=r"schema\.table"):
+        fixed._name("a.b.c.d")
+
+
+def test_bytes_that_become_text_are_for_postgresql_only():
+    sinks = (make_sink(JdbcPipelineSink, url=url) for url in (POSTGRESQL, LITE))
+    assert [sink.can_widen(sql.BinaryType(), sql.StringType()) for sink in sinks] == [True, False]
+    assert make_sink(JdbcPipelineSink, url=LITE).can_widen(sql.LongType(), sql.StringType())
+
+
+def test_statements_write_all_rows_of_a_parameter():
+    schema = parse_schema("id BIGINT NOT NULL, b BYTES, j ARRAY<INT>")
+    stored = PostgreSQL().stored_schema(schema)
+    statements = RowStatements.of(PostgreSQL(), "s.t", schema, stored, ["id"])
+    rows = 'json_to_recordset(CAST(? AS json)) AS r ("id" bigint, "b" text, "j" json)'
+    insert = f'INSERT INTO "s"."t" ("id", "b", "j") SELECT r."id", decode(r."b", \'base64\'), r."j"::text FROM {rows}'
+    assert statements.insert == insert
+    assert statements.upsert == (
+        f'{insert} WHERE true ON CONFLICT ("id") DO UPDATE SET "b" = excluded."b", "j" = excluded."j"'
+    )
+    assert statements.delete == (
+        'DELETE FROM "s"."t" WHERE ("id") IN (SELECT r."id" FROM json_to_recordset(CAST(? AS json)) AS r ("id" bigint))'
+    )
+    lite = RowStatements.of(SQLite(), "t", parse_schema("id INT"), parse_schema("id INT"), ["id"])
+    assert lite.upsert == (
+        'INSERT INTO "t" ("id") SELECT r.value ->> \'$."id"\' FROM json_each(?) AS r '
+        'WHERE true ON CONFLICT ("id") DO NOTHING'
+    )
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_double_is_written_as_two_whole_numbers_where_its_digits_are_many(value):
+    (row,) = RowRecoding(binary_columns=frozenset({"d"})).recode([msgspec.json.encode({"d": value, "e": 0.1})])
+    read = msgspec.json.decode(row)
+    assert read["e"] == 0.1
+    if isinstance(read["d"], list):
+        mantissa, exponent = read["d"]
+        assert abs(mantissa) < 2**53
+        assert float(mantissa) * 2.0 ** max(exponent, -1074) == value
+    else:
+        assert read["d"] == value
+        assert len(repr(value)) <= 15
+
+
+def test_rows_are_divided_by_number_and_size():
+    assert list(json_chunks([b"1", b"2", b"3"], 2)) == ["[1,2]", "[3]"]
+    assert [len(chunk) for chunk in json_chunks([b"0" * 3_000_000] * 3)] == [6_000_003, 3_000_002]
+
+
+def changes(*rows) -> pa.RecordBatch:
+    """Make a batch of (table, operation, before, after, partition, offset, seconds)."""
+    images = [[None if row[place] is None else msgspec.json.encode(row[place]) for row in rows] for place in (2, 3)]
+    return pa.record_batch(
+        {
+            "table": pa.array([row[0] for row in rows]),
+            "operation": pa.array([row[1] for row in rows]),
+            "before": pa.array(images[0], pa.binary()),
+            "after": pa.array(images[1], pa.binary()),
+            "topic": pa.array(["topic"] * len(rows)),
+            "partition": pa.array([row[4] for row in rows], pa.int32()),
+            "offset": pa.array([row[5] for row in rows], pa.int64()),
+            "timestamp": pa.array([row[6] * 1_000_000 for row in rows], pa.int64()).cast(pa.timestamp("us", "UTC")),
+        }
+    )
+
+
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans(), st.integers(0, 2), st.integers(0, 4)), max_size=12
+)
+
+
+@given(CHANGES, st.data())
+def test_states_are_the_same_however_changes_are_divided_into_tasks(steps, data):
+    rows = []
+    for offset, (before, after, is_deleted, partition, seconds) in enumerate(steps):
+        new = None if is_deleted else {"id": after, "n": offset}
+        rows.append(("t", "d" if is_deleted else "u", {"id": before}, new, partition, offset, seconds))
+    tasks: list[list] = [[], []]
+    for row in rows:
+        tasks[data.draw(st.integers(0, 1))].append(row)
+    whole = FinalStates(TABLES).read([changes(*rows)])
+    parts = [batch for task in tasks for batch in FinalStates(TABLES).read([changes(*task)]).changes()]
+    divided = FinalStates(TABLES).read(data.draw(st.permutations(parts)))
+
+    last: dict = {}
+    for _, _, before, new, partition, offset, seconds in rows:
+        for image, row in ((before, None), (new, new)):
+            if image is not None:
+                last[image["id"], partition] = (seconds, partition, offset, row)
+    expected: dict = {}
+    for (key, _), state in last.items():
+        expected[key] = max(expected.get(key, state), state, key=lambda each: each[:2])
+    for states in (whole, divided):
+        assert {msgspec.json.decode(state.row)["id"]: state.offset for state in states.rows("t")} == {
+            key: offset for key, (_, _, offset, row) in expected.items() if row is not None
+        }
+        assert {msgspec.json.decode(key)["id"] for key in states.deleted("t")} == {
+            key for key, (*_, row) in expected.items() if row is None
+        }
+
+
+def test_equal_keys_with_other_digits_are_one():
+    batch = changes(("d", "c", None, {"n": 1.5}, 0, 0, 0), ("d", "d", {"n": 1.50}, None, 0, 1, 1))
+    texts = batch.set_column(2, "before", pa.array([None, b'{"n":1.50}'], pa.binary()))
+    states = FinalStates(TABLES).read([texts])
+    assert (list(states.rows("d")), list(states.deleted("d"))) == ([], [b'{"n":1.5}'])
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (("log", "d", {"x": 1}, None, 3, 7, 0), "partition 3, offset 7: table 'log' has no primary key"),
+        (("t", "c", None, {"id": None}, 0, 0, 0), "offset 0: table 't' has NULL in column id of its primary key"),
+        (("t", "c", None, {"n": "null"}, 0, 0, 0), "offset 0: table 't' has NULL in column id of its primary key"),
+    ],
+)
+def test_rows_without_a_key_are_refused(row, expected):
+    with pytest.raises(MessageError, match=expected):
+        FinalStates(TABLES).read([changes(row)])
