@@ -29,7 +29,10 @@ ORDERS = (
     "registered-orders",
     "registered-events",
 )
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ICEBERG = ROOT / "docs/pipelines-iceberg.md"
+"""It makes a session with a library of its own."""
+
+PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").glob("*.md") if page != ICEBERG)]
 
 
 def blocks(page: Path) -> list[str]:
@@ -69,6 +72,21 @@ def test_code_blocks_run(page, broker, spark, tmp_path, request):
     if "large-orders" in page.read_text():
         written = [json.loads(message.value())["id"] for message in consume(broker.bootstrap_servers, "large-orders")]
         assert set(written) == {2, 3}
+
+
+def test_the_tutorial_of_iceberg_runs(broker, tmp_path):
+    (definition,) = re.findall(r"^```yaml\n(.*?)^```", ICEBERG.read_text(), re.MULTILINE | re.DOTALL)
+    here = {"localhost:9092": broker.bootstrap_servers}
+    (tmp_path / "shop.yaml").write_text(replaced(definition, here))
+    (tmp_path / "tutorial.py").write_text(replaced("\n".join(blocks(ICEBERG)), here))
+    broker.create_topic("shop-changes", 1)
+    try:
+        done = subprocess.run([sys.executable, "tutorial.py"], capture_output=True, text=True, cwd=tmp_path)
+    finally:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        for future in admin.delete_topics(["shop-changes"]).values():
+            future.result()
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_options_page_is_what_the_declarations_say():

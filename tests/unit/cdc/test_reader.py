@@ -183,11 +183,12 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path):
 
 
 def test_the_pipelines_of_the_docs_are_right():
-    page = (Path(__file__).parents[3] / "docs/pipelines.md").read_text("utf-8")
-    blocks = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    pages = [Path(__file__).parents[3] / "docs" / name for name in ("pipelines.md", "pipelines-iceberg.md")]
+    text = "".join(page.read_text("utf-8") for page in pages)
+    blocks = re.findall(r"^```yaml\n(?:# .*\n)?(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) > 1
     for block in blocks:
-        ends = SOURCE if block.startswith("sink:") else ENDS
-        text = block if block.startswith("source:") else ends + block
+        ends = "".join(line for line in ENDS.splitlines(keepends=True) if line.partition(":")[0] + ":" not in block)
+        text = ends + block
         secrets = {"kafka.password": "p", "shop.password": "p"}
         assert read_pipeline(text, variables={"kafka.servers": "h:1"}, secret_values=secrets)

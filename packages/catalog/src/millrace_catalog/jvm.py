@@ -6,6 +6,7 @@ else in this package; ``tests/integration/test_jvm.py`` fails first when Spark c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from millrace.errors import MachineError
@@ -51,6 +52,14 @@ def require_own_driver(spark: SparkSession, purpose: str) -> None:
         )
 
 
+def hadoop_configuration(spark: SparkSession, settings: Mapping[str, str]) -> Any:
+    """Return a Hadoop configuration of a classic session, in its JVM, with further settings."""
+    configuration = spark._jsparkSession.sessionState().newHadoopConf()
+    for name, value in settings.items():
+        configuration.set(name, value)
+    return configuration
+
+
 class HadoopFolder:
     """A folder in any of Hadoop's file systems; files in it are given by relative paths.
 
@@ -67,7 +76,7 @@ class HadoopFolder:
     def __init__(self, spark: SparkSession, path: str) -> None:
         self._jvm = session_jvm(spark, f"folder {path}")
         self._root = path.rstrip("/") or "/"
-        configuration = spark._jsparkSession.sessionState().newHadoopConf()
+        configuration = hadoop_configuration(spark, {})
         self._file_system = self._hadoop_path("").getFileSystem(configuration)
 
     def path(self, name: str) -> str:

@@ -20,7 +20,9 @@ def millrace_pipeline_sources() -> Mapping[str, str]:
 def millrace_pipeline_sinks() -> Mapping[str, str]:
     """Return the pipeline sinks of this package."""
     return {
+        "iceberg": "millrace_cdc.connectors.iceberg.sink:IcebergPipelineSink",
         "jdbc": "millrace_cdc.connectors.jdbc.sink:JdbcPipelineSink",
         "kafka": "millrace_cdc.connectors.kafka.sink:KafkaPipelineSink",
+        "parquet": "millrace_cdc.connectors.parquet.sink:ParquetPipelineSink",
         "values": "millrace_cdc.connectors.values.sink:ValuesPipelineSink",
     }

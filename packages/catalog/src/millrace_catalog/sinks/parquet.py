@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _COLUMNS_FILE = "0-columns-"
 """Name prefix of the file without rows that defines the columns: readers use those of the first file by name."""
 
-_APPENDED = f"{HIDDEN}/appended"
+APPENDED = f"{HIDDEN}/appended"
+"""Folder of rows that are written and not yet part of the table."""
+
 _NEW_COLUMNS_FILE = f"{HIDDEN}/columns"
 
 
@@ -45,6 +47,11 @@ class ParquetSink(TableSink):
         self._open_folder = open_folder
         self._schema: Schema | None = None
         self._deduplicator = Deduplicator(SinkKeys(self._keys, self._ends))
+
+    @property
+    def schema(self) -> Schema | None:
+        """The columns of the folder; None before `prepare`."""
+        return self._schema
 
     def prepare(self, spark: SparkSession, schema: Schema) -> None:
         """Create the folder or change its columns: see `TableSink.prepare`."""
@@ -70,10 +77,10 @@ class ParquetSink(TableSink):
 
     def _write(self, rows: DataFrame) -> None:
         folder = self._open_folder(rows.sparkSession, self._path)
-        rows.write.mode("overwrite").parquet(folder.path(_APPENDED))
+        rows.write.mode("overwrite").parquet(folder.path(APPENDED))
         # Moved by the driver, so that no leftover task adds rows later
-        for name in folder.names(_APPENDED):
-            folder.move(f"{_APPENDED}/{name}", name)
+        for name in folder.names(APPENDED):
+            folder.move(f"{APPENDED}/{name}", name)
         folder.delete(HIDDEN)
 
     def _current_schema(self, spark: SparkSession, folder: HadoopFolder) -> Schema | None:

@@ -1,0 +1,1 @@
+"""Tables of Apache Iceberg as a sink of pipelines."""

@@ -1,0 +1,312 @@
+"""A catalog of Iceberg on the driver, through Iceberg's library in the session's JVM.
+
+Only its core is used: its plugin of Spark does not run on all versions of Spark that pipelines run on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from py4j.java_gateway import JavaPackage
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from millrace.contracts import PipelineTable
+from millrace.errors import MachineError, SchemaError
+from millrace.options.secrets import is_secret
+from millrace_catalog.jvm import hadoop_configuration, session_jvm
+from millrace_catalog.sinks.table_sink import TableSinkError
+from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
+from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform
+from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema
+from millrace_cdc.connectors.table_files.file_system import FILE_PROPERTIES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PACKAGE = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+_DEFAULT_NAMESPACE = "default"
+_BATCH = "millrace.batch."
+"""Property of a table: the last micro-batch of each pipeline, set in the commit of its files."""
+
+_TABLE_DEFAULTS = {"format-version": "2"}
+_NEWEST_FORMAT = 2
+
+
+@dataclass(frozen=True)
+class CommitSummary:
+    """The result of a commit.
+
+    Attributes:
+        delete_files: The number of delete files that the table has.
+    """
+
+    delete_files: int
+
+
+class IcebergCatalog:
+    """A catalog.
+
+    Args:
+        spark: A classic session.
+        properties: Its properties.
+        hadoop: Settings of Hadoop, beside those of the session.
+
+    Raises:
+        MachineError: The session lacks Iceberg's library.
+        TableSinkError: The catalog refuses, or cannot be reached.
+    """
+
+    def __init__(self, spark: SparkSession, properties: Mapping[str, str], hadoop: Mapping[str, str]) -> None:
+        jvm = session_jvm(spark, "sink iceberg")
+        self._iceberg = jvm.org.apache.iceberg
+        if isinstance(self._iceberg.CatalogUtil, JavaPackage):
+            raise MachineError(
+                f"sink iceberg needs Iceberg's library in the session's JVM: start it with --conf "
+                f"spark.jars.packages={PACKAGE}"
+            )
+        self._secrets = [value for name, value in (*properties.items(), *hadoop.items()) if is_secret(name)]
+        self._hadoop = hadoop_configuration(spark, hadoop)
+        self._known: dict[str, IcebergTable] = {}
+        options = jvm.java.util.HashMap()
+        for name, value in properties.items():
+            options.put(name, value)
+        with self.errors("the catalog cannot be opened"):
+            self._catalog = self._iceberg.CatalogUtil.buildIcebergCatalog("millrace", options, self._hadoop)
+
+    def table(self, id_: str) -> IcebergTable | None:
+        """Return a table, if there is one."""
+        known = self._known.get(id_)
+        if known is None:
+            with self.errors(f"table {id_!r} cannot be read"):
+                identifier = self._identifier(id_)
+                if self._catalog.tableExists(identifier):
+                    known = self._keep(id_, self._catalog.loadTable(identifier))
+        return known
+
+    def create(
+        self, table: PipelineTable, partition: Sequence[PartitionField], properties: Mapping[str, str]
+    ) -> IcebergTable:
+        """Create a table, with an empty partition spec as its first one."""
+        schema = iceberg_schema(table)
+        _check_partition(arrow_schema(schema), partition, table.id)
+        with self.errors(f"table {table.id!r} cannot be created"):
+            identifier = self._identifier(table.id)
+            namespace = identifier.namespace()
+            if not self._catalog.namespaceExists(namespace):
+                self._catalog.createNamespace(namespace)
+            builder = self._catalog.buildTable(identifier, self._iceberg.SchemaParser.fromJson(json.dumps(schema)))
+            for name, value in {**_TABLE_DEFAULTS, **properties}.items():
+                builder = builder.withProperty(name, value)
+            transaction = builder.createTransaction()
+            if partition:
+                self._set_partition(transaction, partition)
+            transaction.commitTransaction()
+            return self._keep(table.id, self._catalog.loadTable(identifier))
+
+    def _set_partition(self, transaction: Any, fields: Sequence[PartitionField]) -> None:
+        terms = self._iceberg.expressions.Expressions
+        update = transaction.updateSpec()
+        for field in fields:
+            name, _, width = field.transform.rstrip("]").partition("[")
+            if name == "identity":
+                update = update.addField(field.column)
+            else:
+                term = getattr(terms, name)(field.column, *([int(width)] if width else []))
+                update = update.addField(term)
+        update.commit()
+
+    def _keep(self, id_: str, java: Any) -> IcebergTable:
+        self._known[id_] = IcebergTable(self, self._iceberg, id_, java)
+        return self._known[id_]
+
+    def _identifier(self, id_: str) -> Any:
+        text = id_ if "." in id_ else f"{_DEFAULT_NAMESPACE}.{id_}"
+        return self._iceberg.catalog.TableIdentifier.parse(text)
+
+    def file_properties(self, java_table: Any) -> tuple[tuple[str, str], ...]:
+        """Return the properties by which executors reach a table's files."""
+        found = {name: self._hadoop.get(name) for name in FILE_PROPERTIES}
+        found |= dict(java_table.io().properties())
+        return tuple((name, str(found[name])) for name in FILE_PROPERTIES if found.get(name))
+
+    @contextmanager
+    def errors(self, problem: str) -> Iterator[None]:
+        """Translate errors of the JVM, for a ``with`` block.
+
+        Raises:
+            TableSinkError: There was one.
+        """
+        try:
+            yield
+        except (Py4JJavaError, PySparkException) as error:
+            # PySpark has exceptions of its own for some of Java's
+            java = getattr(error, "java_exception", None)
+            text = str(error) if java is None else f"{java.getClass().getSimpleName()}: {java.getMessage()}"
+            for secret in self._secrets:
+                text = text.replace(secret, "***")
+            raise TableSinkError(f"Iceberg: {problem}: {text}") from None
+
+
+class IcebergTable:
+    """A table of a catalog.
+
+    Args:
+        catalog: The catalog.
+        iceberg: Iceberg's package in the JVM.
+        id_: The table's id.
+        java: The table in the JVM.
+    """
+
+    def __init__(self, catalog: IcebergCatalog, iceberg: Any, id_: str, java: Any) -> None:
+        self._catalog = catalog
+        self._iceberg = iceberg
+        self._id = id_
+        self._java = java
+        self._target: tuple[tuple[int, int], IcebergTarget] | None = None
+
+    def widen(self, table: PipelineTable) -> None:
+        """Add columns that the table lacks, and make narrower ones wider, in one commit; others stay."""
+        with self._catalog.errors(f"the columns of table {self._id!r} cannot be changed"):
+            self._java.refresh()
+            wanted = iceberg_schema(table)
+            required = {each["name"] for each in self._schema()["fields"] if each["required"]}
+            # What is added cannot be NOT NULL, and what is there stays so
+            fields = [{**each, "required": each["name"] in required} for each in wanted["fields"]]
+            union = self._iceberg.SchemaParser.fromJson(json.dumps({"type": "struct", "fields": fields}))
+            update = self._java.updateSchema().unionByNameWith(union)
+            if not update.apply().sameSchema(self._java.schema()):
+                update.commit()
+
+    def check(self, table: PipelineTable) -> None:
+        """Check that a pipeline can write to a table that was there before it.
+
+        Raises:
+            SchemaError: It cannot.
+        """
+        schema = self._schema()
+        names = {field.name for field in table.schema}
+        required = [each["name"] for each in schema["fields"] if each["required"] and each["name"] not in names]
+        if required:
+            raise SchemaError(
+                f"Iceberg: table {self._id!r} has NOT NULL columns that the pipeline has not: {', '.join(required)}"
+            )
+        columns = arrow_schema(schema)
+        _check_partition(columns, self._partition(schema), self._id)
+        if self._format_version() > _NEWEST_FORMAT or (self._format_version() < _NEWEST_FORMAT and table.primary_key):
+            raise SchemaError(
+                f"Iceberg: table {self._id!r} has format version {self._format_version()}, and pipelines write version "
+                f"{_NEWEST_FORMAT}"
+            )
+
+    def last_batch(self, pipeline: str) -> int | None:
+        """Return the last micro-batch of a pipeline that the table has."""
+        with self._catalog.errors(f"table {self._id!r} cannot be read"):
+            self._java.refresh()
+            found = self._java.properties().get(_BATCH + pipeline)
+        return None if found is None else int(found)
+
+    def target(self, key: tuple[str, ...]) -> IcebergTarget:
+        """Return the table as executors need it."""
+        with self._catalog.errors(f"table {self._id!r} cannot be read"):
+            version = (self._java.schema().schemaId(), self._java.spec().specId())
+            is_empty = self._java.currentSnapshot() is None
+            if self._target is None or self._target[0] != version or self._target[1].is_empty != is_empty:
+                self._target = version, self._make_target(key, is_empty)
+            return self._target[1]
+
+    def _make_target(self, key: tuple[str, ...], is_empty: bool) -> IcebergTarget:
+        text = self._iceberg.SchemaParser.toJson(self._java.schema())
+        properties = self._java.properties()
+        location = properties.get("write.data.path") or f"{self._java.location().rstrip('/')}/data"
+        return IcebergTarget(
+            text,
+            key,
+            location,
+            self._catalog.file_properties(self._java),
+            self._java.spec().specId(),
+            self._partition(json.loads(text)),
+            self._spec_of_all_partitions() if key else -1,
+            is_empty,
+        )
+
+    def _partition(self, schema: Mapping[str, Any]) -> tuple[PartitionField, ...]:
+        names = {each["id"]: each["name"] for each in schema["fields"]}
+        spec = json.loads(self._iceberg.PartitionSpecParser.toJson(self._java.spec()))
+        return tuple(
+            PartitionField(names.get(each["source-id"], f"with id {each['source-id']}"), each["transform"])
+            for each in spec["fields"]
+        )
+
+    def _spec_of_all_partitions(self) -> int:
+        """Return the id of a spec without fields; delete files of it are for all partitions."""
+        for id_, spec in dict(self._java.specs()).items():
+            if spec.isUnpartitioned():
+                return int(id_)
+        # Made by leaving all partitions and coming back to them, in one commit
+        spec = json.loads(self._iceberg.PartitionSpecParser.toJson(self._java.spec()))
+        names = {each["id"]: each["name"] for each in self._schema()["fields"]}
+        transaction = self._java.newTransaction()
+        update = transaction.updateSpec()
+        for each in spec["fields"]:
+            update = update.removeField(each["name"])
+        update.commit()
+        fields = [PartitionField(names[each["source-id"]], each["transform"]) for each in spec["fields"]]
+        self._catalog._set_partition(transaction, fields)
+        transaction.commitTransaction()
+        self._java.refresh()
+        return self._spec_of_all_partitions()
+
+    def _schema(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._iceberg.SchemaParser.toJson(self._java.schema()))
+        return found
+
+    def _all_rows(self) -> Any:
+        return self._iceberg.expressions.Expressions.alwaysTrue()
+
+    def _format_version(self) -> int:
+        return int(self._java.operations().current().formatVersion())
+
+    def commit(
+        self, entries: Sequence[Mapping[str, Any]], pipeline: str, batch: int, *, truncates: bool = False
+    ) -> CommitSummary | None:
+        """Commit the files of a micro-batch, and its number, in one commit; None when the table has the micro-batch.
+
+        Args:
+            entries: The entries of its files.
+            pipeline: The id of the pipeline.
+            batch: The number of the micro-batch.
+            truncates: Whether all earlier rows are deleted.
+        """
+        with self._catalog.errors(f"table {self._id!r} cannot be written"):
+            # 1. The table as it is now
+            transaction = self._java.newTransaction()
+            found = transaction.table().properties().get(_BATCH + pipeline)
+            if found is not None and int(found) >= batch:
+                return None
+            # 2. The number of the micro-batch, which outlives the snapshot
+            transaction.updateProperties().set(_BATCH + pipeline, str(batch)).commit()
+            if truncates:
+                transaction.newDelete().deleteFromRowFilter(self._all_rows()).commit()
+            # 3. Data and delete files, in one snapshot
+            delta = transaction.newRowDelta().set("millrace.pipeline", pipeline).set("millrace.batch", str(batch))
+            specs, mapper = transaction.table().specs(), self._iceberg.util.JsonUtil.mapper()
+            for entry in entries:
+                file = self._iceberg.ContentFileParser.fromJson(mapper.readTree(json.dumps(entry)), specs)
+                delta = delta.addRows(file) if entry["content"] == "DATA" else delta.addDeletes(file)
+            delta.commit()
+            # 4. All or nothing
+            transaction.commitTransaction()
+            summary = self._java.currentSnapshot().summary()
+            return CommitSummary(int(summary.get("total-delete-files") or 0))
+
+
+def _check_partition(columns: Any, fields: Sequence[PartitionField], table: str) -> None:
+    for field in fields:
+        if field.column not in columns.names:
+            raise SchemaError(f"Iceberg: table {table!r} has no column {field.column!r} to be divided by")
+        check_transform(field.transform, columns.field(field.column).type, field.column)

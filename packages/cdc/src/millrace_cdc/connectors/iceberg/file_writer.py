@@ -1,0 +1,134 @@
+"""Write the data and delete files of a table, on the executors."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace_cdc.connectors.iceberg.metrics import content_file, field_id
+from millrace_cdc.connectors.iceberg.partitioning import PartitionField, partitions
+from millrace_cdc.connectors.iceberg.schema import arrow_schema
+from millrace_cdc.connectors.table_files.images import read_images
+from millrace_cdc.connectors.table_files.json_columns import JsonColumns, RowError
+from millrace_cdc.connectors.table_files.last_changes import LastChanges, last_changes
+from millrace_cdc.connectors.table_files.parquet_files import write_parquet
+
+
+@dataclass(frozen=True)
+class IcebergTarget:
+    """A table as executors need it; plain data.
+
+    Attributes:
+        schema: Its schema, as JSON.
+        key: The columns of its primary key.
+        location: URL of the folder of its data.
+        properties: Properties that say how to reach the folder.
+        spec_id: The id of its partition spec.
+        partition: The fields of the spec.
+        delete_spec_id: The id of a spec without fields, whose delete files are for all partitions.
+        is_empty: Whether it has no rows yet, and thus none to delete.
+    """
+
+    schema: str
+    key: tuple[str, ...]
+    location: str
+    properties: tuple[tuple[str, str], ...]
+    spec_id: int
+    partition: tuple[PartitionField, ...]
+    delete_spec_id: int
+    is_empty: bool
+
+
+class IcebergFileWriter:
+    """Write files of tables.
+
+    Args:
+        targets: The tables, by id.
+        prefix: What the names of all files begin with.
+    """
+
+    def __init__(self, targets: Mapping[str, IcebergTarget], prefix: str) -> None:
+        self._targets = targets
+        self._prefix = prefix
+
+    def __call__(self, table: str, part: int, changes: pa.Table) -> str:
+        """Write the changes of a part of a table; return the entries of the files, as JSON.
+
+        Raises:
+            RowError: A row does not fit.
+        """
+        target = self._targets[table]
+        schema = arrow_schema(json.loads(target.schema))
+        new, rows = _rows(changes, "after", ("c", "u"), JsonColumns(schema), target.key)
+        entries: list[dict[str, Any]] = []
+        if target.key:
+            last = _last(changes, new, rows, schema, target.key)
+            rows = rows.take(last.rows)
+            if not target.is_empty:
+                ids = [field_id(field) for field in last.keys.schema]
+                entries.append(self._write(target, part, "deletes", last.keys, target.delete_spec_id, equality_ids=ids))
+        else:
+            _refuse_other_than_insertions(changes)
+        if rows.num_rows:
+            for each in partitions(rows, target.partition):
+                kept = rows.take(each.rows) if target.partition else rows
+                entries.append(self._write(target, part, "data", kept, target.spec_id, each.values))
+        return json.dumps(entries)
+
+    def _write(
+        self,
+        target: IcebergTarget,
+        part: int,
+        kind: str,
+        rows: pa.Table,
+        spec_id: int,
+        partition: Sequence[Any] = (),
+        *,
+        equality_ids: Sequence[int] | None = None,
+    ) -> dict[str, Any]:
+        url = f"{target.location}/{self._prefix}-{part:05d}-{kind}-{uuid.uuid4().hex}.parquet"
+        size = write_parquet(url, dict(target.properties), rows)
+        return content_file(url, size, rows, spec_id=spec_id, partition=partition, equality_ids=equality_ids)
+
+
+def _rows(
+    changes: pa.Table, image: str, operations: Sequence[str], columns: JsonColumns, key: Sequence[str]
+) -> tuple[pa.Array, pa.Table]:
+    """Read rows that must have a primary key: see `read_images`."""
+    numbers, rows = read_images(changes, image, operations, columns)
+    for name in key:
+        if rows.column(name).null_count:
+            first = pc.index(pc.is_null(rows.column(name)), True).as_py()
+            raise RowError(numbers[first].as_py(), f"its primary key {name!r} is NULL")
+    return numbers, rows
+
+
+def _last(changes: pa.Table, new: pa.Array, rows: pa.Table, schema: pa.Schema, key: Sequence[str]) -> LastChanges:
+    fields = pa.schema([schema.field(name) for name in key])
+    reader = JsonColumns(fields)
+    deleted, old_keys = _rows(changes, "before", ("d",), reader, key)
+    updated, other_keys = _rows(changes, "before", ("u",), reader, ())
+    # An old row without its key, as databases write where the key has not changed
+    known = pc.is_valid(other_keys.column(key[0]))
+    for name in key[1:]:
+        known = pc.and_(known, pc.is_valid(other_keys.column(name)))
+    old = pa.concat_tables([old_keys, other_keys.filter(known)])
+    old_at = pa.concat_arrays([deleted, updated.filter(known.combine_chunks())])
+    last = last_changes(old, old_at, rows.select(list(key)), new)
+    return LastChanges(last.rows, last.keys.select(list(key)).cast(fields))
+
+
+def _refuse_other_than_insertions(changes: pa.Table) -> None:
+    others = pc.indices_nonzero(pc.not_equal(changes.column("operation"), "c"))
+    if len(others):
+        raise RowError(
+            others[0].as_py(),
+            "the table has no primary key, so that rows can only be added, and this is an update or a deletion: give "
+            "its key by 'primary-keys' in a transform",
+        )

@@ -1,0 +1,68 @@
+"""The options of Iceberg as a sink of pipelines, with the names of Flink CDC's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from millrace.options import option
+from millrace_cdc.connectors.iceberg.partitioning import PartitionField, parse_partition_field
+
+
+def parse_partition_keys(text: str) -> tuple[tuple[str, tuple[PartitionField, ...]], ...]:
+    """Parse ``db.t1:country;db.t2:day(created),id`` into tables and the fields of their partitions.
+
+    Raises:
+        ValueError: A part is no table with partition keys.
+    """
+    found: dict[str, tuple[PartitionField, ...]] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        table, colon, keys = part.partition(":")
+        if not (table.strip() and colon and keys.strip()):
+            raise ValueError("expected tables and their partition keys, such as shop.orders:country;shop.users:day(at)")
+        if table.strip() in found:
+            raise ValueError(f"table {table.strip()!r} is named twice")
+        found[table.strip()] = tuple(parse_partition_field(key) for key in keys.split(","))
+    return tuple(found.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class IcebergSinkOptions:
+    """The options of Iceberg as a sink of pipelines."""
+
+    catalog: str | None = option(
+        "catalog",
+        default=None,
+        doc="The name of a catalog in Spark's settings: the sink takes what spark.sql.catalog.<name>.* says (an "
+        "addition). Either this or catalog.properties.* is given.",
+    )
+    catalog_properties: tuple[tuple[str, str], ...] = option(
+        "catalog.properties.*",
+        default=(),
+        is_hidden=True,
+        doc="Properties of the catalog: type (hadoop, hive, rest, jdbc, glue) or catalog-impl, warehouse, uri, io-impl "
+        "and all others of Iceberg.",
+    )
+    table_properties: tuple[tuple[str, str], ...] = option(
+        "table.properties.*",
+        default=(),
+        doc="Properties of tables that the sink creates. Those of a transform's table-options win.",
+    )
+    hadoop_conf: tuple[tuple[str, str], ...] = option(
+        "hadoop.conf.*",
+        default=(),
+        is_hidden=True,
+        doc="Settings of Hadoop for the catalog, beside those of the session.",
+    )
+    partition_keys: tuple[tuple[str, tuple[PartitionField, ...]], ...] = option(
+        "partition.key",
+        default=(),
+        parse=parse_partition_keys,
+        doc="Partitions of tables that the sink creates, as shop.orders:country;shop.users:day(created). Columns may "
+        "be in year(), month(), day(), hour() and truncate[width](). Other tables have a transform's partition-keys.",
+    )
+    delete_file_warning: int = option(
+        "sink.delete-files.warning",
+        default=100,
+        doc="From this number of delete files on the log recommends to compact a table, again whenever it has doubled "
+        "(an addition).",
+    )

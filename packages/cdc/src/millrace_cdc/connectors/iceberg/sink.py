@@ -1,0 +1,170 @@
+"""Tables of Iceberg as a sink of pipelines."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from millrace.contracts import (
+    ChangeBatch,
+    OptionProblem,
+    PipelineSchemaChange,
+    PipelineSink,
+    PipelineTable,
+    SinkCapabilities,
+)
+from millrace.errors import MachineError
+from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog, IcebergTable
+from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
+from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
+from millrace_cdc.connectors.iceberg.partitioning import PartitionField
+from millrace_cdc.connectors.iceberg.schema import can_promote, iceberg_type, without_ids
+from millrace_cdc.connectors.table_files.concurrency import each_table
+from millrace_cdc.connectors.table_files.grouping import map_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType
+
+logger = logging.getLogger("millrace.pipelines")
+
+_AT_ONCE = 8
+_SPARK_CATALOG = "spark.sql.catalog."
+_CATALOGS = ("type", "catalog-impl")
+_ONE_TEXT_TYPES = {"boolean", "int", "long", "date", "string"}
+"""Types whose equal values have the same text in JSON, so that a table can be divided by them."""
+
+
+class IcebergPipelineSink(PipelineSink):
+    """Tables of Iceberg that follow those of a source, by their primary keys."""
+
+    Options = IcebergSinkOptions
+    options: IcebergSinkOptions
+
+    def __init__(self, options: IcebergSinkOptions) -> None:
+        super().__init__(options)
+        self._catalog: IcebergCatalog | None = None
+        self._is_first = True
+        self._warned: dict[str, int] = {}
+
+    @property
+    def capabilities(self) -> SinkCapabilities:
+        """New tables and columns, types that Iceberg can make wider, and TRUNCATE; each micro-batch once."""
+        changes: Any = {"create.table", "add.column", "alter.column.type", "truncate.table"}
+        return SinkCapabilities(frozenset(changes), "exactly-once")
+
+    def can_widen(self, before: DataType, after: DataType) -> bool:
+        """Return whether Iceberg can: see `PipelineSink.can_widen`."""
+        old, new = iceberg_type(before), iceberg_type(after)
+        return without_ids(old) == without_ids(new) or can_promote(old, new)
+
+    def problems(self) -> Iterator[OptionProblem]:
+        """Yield options that do not go together."""
+        given = dict(self.options.catalog_properties)
+        if (self.options.catalog is None) == (not given):
+            yield OptionProblem(
+                "catalog",
+                "either 'catalog', the name of a catalog in Spark's settings, or 'catalog.properties.*' is needed, "
+                "such as catalog.properties.type: hadoop and catalog.properties.warehouse: /warehouse",
+            )
+        elif given and not any(name in given for name in _CATALOGS):
+            yield OptionProblem(
+                "catalog.properties.type",
+                "'catalog.properties.type' (hadoop, hive, rest, jdbc, glue) or 'catalog.properties.catalog-impl' is "
+                "needed",
+            )
+
+    def check(self, spark: SparkSession) -> None:
+        """Open the catalog: see `PipelineSink.check`."""
+        self._open(spark)
+
+    def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
+        """Create tables and change columns, each table in one commit: see `PipelineSink.apply`."""
+        catalog = self._open(spark)
+        # The last change of a table has all columns
+        tables = {change.table.id: change.table for change in changes}
+        each_table(lambda table: self._prepare(catalog, table), tables.values(), _AT_ONCE)
+
+    def write(self, batch: ChangeBatch) -> None:
+        """Write the files of all tables in one job, and commit each table: see `PipelineSink.write`."""
+        catalog = self._open(batch.spark)
+        found = each_table(lambda each: self._table(catalog, each), batch.tables.values(), _AT_ONCE)
+        tables = dict(zip(batch.tables, found, strict=True))
+        if self._is_first:
+            # Those of a repeated micro-batch that the run before has committed
+            last = each_table(lambda table: table.last_batch(batch.pipeline), tables.values(), _AT_ONCE)
+            is_new = [number is None or number < batch.id for number in last]
+            tables = dict(itertools.compress(tables.items(), is_new))
+        if tables:
+            self._write(batch, tables)
+        self._is_first = False
+
+    def _write(self, batch: ChangeBatch, tables: Mapping[str, IcebergTable]) -> None:
+        keys = {name: batch.tables[name].primary_key for name in tables}
+        targets = {name: table.target(keys[name]) for name, table in tables.items()}
+        writer = IcebergFileWriter(targets, f"{batch.pipeline[:8]}-{batch.id:08d}")
+        divided = {name: _dividing_columns(batch.tables[name]) for name in tables}
+        found = map_tables(batch, writer, divided)
+        entries = {name: [entry for text in texts for entry in json.loads(text)] for name, texts in found.items()}
+        written = [name for name in tables if entries.get(name) or name in batch.truncated]
+        each_table(lambda name: self._commit(tables[name], name, entries.get(name, ()), batch), written, _AT_ONCE)
+
+    def _commit(self, table: IcebergTable, name: str, entries: Sequence[Mapping[str, Any]], batch: ChangeBatch) -> None:
+        summary = table.commit(entries, batch.pipeline, batch.id, truncates=name in batch.truncated)
+        count = 0 if summary is None else summary.delete_files
+        if count >= max(self.options.delete_file_warning, 2 * self._warned.get(name, 0)):
+            self._warned[name] = count
+            logger.warning(
+                "table %r has %d delete files, which every reader applies: compact it, by rewrite_data_files of "
+                "Iceberg's procedures in Spark, or ALTER TABLE ... EXECUTE optimize in Trino",
+                name,
+                count,
+            )
+
+    def _prepare(self, catalog: IcebergCatalog, table: PipelineTable) -> None:
+        existing = catalog.table(table.id)
+        if existing is None:
+            catalog.create(table, self._partition(table), {**dict(self.options.table_properties), **table.options})
+        else:
+            existing.widen(table)
+            existing.check(table)
+
+    def _table(self, catalog: IcebergCatalog, table: PipelineTable) -> IcebergTable:
+        found = catalog.table(table.id)
+        if found is None:
+            # Someone has dropped it, or its creation is excluded
+            self._prepare(catalog, table)
+            found = catalog.table(table.id)
+        assert found is not None  # noqa: S101
+        return found
+
+    def _partition(self, table: PipelineTable) -> tuple[PartitionField, ...]:
+        given = dict(self.options.partition_keys).get(table.id)
+        return given if given is not None else tuple(PartitionField(name) for name in table.partition_keys)
+
+    def _open(self, spark: SparkSession) -> IcebergCatalog:
+        if self._catalog is None:
+            self._catalog = IcebergCatalog(spark, self._properties(spark), dict(self.options.hadoop_conf))
+        return self._catalog
+
+    def _properties(self, spark: SparkSession) -> dict[str, str]:
+        if self.options.catalog is None:
+            return dict(self.options.catalog_properties)
+        prefix = f"{_SPARK_CATALOG}{self.options.catalog}."
+        settings = {row.key: row.value for row in spark.sql("SET").collect() if row.key.startswith(prefix)}
+        if not settings:
+            raise MachineError(
+                f"sink iceberg: Spark's settings have no {prefix}*, such as {prefix}type=hadoop and "
+                f"{prefix}warehouse=/warehouse: give them by --conf, or 'catalog.properties.*' in the file"
+            )
+        return {name.removeprefix(prefix): value for name, value in settings.items()}
+
+
+def _dividing_columns(table: PipelineTable) -> tuple[str, ...] | None:
+    if not table.primary_key:
+        return ()
+    types = {field.name: iceberg_type(field.dataType) for field in table.schema}
+    return table.primary_key if all(types[name] in _ONE_TEXT_TYPES for name in table.primary_key) else None

@@ -1,0 +1,1 @@
+"""Folders of parquet files as a sink of pipelines."""

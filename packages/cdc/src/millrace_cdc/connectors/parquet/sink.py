@@ -1,0 +1,140 @@
+"""Folders of parquet files as a sink of pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from pyspark.sql import types as sql
+
+from millrace.contracts import (
+    ChangeBatch,
+    PipelineDestination,
+    PipelineSchemaChange,
+    PipelineSink,
+    PipelineTable,
+    SinkCapabilities,
+)
+from millrace.errors import SchemaError
+from millrace.pyspark_internals import to_arrow_schema
+from millrace_catalog.jvm import HadoopFolder, hadoop_configuration, session_jvm
+from millrace_catalog.sinks.parquet import APPENDED, ParquetSink
+from millrace_catalog.types import Schema
+from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
+from millrace_cdc.connectors.parquet.file_writer import POSITION, ParquetFileWriter, ParquetTarget
+from millrace_cdc.connectors.parquet.options import ParquetSinkOptions
+from millrace_cdc.connectors.table_files.concurrency import each_table
+from millrace_cdc.connectors.table_files.file_system import FILE_PROPERTIES
+from millrace_cdc.connectors.table_files.grouping import map_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+_AT_ONCE = 4
+_POSITION_TYPES = (sql.StringType(), sql.IntegerType(), sql.LongType(), sql.TimestampType())
+
+
+class ParquetPipelineSink(PipelineSink):
+    """Folders of parquet files with all changes of tables, as rows with kinds."""
+
+    Options = ParquetSinkOptions
+    options: ParquetSinkOptions
+
+    def __init__(self, options: ParquetSinkOptions) -> None:
+        super().__init__(options)
+        self._folders: dict[str, Schema] = {}
+
+    @property
+    def capabilities(self) -> SinkCapabilities:
+        """New tables and columns, and wider types; each micro-batch once."""
+        return SinkCapabilities(frozenset({"create.table", "add.column", "alter.column.type"}), "exactly-once")
+
+    def check(self, spark: SparkSession) -> None:
+        """Check that it is a classic session: see `PipelineSink.check`."""
+        session_jvm(spark, "sink parquet")
+
+    def destinations(
+        self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
+    ) -> Iterable[PipelineDestination]:
+        """Return the folders of tables: see `PipelineSink.destinations`."""
+        return tuple(PipelineDestination(table.id, "folder", self._path(table.id)) for table in tables)
+
+    def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
+        """Create folders and change their columns: see `PipelineSink.apply`."""
+        # The last change of a table has all columns
+        tables = {change.table.id: change.table for change in changes}
+        each_table(lambda table: self._prepare(spark, table), tables.values(), _AT_ONCE)
+
+    def write(self, batch: ChangeBatch) -> None:
+        """Write files of all tables in one job, and move them into the folders: see `PipelineSink.write`."""
+        spark = batch.spark
+        unknown = [table for table in batch.tables.values() if table.id not in self._folders]
+        each_table(lambda table: self._prepare(spark, table), unknown, _AT_ONCE)
+        hadoop = hadoop_configuration(spark, {})
+        found = {name: hadoop.get(name) for name in FILE_PROPERTIES}
+        properties = tuple((name, value) for name, value in found.items() if value)
+        targets = {name: self._target(name, properties) for name in batch.tables}
+        prefix = f"{batch.pipeline[:8]}-{batch.id:08d}"
+        files = map_tables(batch, ParquetFileWriter(targets, prefix), dict.fromkeys(batch.tables, ()))
+        each_table(lambda item: self._move(spark, *item), files.items(), _AT_ONCE)
+
+    def _move(self, spark: SparkSession, table: str, names: Sequence[str]) -> None:
+        folder = HadoopFolder(spark, self._path(table))
+        for name in sorted(names):
+            # A repeated micro-batch has the same files, and those that are there may be read at this moment
+            if not folder.exists(name):
+                folder.move(f"{APPENDED}/{name}", name)
+        folder.delete(APPENDED)
+
+    def _prepare(self, spark: SparkSession, table: PipelineTable) -> None:
+        if table.partition_keys:
+            raise SchemaError(
+                f"sink parquet: table {table.id!r} has partition keys {', '.join(table.partition_keys)}, and its files "
+                f"have no partitions: leave 'partition-keys' out of the transform"
+            )
+        sink = ParquetSink(self._path(table.id))
+        sink.prepare(spark, from_spark_schema(self._columns(table)))
+        assert sink.schema is not None  # noqa: S101
+        self._folders[table.id] = sink.schema
+
+    def _columns(self, table: PipelineTable) -> sql.StructType:
+        first = sql.StructField(self.options.row_kind_column, sql.StringType())
+        positions = [
+            sql.StructField(f"{self.options.position_prefix}{name}", type_)
+            for name, type_ in zip(POSITION, _POSITION_TYPES, strict=True)
+        ]
+        extra = {field.name for field in (first, *positions)}
+        if taken := sorted(extra & set(table.schema.names)):
+            raise SchemaError(
+                f"sink parquet: table {table.id!r} has a column {taken[0]!r} of its own: set 'row-kind-column' or "
+                f"'position-columns.prefix' to other names"
+            )
+        columns = [sql.StructField(field.name, _stored(field.dataType)) for field in table.schema]
+        return sql.StructType([first, *columns, *positions])
+
+    def _target(self, table: str, properties: tuple[tuple[str, str], ...]) -> ParquetTarget:
+        return ParquetTarget(
+            f"{self._path(table)}/{APPENDED}",
+            to_arrow_schema(to_spark_schema(self._folders[table])),
+            self.options.row_kind_column,
+            self.options.position_prefix,
+            properties,
+        )
+
+    def _path(self, table: str) -> str:
+        return f"{self.options.path.rstrip('/')}/{quote(table, safe='. ')}"
+
+
+def _stored(type_: sql.DataType) -> sql.DataType:
+    """Return the type of a file's column: JSON where files have none."""
+    if isinstance(type_, sql.VariantType | sql.NullType):
+        return sql.StringType()
+    if isinstance(type_, sql.ArrayType):
+        return sql.ArrayType(_stored(type_.elementType))
+    if isinstance(type_, sql.MapType):
+        return sql.MapType(type_.keyType, _stored(type_.valueType))
+    if isinstance(type_, sql.StructType):
+        return sql.StructType([sql.StructField(field.name, _stored(field.dataType)) for field in type_])
+    return type_

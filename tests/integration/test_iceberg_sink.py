@@ -1,0 +1,179 @@
+"""Tables of Iceberg that follow their sources through changes of rows and columns, failures and a kill."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from millrace.errors import MachineError
+from millrace_cdc import Pipeline
+
+PROGRAM = Path(__file__).parents[1] / "programs" / "iceberg_sink.py"
+FIRST = """
++I shop.a {"id": 1, "c": "AT", "n": 1}
++I shop.a {"id": 2, "c": "AT", "n": 1}
++I shop.a {"id": 3, "c": "DE", "n": 1}
+-U shop.a {"id": 3, "c": "DE", "n": 1}
++U shop.a {"id": 3, "c": "DE", "n": 2}
++I shop.b {"id": 1, "x": "old"}
++I shop.b {"id": 2, "x": "old"}
++I shop.log {"text": "one"}
+"""
+# A row that moves to another partition, a deletion, another key, and columns of a later table
+SECOND = """
+-U shop.a {"id": 1, "c": "AT", "n": 1}
++U shop.a {"id": 1, "c": "DE", "n": 2}
+-D shop.a {"id": 2, "c": "AT", "n": 1}
+-U shop.b {"id": 1, "x": "old"}
++U shop.b {"id": 7, "x": "moved", "new": "2024-01-02"}
++I shop.log {"text": "two"}
++I shop.c {"id": 1, "d": 1.5}
+"""
+# A column becomes BIGINT; DOUBLE cannot become STRING, so that the text becomes a number
+THIRD = """
++I shop.a {"id": 4, "c": null, "n": 5000000000, "new": 1}
++I shop.c {"id": 2, "d": "2.5"}
++I shop.log {"text": "three"}
+"""
+FOURTH = """
+-D shop.a {"id": 3, "c": "DE", "n": 2}
+-D shop.b {"id": 2, "x": "old"}
++I shop.b {"id": 2, "x": "again", "new": null}
++I shop.c {"id": 5, "d": 5}
+"""
+LOG_DELETION = '-D shop.log {"text": "one"}'
+FILE = """
+source:
+  type: values
+  changes: |
+    {changes}
+transform:
+  - {{source-table: shop.a, projection: 'id, c, CAST(n AS {type}) AS n{more}', primary-keys: id}}
+  - {{source-table: shop.b, projection: '*', primary-keys: id}}
+  - {{source-table: shop.c, projection: '*', primary-keys: id, table-options: write.metadata.metrics.default=full}}
+sink: {{type: iceberg, {sink}}}
+"""
+
+
+def file(*changes: str, sink: str) -> str:
+    lines = [line for each in changes for line in each.strip().splitlines()]
+    columns = {"type": "BIGINT", "more": ", new"} if THIRD in changes else {"type": "INT", "more": ""}
+    return FILE.format(changes="\n    ".join(lines), sink=sink, **columns)
+
+
+def program(**given) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, PROGRAM, json.dumps(given)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, dict]:
+    """Run a pipeline that fails at each place, in one session before a kill and one after it."""
+    folder = tmp_path_factory.mktemp("iceberg")
+    where = {"warehouse": str(folder / "warehouse"), "checkpoint": str(folder / "checkpoint")}
+    options = f"catalog.properties.type: hadoop, catalog.properties.warehouse: {folder}/warehouse, "
+    options += "partition.key: shop.a:c, sink.delete-files.warning: 1"
+    lake = "catalog: lake"
+    first, second = file(FIRST, sink=options), file(FIRST, SECOND, sink=options)
+    killed = program(**where, runs=[{"file": first}, {"file": second, "fails": "one table is committed"}])
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    third, fourth = file(FIRST, SECOND, THIRD, sink=lake), file(FIRST, SECOND, THIRD, FOURTH, sink=lake)
+    steps = {
+        "after the kill": {"file": second},
+        "third fails": {"file": third, "fails": "files are written"},
+        "third": {"file": third},
+        "fourth fails": {"file": fourth, "truncated": "shop.c", "fails": "all tables are committed"},
+        "fourth": {"file": fourth, "truncated": "shop.c"},
+        "deletion without key": {"file": file(LOG_DELETION, sink=lake), "checkpoint": str(folder / "other")},
+    }
+    done = program(**where, runs=list(steps.values()))
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (killed.stdout + done.stdout).splitlines() if line.startswith("{")]
+    return dict(zip(("first", *steps), lines, strict=True))
+
+
+def rows(runs, name) -> dict[str, list[str]]:
+    return {table: found["rows"] for table, found in runs[name]["tables"].items()}
+
+
+def test_a_first_micro_batch_creates_tables_and_has_no_delete_files(runs):
+    assert runs["first"]["error"] is None
+    assert rows(runs, "first") == {
+        "a": ["(1, AT, 1)", "(2, AT, 1)", "(3, DE, 2)"],
+        "b": ["(1, old)", "(2, old)"],
+        "log": ["(one)"],
+    }
+    tables = runs["first"]["tables"]
+    assert [table["delete_files"] for table in tables.values()] == [0, 0, 0]
+    assert tables["a"]["partition"] == ["identity"]
+    assert not runs["first"]["warnings"]
+
+
+def test_a_kill_between_the_commits_of_two_tables_leaves_no_row_twice_and_none_lost(runs):
+    assert runs["after the kill"]["error"] is None
+    assert rows(runs, "after the kill") == {
+        "a": ["(1, DE, 2)", "(3, DE, 2)"],
+        "b": ["(2, old, null)", "(7, moved, 2024-01-02)"],
+        "c": ["(1, 1.5)"],
+        "log": ["(one)", "(two)"],
+    }
+    assert {name: table["snapshots"] for name, table in runs["after the kill"]["tables"].items()} == {
+        "a": 2,
+        "b": 2,
+        "c": 1,
+        "log": 2,
+    }
+
+
+def test_files_that_were_not_committed_are_in_no_table(runs):
+    assert "files are written" in runs["third fails"]["error"]
+    before, after = runs["after the kill"]["tables"], runs["third fails"]["tables"]
+    assert after["b"] == before["b"]
+    assert after["log"] == before["log"]
+    assert after["a"]["snapshots"] == before["a"]["snapshots"]
+    # Its columns are there already, all of them
+    assert after["a"]["columns"] == {"id": "long", "c": "string", "n": "long", "new": "long"}
+    assert before["a"]["columns"] == {"id": "long", "c": "string", "n": "int"}
+
+
+def test_types_become_wider_where_iceberg_can_and_other_values_are_converted(runs):
+    assert runs["third"]["error"] is None
+    assert runs["third"]["tables"]["c"]["columns"] == {"id": "long", "d": "double"}
+    assert rows(runs, "third") == {
+        "a": ["(1, DE, 2, null)", "(3, DE, 2, null)", "(4, null, 5000000000, 1)"],
+        "b": ["(2, old, null)", "(7, moved, 2024-01-02)"],
+        "c": ["(1, 1.5)", "(2, 2.5)"],
+        "log": ["(one)", "(three)", "(two)"],
+    }
+
+
+def test_a_micro_batch_that_was_committed_is_not_applied_again(runs):
+    assert "all tables are committed" in runs["fourth fails"]["error"]
+    assert runs["fourth"]["error"] is None
+    assert runs["fourth"]["tables"] == runs["fourth fails"]["tables"]
+    assert rows(runs, "fourth")["a"] == ["(1, DE, 2, null)", "(4, null, 5000000000, 1)"]
+    assert rows(runs, "fourth")["b"] == ["(2, again, null)", "(7, moved, 2024-01-02)"]
+    assert runs["fourth"]["tables"]["b"]["snapshots"] == 3
+
+
+def test_a_truncated_table_has_the_rows_behind_it(runs):
+    assert rows(runs, "fourth")["c"] == ["(5, 5.0)"]
+
+
+def test_the_log_recommends_to_compact_a_table_with_delete_files(runs):
+    assert any("table 'shop.b' has 1 delete files" in each for each in runs["after the kill"]["warnings"])
+
+
+def test_a_deletion_of_a_table_without_primary_key_ends_the_pipeline(runs):
+    error = runs["deletion without key"]["error"]
+    assert "offset 0: table 'shop.log' of the sink cannot take it: the table has no primary key" in error
+
+
+def test_a_session_without_icebergs_library_is_told_what_to_add(spark, tmp_path):
+    pipeline = Pipeline.from_yaml(file(FIRST, sink="catalog.properties.type: hadoop"))
+    with pytest.raises(MachineError, match=r"--conf spark\.jars\.packages=org\.apache\.iceberg:iceberg-spark"):
+        pipeline.run(spark, checkpoint_location=str(tmp_path), once=True)
