@@ -94,6 +94,7 @@ class RecordingSink(PipelineSink):
         ("debezium-json", "mysql-schema-include.txt", {"debezium-json.schema-include": "true"}),
         ("canal-json", "data.txt", {}),
         ("canal-json", "data.txt", {"canal-json.infer-schema.strategy": "MYSQL_TYPE"}),
+        ("maxwell-json", "data.txt", {}),
     ],
 )
 def test_rows_of_a_change_log_that_passed_a_pipeline_are_those_of_the_change_log(
@@ -106,22 +107,24 @@ def test_rows_of_a_change_log_that_passed_a_pipeline_are_those_of_the_change_log
     origin, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, origin, [{"value": line.encode()} for line in (*lines, "")])
     source = source_of(connection, origin, **{"value.format": name, **options})
-    sink = make(KafkaPipelineSink, connection, topic=target, **{"value.format": name})
+    # Only what the reference writes is written
+    written_as = name if name != "maxwell-json" else "debezium-json"
+    sink = make(KafkaPipelineSink, connection, topic=target, **{"value.format": written_as})
 
     progress = run_once(spark, PipelineJob(source, sink, ALL), tmp_path)
 
-    def rows(topic, given):
-        reader = spark.read.format("millrace").options(**connection, topic=topic, format=name, **given)
+    def rows(topic, format_, given):
+        reader = spark.read.format("millrace").options(**connection, topic=topic, format=format_, **given)
         columns = "row_kind STRING, id INT, name STRING, description STRING, weight FLOAT"
         return [tuple(row) for row in reader.schema(columns).load().collect()]
 
     read = {key: value for key, value in options.items() if "schema-include" in key}
-    assert rows(target, {}) == rows(origin, read)
+    assert rows(target, written_as, {}) == rows(origin, name, read)
     written = values(broker, target)
     assert len(written) == sum(table.rows for table in progress.tables.values())
     # Both rows of an update are in one message
     assert sum('"u"' in line or "UPDATE" in line for line in written) == sum(
-        kind == "-U" for kind, *_ in rows(origin, read)
+        kind == "-U" for kind, *_ in rows(origin, name, read)
     )
 
 

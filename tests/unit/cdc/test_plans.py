@@ -95,6 +95,14 @@ def test_a_schema_change_that_the_file_excludes():
     assert not by_type["alter.column.type"].is_included
     assert by_type["alter.column.type"].outcome.startswith("is not applied")
     assert by_type["add.column"].outcome == "is applied"
+    # As the reference says, a lenient pipeline empties no table unless the file says so
+    assert by_type["truncate.table"].outcome == "is applied"
+    assert "messages do not show it" in by_type["rename.column"].outcome
+
+
+def test_a_lenient_pipeline_empties_no_table():
+    by_type = {each.type: each for each in plan('+I a.t {"id": 1}').schema_changes}
+    assert by_type["truncate.table"].outcome == "is not applied: rows stay"
 
 
 def test_a_route_that_makes_no_tables_id_of_a_name_is_a_problem():

@@ -115,7 +115,12 @@ def test_a_sink_says_its_guarantee():
         (KafkaPipelineSource, "scan.max.pre.fetch.records", "-1", "greater than or equal to 0"),
         (KafkaPipelineSource, "scan.topic-partition-discovery.interval", "5 parsecs", "expected a duration"),
         (KafkaPipelineSource, "metadata.list", "topic,offsets", "but there is offsets"),
-        (KafkaPipelineSource, "value.format", "avro", "expected one of debezium-json, canal-json, json"),
+        (
+            KafkaPipelineSource,
+            "value.format",
+            "avro",
+            "expected one of debezium-json, canal-json, maxwell-json, ogg-json, json",
+        ),
         (KafkaPipelineSource, "scan.value.initial-schemas.ddls", "DROP TABLE t", "expected CREATE TABLE"),
         (KafkaPipelineSource, "scan.value.initial-schemas.ddls", "CREATE TABLE t (a BIGNIT)", "columns of t: "),
         (

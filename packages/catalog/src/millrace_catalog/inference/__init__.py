@@ -4,7 +4,9 @@ from millrace_catalog.inference.canal_reader import CanalReader
 from millrace_catalog.inference.debezium_reader import DebeziumReader
 from millrace_catalog.inference.json_reader import JsonReader
 from millrace_catalog.inference.key_inference import InferredKey, KeyInference
+from millrace_catalog.inference.maxwell_reader import MaxwellReader
 from millrace_catalog.inference.observation import MessageReader, Observation, Position
+from millrace_catalog.inference.ogg_reader import OggReader
 from millrace_catalog.inference.options import (
     CanalInferenceOptions,
     DebeziumInferenceOptions,
@@ -34,8 +36,10 @@ __all__ = [
     "JsonReader",
     "JsonSchemaOptions",
     "KeyInference",
+    "MaxwellReader",
     "MessageReader",
     "Observation",
+    "OggReader",
     "Position",
     "SkippedMessage",
     "TopicInference",

@@ -46,6 +46,10 @@ RowImage = dict[str, Any]
 """Values of a row by column, as JSON has them."""
 
 
+ChangeOperation = Literal["c", "u", "d", "t"]
+"""``c`` for insertions, ``u`` for updates, ``d`` for deletions, ``t`` for the deletion of all rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableChange:
     """The rows that one message changes in a table.
@@ -60,7 +64,7 @@ class TableChange:
     """
 
     table: str
-    operation: Literal["c", "u", "d", "t"]
+    operation: ChangeOperation
     rows: tuple[tuple[RowImage | None, RowImage | None], ...]
     primary_key: tuple[str, ...] | None
     message: Mapping[str, Any]

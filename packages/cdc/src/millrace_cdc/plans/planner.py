@@ -42,7 +42,7 @@ from millrace_cdc.transforms.transform import BoundTransform, Transform, Transfo
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_FOUND: tuple[SchemaChangeType, ...] = ("create.table", "add.column", "alter.column.type")
+_FOUND: tuple[SchemaChangeType, ...] = ("create.table", "add.column", "alter.column.type", "truncate.table")
 """The types of schema changes that messages bring."""
 
 _NEWEST = 1 << 62
@@ -231,19 +231,21 @@ class _Planning:
 def _outcome(settings: EvolutionSettings, type_: SchemaChangeType) -> str:
     if type_ not in _FOUND:
         return "does not come: messages do not show it"
-    if settings.strategy == "static" and type_ != "create.table":
+    if settings.strategy == "static" and type_ in ("add.column", "alter.column.type"):
         return "does not come: 'schema.inference.strategy' is static"
+    is_included = type_ in settings.accepted
     if type_ == "create.table":
-        return "is applied" if type_ in settings.accepted else "is not applied: the table must be there"
-    if settings.behavior == "exception":
+        return "is applied" if is_included else "is not applied: the table must be there"
+    kept = "rows stay" if type_ == "truncate.table" else "values are converted to the columns that there are"
+    if settings.behavior == "exception" and (is_included or type_ != "truncate.table"):
         return "ends the pipeline"
-    if settings.behavior == "ignore" or type_ not in settings.accepted:
-        return "is not applied: values are converted to the columns that there are"
+    if settings.behavior in ("exception", "ignore") or not is_included:
+        return f"is not applied: {kept}"
     if type_ in settings.supported:
         return "is applied"
     if settings.behavior == "evolve":
         return "ends the pipeline: the sink cannot apply it"
-    return "is not applied, as the sink cannot: values are converted to the columns that there are"
+    return f"is not applied, as the sink cannot: {kept}"
 
 
 def _target(

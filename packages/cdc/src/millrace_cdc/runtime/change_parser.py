@@ -22,7 +22,15 @@ from millrace.errors import MalformedMessageError, MessageError, SchemaError
 from millrace.options.secrets import Properties
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.evolution import SchemaTracker
-from millrace_catalog.inference import CanalReader, DebeziumReader, JsonReader, Observation, Position
+from millrace_catalog.inference import (
+    CanalReader,
+    DebeziumReader,
+    JsonReader,
+    MaxwellReader,
+    Observation,
+    OggReader,
+    Position,
+)
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
@@ -39,6 +47,8 @@ MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "debezium-json": DebeziumReader,
     "canal-json": CanalReader,
+    "maxwell-json": MaxwellReader,
+    "ogg-json": OggReader,
     "json": JsonReader,
     typed_rows.FORMAT: typed_rows.TypedRowReader,
 }

@@ -34,6 +34,8 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
         has_distributed_tables={
             "debezium-json": options.debezium_distributed,
             "canal-json": options.canal_distributed,
+            "maxwell-json": options.maxwell_distributed,
+            "ogg-json": options.ogg_distributed,
             "json": True,
         }[options.value_format],
         extra=ExtraColumns(options.key_format is not None, options.key_prefix, options.value_prefix, options.metadata),
@@ -124,6 +126,15 @@ def _format_options(options: KafkaSourceOptions) -> FormatOptions:
             strategy=options.canal_strategy,
             timestamp_as_datetime=options.canal_timestamp_as_datetime,
             tinyint1_as_boolean=options.canal_tinyint1_as_boolean,
+        )
+    if options.value_format == "maxwell-json":
+        return FormatOptions(
+            ignore_parse_errors=options.maxwell_ignore_parse_errors,
+            primitive_as_string=options.maxwell_primitive_as_string,
+        )
+    if options.value_format == "ogg-json":
+        return FormatOptions(
+            ignore_parse_errors=options.ogg_ignore_parse_errors, primitive_as_string=options.ogg_primitive_as_string
         )
     return JsonInferenceOptions(
         ignore_parse_errors=options.json_ignore_parse_errors,

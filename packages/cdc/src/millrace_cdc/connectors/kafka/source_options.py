@@ -15,6 +15,10 @@ from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial
 from millrace_cdc.connectors.kafka.common_options import KafkaOptions
 from millrace_cdc.connectors.kafka.values import parse_metadata_list, parse_specific_offsets
 
+_DISTRIBUTED = "Whether changes of a table are in several partitions. To change it, start without a checkpoint."
+_IGNORED = "Whether rows that cannot be parsed are skipped."
+_STRINGS = "Whether all values but arrays and objects are inferred as STRING."
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions(KafkaOptions):
@@ -82,8 +86,10 @@ class SchemaOptions(ReadOptions):
     """The formats of keys and values, and the schemas of the tables."""
 
     key_format: Literal["json"] | None = option("key.format", default=None, doc="The format of keys.")
-    value_format: Literal["debezium-json", "canal-json", "json"] = option(
-        "value.format", default="debezium-json", doc="The format of values."
+    value_format: Literal["debezium-json", "canal-json", "maxwell-json", "ogg-json", "json"] = option(
+        "value.format",
+        default="debezium-json",
+        doc="The format of values; maxwell-json and ogg-json are additions.",
     )
     key_prefix: str = option(
         "key.fields-prefix", default="", doc="A prefix of the names of the key's columns: key_ makes key_a of a."
@@ -112,31 +118,43 @@ class SchemaOptions(ReadOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KafkaSourceOptions(SchemaOptions):
+class MoreFormatOptions(SchemaOptions):
+    """The options of formats that the reference has for tables only."""
+
+    maxwell_distributed: bool = option("maxwell-json.distributed-tables", default=False, doc=_DISTRIBUTED)
+    maxwell_ignore_parse_errors: bool = option("maxwell-json.ignore-parse-errors", default=False, doc=_IGNORED)
+    maxwell_primitive_as_string: bool = option(
+        "maxwell-json.infer-schema.primitive-as-string", default=False, doc=_STRINGS
+    )
+    ogg_distributed: bool = option("ogg-json.distributed-tables", default=False, doc=_DISTRIBUTED)
+    ogg_ignore_parse_errors: bool = option("ogg-json.ignore-parse-errors", default=False, doc=_IGNORED)
+    ogg_primitive_as_string: bool = option("ogg-json.infer-schema.primitive-as-string", default=False, doc=_STRINGS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KafkaSourceOptions(MoreFormatOptions):
     """The options of Kafka as a source of pipelines."""
 
     debezium_distributed: bool = option(
         "debezium-json.distributed-tables",
         default=False,
-        doc="Whether changes of a table are in several partitions. To change it, start without a checkpoint.",
+        doc=_DISTRIBUTED,
     )
     debezium_schema_include: bool = option(
         "debezium-json.schema-include",
         default=False,
         doc="Whether messages include their schema, as with value.converter.schemas.enable.",
     )
-    debezium_ignore_parse_errors: bool = option(
-        "debezium-json.ignore-parse-errors", default=False, doc="Whether rows that cannot be parsed are skipped."
-    )
+    debezium_ignore_parse_errors: bool = option("debezium-json.ignore-parse-errors", default=False, doc=_IGNORED)
     debezium_primitive_as_string: bool = option(
         "debezium-json.infer-schema.primitive-as-string",
         default=False,
-        doc="Whether all values but arrays and objects are inferred as STRING.",
+        doc=_STRINGS,
     )
     canal_distributed: bool = option(
         "canal-json.distributed-tables",
         default=False,
-        doc="Whether changes of a table are in several partitions. To change it, start without a checkpoint.",
+        doc=_DISTRIBUTED,
     )
     canal_database_include: str | None = option(
         "canal-json.database.include",
@@ -150,13 +168,11 @@ class KafkaSourceOptions(SchemaOptions):
         parse=parse_java_pattern,
         doc="A regular expression in Java's syntax that matches the whole names of the tables to read.",
     )
-    canal_ignore_parse_errors: bool = option(
-        "canal-json.ignore-parse-errors", default=False, doc="Whether rows that cannot be parsed are skipped."
-    )
+    canal_ignore_parse_errors: bool = option("canal-json.ignore-parse-errors", default=False, doc=_IGNORED)
     canal_primitive_as_string: bool = option(
         "canal-json.infer-schema.primitive-as-string",
         default=False,
-        doc="Whether all values but arrays and objects are inferred as STRING.",
+        doc=_STRINGS,
     )
     canal_strategy: Literal["AUTO", "SQL_TYPE", "MYSQL_TYPE"] = option(
         "canal-json.infer-schema.strategy",
@@ -178,13 +194,11 @@ class KafkaSourceOptions(SchemaOptions):
         default="SQL",
         doc="How timestamps are written: SQL with a blank between date and time, ISO-8601 with a T.",
     )
-    json_ignore_parse_errors: bool = option(
-        "json.ignore-parse-errors", default=False, doc="Whether rows that cannot be parsed are skipped."
-    )
+    json_ignore_parse_errors: bool = option("json.ignore-parse-errors", default=False, doc=_IGNORED)
     json_primitive_as_string: bool = option(
         "json.infer-schema.primitive-as-string",
         default=False,
-        doc="Whether all values but arrays and objects are inferred as STRING.",
+        doc=_STRINGS,
     )
     json_flatten: bool = option(
         "json.infer-schema.flatten-nested-columns.enable",
