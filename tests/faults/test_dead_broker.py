@@ -1,9 +1,14 @@
-"""Writes whose broker goes and does not come back."""
+"""Writes whose broker goes and does not come back, or is silent for a while."""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -20,6 +25,7 @@ from millrace_broker import KafkaBroker
 SCHEMA = pa.schema([("value", pa.binary())])
 ROWS = 1_000
 TIMEOUT_S = 3
+WATCHED_S = 3
 
 
 @pytest.fixture
@@ -60,3 +66,38 @@ def test_a_dead_broker_fails_the_task_with_the_partition_and_how_much_was_lost(o
     assert "target-0: " in str(error.value)
     assert "127.0.0.1" in str(error.value)
     assert TIMEOUT_S - 1 < time.monotonic() - began < TIMEOUT_S + 20
+
+
+@pytest.mark.parametrize("guarantee", ["at-least-once", "exactly-once"])
+@pytest.mark.parametrize("rows", [50_000, 300_000], ids=["all rows wait", "the queue is full"])
+def test_a_task_that_waits_for_a_silent_broker_leaves_the_processor_alone(own, rows, guarantee, tmp_path):
+    options = {
+        "properties.bootstrap.servers": own.bootstrap_servers,
+        "topic": "target",
+        "sink.delivery-guarantee": guarantee,
+        **({"sink.transactional-id-prefix": f"silent-{rows}"} if guarantee == "exactly-once" else {}),
+    }
+    config = replace(prepare(configure_sink(options)), checkpoint_location=str(tmp_path / "checkpoint"))
+    is_silent = threading.Event()
+
+    def batches():
+        yield pa.record_batch([pa.array([b"first"])], schema=SCHEMA)
+        os.kill(own.pid, signal.SIGSTOP)
+        is_silent.set()
+        for _ in range(rows // ROWS):
+            yield pa.record_batch([pa.array([b"x" * 100] * ROWS)], schema=SCHEMA)
+
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            written = pool.submit(write, config, SCHEMA, batches(), WriteTask(0, 1, "me"))
+            assert is_silent.wait(30)
+            # The queue fills first, which takes processor time of its own
+            time.sleep(1)
+            used, began = time.process_time(), time.monotonic()
+            time.sleep(WATCHED_S)
+            share = (time.process_time() - used) / (time.monotonic() - began)
+            assert not written.done()
+        finally:
+            os.kill(own.pid, signal.SIGCONT)
+        assert written.result(60).records == rows + 1
+    assert share < 0.1

@@ -14,8 +14,11 @@ from millrace.kafka.errors import kafka_error
 from millrace.kafka.producer import KafkaProducer
 
 QUEUE_WAIT_S = 0.02
-FLUSH_INTERVAL_S = 1.0
-"""Seconds between a flush's checks for failed deliveries."""
+FLUSH_INTERVAL_S = 0.1
+"""Seconds between two pushes of a flush while nothing is acknowledged."""
+
+_PUSH_S = 0.001
+_POLL_S = 0.002
 
 
 class Delivery:
@@ -25,7 +28,7 @@ class Delivery:
         producer: The worker's producer.
         noun: The noun for the records in errors.
         on_retry: What Spark does when it retries the task, for errors.
-        flush_interval_s: How often `flush` looks for failed deliveries, in seconds.
+        flush_interval_s: How often `flush` pushes while nothing is acknowledged, in seconds.
 
     Attributes:
         records: The number of records produced.
@@ -80,12 +83,22 @@ class Delivery:
     def flush(self) -> None:
         """Wait until the brokers have acknowledged every record.
 
+        It pushes waiting records whenever some were acknowledged, or from time to time. The client's own flush ends
+        lingering for as long as it waits, and an idempotent client polls without pause for all that time.
+
         Raises:
             DeliveryError: Some could not be delivered within the client's ``delivery.timeout.ms``.
         """
         began = monotonic()
-        while self._client.flush(self._flush_interval_s):
-            self._check()
+        before, pushed_at = 0, began
+        while waiting := len(self._client):
+            now = monotonic()
+            if waiting != before or now - pushed_at >= self._flush_interval_s:
+                self._client.flush(_PUSH_S)
+                before, pushed_at = waiting, now
+                self._check()
+            else:
+                self._client.poll(_POLL_S)
         self._check()
         self.send_ms = int((monotonic() - began) * 1000)
 

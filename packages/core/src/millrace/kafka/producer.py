@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -35,6 +36,22 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 _IDEMPOTENT = {"enable.idempotence": "true"}
+
+_LINGER_MS = 120_000
+"""Linger of idempotent producers, which nearly always send full batches, or because their task is flushed.
+
+An idempotent producer has one request at a time under way to a partition. While it waits for the answer, and the oldest
+waiting record is older than the linger, librdkafka 2.16 polls without pause: a whole core, for as long as a distant,
+busy or paused broker takes. See docs/decisions/kafka-client.md.
+"""
+
+_LINGERS = frozenset({"linger.ms", "queue.buffering.max.ms"})
+_DELIVERY_TIMEOUTS = ("delivery.timeout.ms", "message.timeout.ms", "transaction.timeout.ms")
+_TRANSACTION_TIMEOUT_MS = "60000"
+"""The client's default, which bounds deliveries too."""
+
+_LINGER_SHARE = 3
+"""The linger is at most this part of the time for deliveries, which begins with it."""
 
 PARTITION_COUNT_MAX_AGE_S = 60.0
 """Time for which a partition count is cached, unless the user sets the maximum age of the client's metadata."""
@@ -169,7 +186,20 @@ def producer_for(client: Properties, *, idempotent: bool, resources: WorkerResou
     )
 
 
-def producer_settings(client: Properties, *, idempotent: bool) -> dict[str, Any]:
+def producer_settings(client: Properties, *, idempotent: bool, transactional_id: str | None = None) -> dict[str, Any]:
     """Return all properties of a producer; those of ``client`` win over millrace's defaults."""
-    defaults = {**_DEFAULTS, **(_IDEMPOTENT if idempotent and not is_turned_off(client) else {})}
-    return {**defaults, **client_settings(client)}
+    transactional = {} if transactional_id is None else {"transactional.id": transactional_id}
+    settings = {**client_settings(client), **transactional}
+    if not idempotent or is_turned_off(client):
+        return {**_DEFAULTS, **settings}
+    lingers = {} if _LINGERS & settings.keys() else {"linger.ms": str(_linger_ms(settings))}
+    return {**_DEFAULTS, **_IDEMPOTENT, **lingers, **settings}
+
+
+def _linger_ms(settings: Mapping[str, Any]) -> int:
+    bounds = {"transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS} if "transactional.id" in settings else {}
+    bounds |= settings
+    timeouts = [str(bounds[name]) for name in _DELIVERY_TIMEOUTS if name in bounds]
+    # Anything but a positive number is without a limit, or an error that the client tells
+    limits = [int(text) // _LINGER_SHARE for text in timeouts if text.isdigit() and int(text)]
+    return min([_LINGER_MS, *limits])

@@ -49,8 +49,8 @@ class TransactionalProducer(KafkaProducer):
 
     def __init__(self, client: Properties, transactional_id: str) -> None:
         self.transactional_id = transactional_id
-        settings = producer_settings(client, idempotent=True)
-        super().__init__({**FAST_RECONNECT, **settings, "transactional.id": transactional_id})
+        settings = producer_settings(client, idempotent=True, transactional_id=transactional_id)
+        super().__init__({**FAST_RECONNECT, **settings})
         self._timeout_s = transaction_timeout_s(client)
         self._began: float | None = None
         self._is_stuck = False

@@ -61,9 +61,9 @@ def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkC
 @functools.lru_cache(maxsize=16)
 def _check_and_complete(config: SinkConfig, connect_timeout_s: float | None) -> SinkConfig:
     options, client = config.options, config.client
-    transactional = {"transactional.id": f"{options.transactional_id_prefix}-0"} if options.is_exactly_once else {}
+    transactional_id = f"{options.transactional_id_prefix}-0" if options.is_exactly_once else None
     # The client checks its properties when it is created; it is dropped before it connects
-    KafkaProducer({**producer_settings(client, idempotent=options.waits_for_brokers), **transactional})
+    KafkaProducer(producer_settings(client, idempotent=options.waits_for_brokers, transactional_id=transactional_id))
     admin = write_admin_for(client, connect_timeout_s)
     admin.check_writable(options.topics)
     if options.topic_pattern is not None:

@@ -1,0 +1,38 @@
+"""The settings of producers: how long records linger."""
+
+from __future__ import annotations
+
+import pytest
+
+from millrace.kafka.producer import KafkaProducer, producer_settings
+from millrace.options.secrets import Properties
+
+SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
+
+
+@pytest.mark.parametrize(
+    ("given", "linger"),
+    [
+        ({}, "120000"),
+        ({"linger.ms": "7"}, "7"),
+        ({"delivery.timeout.ms": "3000"}, "1000"),
+        ({"delivery.timeout.ms": "900000"}, "120000"),
+        ({"delivery.timeout.ms": "0"}, "120000"),
+        ({"enable.idempotence": "false"}, "5"),
+    ],
+)
+def test_records_of_idempotent_producers_linger_until_a_batch_is_full_or_flushed(given, linger):
+    settings = producer_settings(Properties({**SERVERS, **given}), idempotent=True)
+    assert settings["linger.ms"] == linger
+    KafkaProducer(settings)
+
+
+@pytest.mark.parametrize(("given", "linger"), [({}, "20000"), ({"transaction.timeout.ms": "900000"}, "120000")])
+def test_records_of_transactions_linger_for_a_part_of_their_timeout(given, linger):
+    settings = producer_settings(Properties({**SERVERS, **given}), idempotent=True, transactional_id="orders-0")
+    assert settings["linger.ms"] == linger
+    KafkaProducer(settings)
+
+
+def test_records_that_nobody_waits_for_are_sent_soon():
+    assert producer_settings(Properties(SERVERS), idempotent=False)["linger.ms"] == "5"
