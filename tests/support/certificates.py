@@ -58,9 +58,9 @@ def authority(name: str, signer: Identity | None = None) -> Identity:
     return _issue(name, signer, (), is_authority=True)
 
 
-def issue(name: str, signer: Identity, hosts: Sequence[str] = ()) -> Identity:
+def issue(name: str, signer: Identity, hosts: Sequence[str] = (), *, is_expired: bool = False) -> Identity:
     """Issue a certificate for a server or client with these names and addresses."""
-    return _issue(name, signer, hosts, is_authority=False)
+    return _issue(name, signer, hosts, is_authority=False, is_expired=is_expired)
 
 
 def keytool(*arguments: str | Path) -> None:
@@ -85,10 +85,12 @@ def java_keystore(path: Path, pkcs12_store: Path, old: str, password: str, key_p
     )
 
 
-def _issue(name: str, signer: Identity | None, hosts: Sequence[str], *, is_authority: bool) -> Identity:
+def _issue(
+    name: str, signer: Identity | None, hosts: Sequence[str], *, is_authority: bool, is_expired: bool = False
+) -> Identity:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
+    now = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=30 if is_expired else 0)
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)

@@ -77,7 +77,7 @@ def client_properties(bootstrap_servers: str | None, config: Path | None, proper
     """
     from millrace.configuration.client_properties import client_properties as translate
 
-    client, problems, warnings = translate(_require_brokers(_java_properties(bootstrap_servers, config, properties)))
+    client, problems, warnings = translate(_require_brokers(java_properties(bootstrap_servers, config, properties)))
     if problems:
         raise OptionsError("connection", tuple(problems))
     for warning in warnings:
@@ -101,7 +101,7 @@ def open_catalog(
     """
     from millrace.plugins import CATALOG, plugin_manager
 
-    client = _java_properties(bootstrap_servers, config, properties)
+    client = java_properties(bootstrap_servers, config, properties)
     if catalog == DEFAULT_CATALOG:
         # Another one knows itself whether it needs brokers
         _require_brokers(client)
@@ -113,9 +113,15 @@ def _as_dict(_context: click.Context, _option: click.Parameter, pairs: tuple[tup
     return dict(pairs)
 
 
-def _java_properties(
+def java_properties(
     bootstrap_servers: str | None, config: Path | None, properties: Mapping[str, str]
 ) -> dict[str, str]:
+    """Return the client's properties under Kafka's names.
+
+    Raises:
+        MachineError: The library that reads properties files is not installed.
+        OptionsError: The file is wrong.
+    """
     merged = {**(_read_properties(config) if config else {}), **properties}
     java = {name.removeprefix(_QUERY_PREFIX): value for name, value in merged.items()}
     if bootstrap_servers:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
     from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
     from millrace.api.offsets import KafkaTopicPartition as KafkaTopicPartition
+    from millrace.api.probe import probe as probe
     from millrace.api.record_functions import KafkaTopicSelector as KafkaTopicSelector
     from millrace.api.record_functions import ProducerRecord as ProducerRecord
     from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
@@ -62,6 +63,7 @@ __all__ = [
     "local_session",
     "metrics",
     "normalize_upserts",
+    "probe",
     "repartition_by_key",
     "set_active_session",
     "upsert_batches",
@@ -77,6 +79,7 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.metrics_listener": ["MetricsListener"],
         "millrace.api.metrics_model": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],
         "millrace.api.offsets": ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"],
+        "millrace.api.probe": ["probe"],
         "millrace.api.record_functions": ["KafkaTopicSelector", "ProducerRecord"],
         "millrace.api.record_serializer": ["KafkaRecordSerializationSchema"],
         "millrace.api.session": ["local_session", "set_active_session"],

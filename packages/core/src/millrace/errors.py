@@ -35,6 +35,8 @@ The other exceptions of millrace's packages never reach a user, unless drawn und
 click:
 
     millrace
+        Exception
+        └── NotKafkaError           what listens on a port does not answer as a broker does
         ValueError
         ├── ShownValueError         an option's value is wrong, in a message that shows the value already
         ├── UnresolvedReferenceError  a reference in an option, such as ${name}, has no value

@@ -1,0 +1,91 @@
+"""``millrace doctor``: look for what keeps queries from reaching Kafka."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from millrace_cli.connection import connection_options, java_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from millrace.diagnosis.findings import Diagnosis, Finding
+
+_MARKS = {"ok": "ok     ", "warning": "WARNING", "error": "ERROR  "}
+
+
+@click.command()
+@connection_options
+@click.option("--topic", "topics", multiple=True, help="Topic that is read; repeatable.")
+@click.option("--write-topic", "written_topics", multiple=True, help="Topic that is written; repeatable.")
+@click.option("--group", default="", help="Consumer group.")
+@click.option("--transactional-id-prefix", default="", help="As of 'sink.transactional-id-prefix'.")
+@click.option("--master", metavar="URL", help="Let the executors of a Spark cluster check, too; local[2] for a try.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+def doctor(
+    bootstrap_servers: str | None,
+    config: Path | None,
+    properties: Mapping[str, str],
+    topics: tuple[str, ...],
+    written_topics: tuple[str, ...],
+    group: str,
+    transactional_id_prefix: str,
+    master: str | None,
+    as_json: bool,
+) -> None:
+    """Check step by step what a query needs, and say what to do.
+
+    Java, Python, packages and clock; with --bootstrap-servers or --config also
+    name, port, TLS and login of every broker, the addresses that brokers tell
+    clients, and what this user may do. Nothing is read or written; a given
+    transactional id prefix is tried with an id of its own.
+    Exit code 0 when nothing is wrong or there are warnings alone, 1 otherwise.
+
+    \b
+    --json prints one object:
+      sound     whether the exit code is 0
+      findings  list of {check, target, level, message, remedy, seen_from};
+                level is ok, warning or error
+    """  # noqa: D301 - \b is click's mark for a paragraph that keeps its lines
+    from millrace.diagnosis.run import diagnose
+
+    given = java_properties(bootstrap_servers, config, properties)
+    with ExitStack() as stack:
+        spark = None
+        if master is not None:
+            from millrace import local_session
+
+            spark = local_session("millrace doctor", config={"spark.master": master})
+            stack.callback(spark.stop)
+        diagnosis = diagnose(
+            given,
+            topics=topics,
+            written_topics=written_topics,
+            group=group or given.get("group.id", ""),
+            transactional_id_prefix=transactional_id_prefix,
+            spark=spark,
+        )
+    click.echo(diagnosis.to_json() if as_json else "\n".join(_lines(diagnosis)))
+    sys.exit(0 if diagnosis.is_sound else 1)
+
+
+def _lines(diagnosis: Diagnosis) -> Iterable[str]:
+    from millrace_cli.tables import printable
+
+    for finding in diagnosis.findings:
+        yield printable(_line(finding))
+        if finding.remedy:
+            yield printable(f"         -> {finding.remedy}")
+    errors = len([each for each in diagnosis.problems if each.level == "error"])
+    yield f"{errors} errors, {len(diagnosis.problems) - errors} warnings"
+
+
+def _line(finding: Finding) -> str:
+    place = "" if finding.seen_from == "driver" else f" [from {finding.seen_from}]"
+    return f"{_MARKS[finding.level]} {finding.check}: {finding.target}: {finding.message}{place}"

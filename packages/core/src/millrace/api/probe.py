@@ -1,0 +1,39 @@
+"""Look for what keeps queries from reaching Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from millrace.diagnosis.findings import Diagnosis
+from millrace.diagnosis.run import diagnose
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PREFIX = "properties."
+
+
+def probe(options: Mapping[str, str], *, spark: SparkSession | None = None, writes: bool = False) -> Diagnosis:
+    """Check step by step what a query with these options needs, as ``millrace doctor`` does.
+
+    The steps: Java, Python, packages and clock of this host; for each bootstrap server its name, port, TLS and login;
+    then every address that brokers tell clients, and what this user may do with topics, group and transactional ids.
+
+    Args:
+        options: The options of the query; formats and all that is not of the connection are not looked at.
+        spark: A session whose executors check names, ports, TLS and versions of packages, too.
+        writes: Whether the query writes its topics; by default it reads them.
+
+    Returns:
+        All findings, each with what to do.
+    """
+    topics = [name for name in options.get("topic", "").split(";") if name]
+    return diagnose(
+        {name: value for name, value in options.items() if name.startswith(_PREFIX)},
+        topics=() if writes else topics,
+        written_topics=topics if writes else (),
+        group=options.get("properties.group.id", ""),
+        transactional_id_prefix=options.get("sink.transactional-id-prefix", ""),
+        spark=spark,
+    )

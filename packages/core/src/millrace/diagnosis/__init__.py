@@ -1,0 +1,1 @@
+"""Diagnose a connection step by step: names, ports, TLS, login, brokers, permissions, and what this machine has."""

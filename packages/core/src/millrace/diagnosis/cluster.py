@@ -1,0 +1,186 @@
+"""Check what only a client that is connected sees: its login, all brokers, and what it may do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
+from confluent_kafka.admin import AclOperation, AdminClient
+
+from millrace.diagnosis.address import Address, check_address
+from millrace.diagnosis.findings import Finding, Level, error, ok, warning
+from millrace.errors import MillraceError
+from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.client_settings import client_settings
+from millrace.kafka.errors import configuration_errors, is_transient, kafka_error
+from millrace.kafka.statistics import STATISTICS_OFF
+from millrace.options.secrets import Properties
+
+REQUEST_S = 4.0
+_THROTTLE_WAIT_S = 0.3
+_PAUSE_S = 0.2
+
+_READS = (AclOperation.READ, AclOperation.DESCRIBE)
+_WRITES = (AclOperation.WRITE, AclOperation.DESCRIBE)
+
+
+class ConnectedCheck:
+    """Checks by one admin client.
+
+    Args:
+        client: The client's properties.
+        servers: The bootstrap servers, as the user gave them.
+    """
+
+    def __init__(self, client: Properties, servers: str) -> None:
+        # An admin client warns of properties of consumers
+        self._client = Properties({name: value for name, value in client.items() if name != "group.id"})
+        self._servers = servers
+        self._throttled_ms: list[int] = []
+        with configuration_errors():
+            self._admin = self._create_client({**client_settings(self._client), **STATISTICS_OFF})
+
+    def _create_client(self, settings: dict[str, Any]) -> AdminClient:
+        return AdminClient({**settings, "throttle_cb": self._note_throttling})
+
+    def _note_throttling(self, event: Any) -> None:
+        self._throttled_ms.append(round(event.throttle_time * 1000))
+
+    def login(self) -> Finding:
+        """Log in with Kafka's own client, and look the topics up, as a query does."""
+        started = time.monotonic()
+        try:
+            names = KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).topic_names()
+        except MillraceError as failure:
+            advice = "see what it says; with a wrong user or password, the brokers' logs name the user"
+            return error("login", self._servers, str(failure), advice)
+        took = time.monotonic() - started
+        return ok("login", self._servers, f"connected in {took:.1f} s; this user sees {len(names)} topics")
+
+    def brokers(self, known: Sequence[Address]) -> list[Finding]:
+        """Check every address that the brokers tell clients to connect to.
+
+        Args:
+            known: Addresses that have been checked.
+        """
+        found = self._admin.list_topics(timeout=REQUEST_S).brokers.values()
+        told = {Address(broker.host, broker.port): broker.id for broker in found}
+        new = [address for address in told if address not in known]
+        settings = client_settings(self._client)
+        with ThreadPoolExecutor(max_workers=8) as pool:
+            results = list(pool.map(lambda address: check_address(address, settings), new))
+        findings = [ok("advertised", str(address), f"broker {told[address]}") for address in told if address in known]
+        for address, steps in zip(new, results, strict=True):
+            failed = next((step for step in steps if step.level == Level.ERROR), None)
+            if failed is None:
+                findings.append(ok("advertised", str(address), f"broker {told[address]} is reached"))
+            else:
+                findings.append(self._unreachable(address, told[address], failed))
+        return findings
+
+    def _unreachable(self, address: Address, broker: int, failed: Finding) -> Finding:
+        return error(
+            "advertised",
+            str(address),
+            f"broker {broker} tells clients to connect to {address}, where this host fails: {failed.message}",
+            f"let the administrator write an address into 'advertised.listeners' of broker {broker} that the driver "
+            f"and all executors can reach; {self._servers} is one by which brokers are reached from here. "
+            f"Until then an entry for {address.host} in /etc/hosts of all hosts may do",
+        )
+
+    def topics(self, names: Sequence[str], *, writes: bool) -> list[Finding]:
+        """Check that topics exist, and what this user may do with them."""
+        described = self._admin.describe_topics(
+            TopicCollection(list(names)), include_authorized_operations=True, request_timeout=REQUEST_S
+        )
+        return [
+            self._allowed("topic", name, self._result(future), _WRITES if writes else _READS)
+            for name, future in described.items()
+        ]
+
+    def group(self, name: str) -> Finding:
+        """Check what this user may do with a consumer group."""
+        until = time.monotonic() + REQUEST_S
+        while True:
+            described = self._admin.describe_consumer_groups(
+                [name], include_authorized_operations=True, request_timeout=REQUEST_S
+            )
+            result = self._result(described[name])
+            # A cluster that has had no group yet makes the topic of their offsets first
+            is_coming = isinstance(result, KafkaException) and is_transient(kafka_error(result))
+            if not is_coming or time.monotonic() > until:
+                break
+            time.sleep(_PAUSE_S)
+        code = kafka_error(result).code() if isinstance(result, KafkaException) else None
+        if code == KafkaError.GROUP_ID_NOT_FOUND:
+            return ok("group", name, "there is no such group yet, and this user may look for it")
+        if code == KafkaError._TIMED_OUT:
+            message = f"no broker has told of the group within {REQUEST_S:.0f} s"
+            return warning("group", name, message, "ask again: a new cluster first makes the topic of groups' offsets")
+        return self._allowed("group", name, result, _READS)
+
+    def transactional_id(self, prefix: str) -> Finding:
+        """Check that this user may write in transactions whose ids begin with a prefix, by one that no query uses."""
+        transactional_id = f"{prefix}-millrace-doctor"
+        settings = {**client_settings(self._client), **STATISTICS_OFF, "transactional.id": transactional_id}
+        with configuration_errors():
+            producer = Producer(settings)
+        try:
+            producer.init_transactions(REQUEST_S)
+        except KafkaException as failure:
+            return error(
+                "transactional id",
+                prefix,
+                f"this user may not write in transactions: {kafka_error(failure).str()}",
+                f"let the administrator allow WRITE and DESCRIBE on the transactional ids that begin with {prefix!r}: "
+                f"kafka-acls.sh --add --transactional-id {prefix} --resource-pattern-type prefixed --operation Write "
+                f"--operation Describe --allow-principal User:<user>",
+            )
+        return ok("transactional id", prefix, "this user may write in transactions whose ids begin so")
+
+    def throttling(self) -> Iterator[Finding]:
+        """Tell whether brokers have delayed the answers to this client."""
+        self._admin.poll(_THROTTLE_WAIT_S)
+        if any(self._throttled_ms):
+            yield warning(
+                "quota",
+                self._servers,
+                f"brokers delay answers to this client by up to {max(self._throttled_ms)} ms, since a quota is used up",
+                "let the administrator raise the quota of this user or client id: kafka-configs.sh --describe "
+                "--entity-type users (and clients) shows producer_byte_rate, consumer_byte_rate and "
+                "request_percentage; or read and write less at once, by 'scan.max-bytes-per-batch'",
+            )
+
+    def _result(self, future: Any) -> Any:
+        try:
+            return future.result(REQUEST_S)
+        except KafkaException as failure:
+            return failure
+
+    def _allowed(self, kind: str, name: str, described: Any, wanted: Sequence[AclOperation]) -> Finding:
+        if isinstance(described, KafkaException):
+            return error(
+                kind,
+                name,
+                kafka_error(described).str(),
+                f"check its name, and let the administrator allow {_words(wanted)} on {kind} {name!r}",
+            )
+        operations = described.authorized_operations
+        missing = [each for each in wanted if operations is not None and each not in operations]
+        if missing:
+            flag = {"topic": "--topic", "group": "--group"}[kind]
+            given = " ".join(f"--operation {each.name.capitalize()}" for each in missing)
+            return error(
+                kind,
+                name,
+                f"this user may not {_words(missing)}",
+                f"kafka-acls.sh --add {flag} {name} {given} --allow-principal User:<user>",
+            )
+        return ok(kind, name, f"this user may {_words(wanted)}")
+
+
+def _words(operations: Sequence[AclOperation]) -> str:
+    return " and ".join(operation.name for operation in operations)

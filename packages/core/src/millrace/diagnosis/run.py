@@ -1,0 +1,122 @@
+"""The diagnosis of a connection, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException
+
+from millrace.configuration.client_properties import client_properties
+from millrace.diagnosis.address import Address, check_address, parse_addresses
+from millrace.diagnosis.cluster import ConnectedCheck
+from millrace.diagnosis.findings import Diagnosis, Finding, Level, error, warning
+from millrace.diagnosis.machine import check_machine
+from millrace.errors import MillraceError
+from millrace.kafka.client_settings import client_settings
+from millrace.kafka.errors import kafka_error
+from millrace.options.secrets import Properties
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PREFIX = "properties."
+_SERVERS = "bootstrap.servers"
+
+
+def diagnose(
+    options: Mapping[str, str],
+    *,
+    topics: Collection[str] = (),
+    written_topics: Collection[str] = (),
+    group: str = "",
+    transactional_id_prefix: str = "",
+    spark: SparkSession | None = None,
+) -> Diagnosis:
+    """Check machine, addresses, login, brokers and permissions, in the order in which a query needs them.
+
+    Args:
+        options: Kafka's client properties, with or without ``properties.``; without addresses only the machine is
+            checked.
+        topics: Topics that are read.
+        written_topics: Topics that are written.
+        group: A consumer group.
+        transactional_id_prefix: Of a write with exactly-once.
+        spark: A session whose executors check, too.
+    """
+    findings = list(check_machine())
+    java = {name.removeprefix(_PREFIX): value for name, value in options.items()}
+    addresses: list[Address] = []
+    client: Properties | None = None
+    if java.get(_SERVERS):
+        client, problems = _client(java)
+        findings += problems
+    if client is not None:
+        addresses, found = _check_addresses(client)
+        findings += found
+        if all(step.level != Level.ERROR for step in found):
+            findings += _check_cluster(client, addresses, topics, written_topics, group, transactional_id_prefix)
+    if spark is not None:
+        from millrace.diagnosis.executors import check_executors
+
+        findings += check_executors(spark, client, addresses)
+    return Diagnosis(findings)
+
+
+def _client(java: Mapping[str, str]) -> tuple[Properties | None, list[Finding]]:
+    try:
+        client, problems, warnings = client_properties(java)
+        if not problems:
+            client_settings(client)
+    except MillraceError as failure:
+        problems, warnings, client = [str(failure)], [], Properties({})
+    found = [error("options", "options", problem, "change the option") for problem in problems]
+    found += [warning("options", "options", each, "leave the option out") for each in warnings]
+    return (None if problems else client), found
+
+
+def _check_addresses(client: Properties) -> tuple[list[Address], list[Finding]]:
+    settings = client_settings(client)
+    addresses = parse_addresses(client[_SERVERS])
+    steps = [check_address(address, settings) for address in addresses]
+    reached = any(all(step.level != Level.ERROR for step in each) for each in steps)
+    findings = [step for each in steps for step in each]
+    if reached and len(addresses) > 1:
+        # One address is enough for a client
+        findings = [_as_warning(step) for step in findings]
+    return addresses, findings
+
+
+def _as_warning(step: Finding) -> Finding:
+    return warning(step.check, step.target, step.message, step.remedy) if step.level == Level.ERROR else step
+
+
+def _check_cluster(
+    client: Properties,
+    addresses: Sequence[Address],
+    topics: Collection[str],
+    written_topics: Collection[str],
+    group: str,
+    transactional_id_prefix: str,
+) -> Iterator[Finding]:
+    connected = ConnectedCheck(client, client[_SERVERS])
+    login = connected.login()
+    yield login
+    if login.level == Level.ERROR:
+        yield from connected.throttling()
+        return
+    try:
+        yield from connected.brokers(addresses)
+        if topics:
+            yield from connected.topics(list(topics), writes=False)
+        if written_topics:
+            yield from connected.topics(list(written_topics), writes=True)
+        if group:
+            yield connected.group(group)
+        if transactional_id_prefix:
+            yield connected.transactional_id(transactional_id_prefix)
+        yield from connected.throttling()
+    except KafkaException as failure:
+        yield from connected.throttling()
+        problem = kafka_error(failure).str()
+        yield error("cluster", client[_SERVERS], problem, "see the brokers' logs of this time")

@@ -1,0 +1,136 @@
+"""Speak just enough of Kafka's protocol to learn what listens on a port.
+
+The client library connects, logs in and looks topics up in one go, and cannot say how far it came. Formats of requests:
+https://kafka.apache.org/protocol#protocol_messages.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import struct
+
+TIMEOUT_S = 2.0
+
+_API_VERSIONS = 18
+_SASL_HANDSHAKE = 17
+_CORRELATION_ID = 1
+_CLIENT_ID = b"millrace-doctor"
+_LARGEST_ANSWER = 1_000_000
+
+NO_ERROR = 0
+UNSUPPORTED_SASL_MECHANISM = 33
+ILLEGAL_SASL_STATE = 34
+
+
+class NotKafkaError(Exception):
+    """A server does not answer as a Kafka broker does."""
+
+
+def connect(host: str, port: int) -> socket.socket:
+    """Open a TCP connection; OSError where it is refused or takes too long."""
+    return socket.create_connection((host, port), TIMEOUT_S)
+
+
+def api_versions(connection: socket.socket) -> int:
+    """Ask a listener which requests it knows, which every broker answers before a login.
+
+    Returns:
+        How many kinds of requests there are.
+
+    Raises:
+        NotKafkaError: It gave another answer, or none.
+    """
+    answer = _ask(connection, _API_VERSIONS, 0, b"")
+    code, count = struct.unpack_from(">hi", answer)
+    if code != NO_ERROR or not 0 < count < _LARGEST_ANSWER:
+        raise NotKafkaError
+    return int(count)
+
+
+def sasl_mechanisms(connection: socket.socket, mechanism: str) -> tuple[int, list[str]]:
+    """Ask a listener for a login by a mechanism.
+
+    Returns:
+        An error code of Kafka, and the mechanisms that the listener has.
+
+    Raises:
+        NotKafkaError: It gave no answer.
+    """
+    name = mechanism.encode()
+    answer = _ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
+    code, count = struct.unpack_from(">hi", answer)
+    names, at = [], 6
+    for _ in range(max(count, 0)):
+        (length,) = struct.unpack_from(">h", answer, at)
+        names.append(answer[at + 2 : at + 2 + length].decode())
+        at += 2 + length
+    return int(code), names
+
+
+def _ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:
+    """Send a request, and return the body of its answer."""
+    header = struct.pack(">hhih", api, version, _CORRELATION_ID, len(_CLIENT_ID)) + _CLIENT_ID
+    request = header + body
+    try:
+        connection.settimeout(TIMEOUT_S)
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        size, correlation = struct.unpack(">ii", _receive(connection, 8))
+        if correlation != _CORRELATION_ID or not 4 <= size <= _LARGEST_ANSWER:
+            raise NotKafkaError
+        return _receive(connection, size - 4)
+    except ssl.SSLError:
+        raise
+    except (OSError, struct.error) as error:
+        raise NotKafkaError from error
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    received = b""
+    while len(received) < size:
+        block = connection.recv(size - len(received))
+        if not block:
+            raise NotKafkaError
+        received += block
+    return received
+
+
+def speaks_tls(host: str, port: int) -> bool:
+    """Return whether a port begins a TLS handshake, whatever its certificate is."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        with connect(host, port) as plain, context.wrap_socket(plain, server_hostname=host):
+            return True
+    except ssl.SSLError as error:
+        # An alert, such as for a missing client certificate, is an answer in TLS
+        return "alert" in str(error).lower()
+    except OSError:
+        return False
+
+
+def speaks_kafka(host: str, port: int) -> bool:
+    """Return whether a port answers as a broker without TLS does."""
+    try:
+        with connect(host, port) as connection:
+            return api_versions(connection) > 0
+    except (NotKafkaError, OSError):
+        return False
+
+
+def foreign_server(host: str, port: int) -> str | None:
+    """Return what listens on a port that is no broker's: ZooKeeper or a web server; None if it is unknown."""
+    for greeting, begin, name in (
+        (b"srvr", b"Zookeeper version", "ZooKeeper"),
+        (b"srvr", b"srvr is not executed", "ZooKeeper"),
+        (b"GET / HTTP/1.0\r\n\r\n", b"HTTP/", "a web server"),
+    ):
+        try:
+            with connect(host, port) as connection:
+                connection.sendall(greeting)
+                if connection.recv(64).startswith(begin):
+                    return name
+        except OSError:
+            continue
+    return None
