@@ -27,6 +27,11 @@ _ARTIFACTS = (
 )
 
 
+def fetch_connect() -> list[Path]:
+    """Return the jars of Kafka Connect and of Debezium's connector."""
+    return fetch_jars(f"debezium-{VERSION}", _ARTIFACTS)
+
+
 class Debezium:
     """A worker that writes the changes of a database to topics; it ends with the ``with`` block.
 
@@ -87,7 +92,7 @@ class Debezium:
         command = [
             *(str(find_java().path), "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-            *("-cp", ":".join(map(str, fetch_jars(f"debezium-{VERSION}", _ARTIFACTS)))),
+            *("-cp", ":".join(map(str, fetch_connect()))),
             "org.apache.kafka.connect.cli.ConnectStandalone",
             *(str(folder / "worker"), str(folder / "connector")),
         ]

@@ -96,7 +96,7 @@ def is_declared(name: str, names: set[str]) -> bool:
 
 
 def test_rows_have_one_of_the_statuses() -> None:
-    assert {row.status for row in ROWS} == set(STATUSES)
+    assert {row.status for row in ROWS} <= set(STATUSES)
 
 
 def test_no_row_of_the_reference_is_missing() -> None:

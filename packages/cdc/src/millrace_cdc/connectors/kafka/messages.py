@@ -13,27 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-if TYPE_CHECKING:
-    from pyspark.sql.types import DataType, StructType
+from millrace_cdc.connectors.kafka.canal_protobuf import canal_packet
+from millrace_cdc.connectors.kafka.connect_rows import connect_struct, row_encoder
 
-ValueFormat = Literal["debezium-json", "canal-json"]
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+ValueFormat = Literal["debezium-json", "canal-json", "canal-protobuf"]
 KeyFormat = Literal["json", "csv"]
 MessageValue = Callable[[str, bytes, bytes], bytes]
 """Makes a message of an operation and the JSON of the rows before and after it; ``null`` for none."""
 
 _CANAL_TYPES = {"c": "INSERT", "u": "UPDATE", "d": "DELETE"}
-_CONNECT_TYPES = {
-    "boolean": "boolean",
-    "tinyint": "int8",
-    "smallint": "int16",
-    "int": "int32",
-    "bigint": "int64",
-    "float": "float",
-    "double": "double",
-    # A number in JSON, as with Debezium's decimal.handling.mode = double
-    "decimal": "double",
-    "binary": "bytes",
-}
 _THREE_PARTS = 3
 
 _encode = msgspec.json.Encoder().encode
@@ -69,6 +60,8 @@ def message_value(
     """
     if settings.value_format == "canal-json":
         return _canal(table, primary_key)
+    if settings.value_format == "canal-protobuf":
+        return canal_packet(*_canal_names(table), schema, primary_key)
     return _debezium(settings, table, schema)
 
 
@@ -87,12 +80,16 @@ def _debezium(settings: MessageSettings, table: str, schema: StructType) -> Mess
     source = _debezium_source(table, full=settings.has_full_table_id)
     # Everything but the rows is the same in all messages of a table
     start, end = b'{"before":', b""
+    encode_row = None
     if settings.includes_schema:
-        start = b'{"schema":' + _encode(_connect_schema(schema, source)) + b',"payload":' + start
+        start = b'{"schema":' + _encode(_connect_schema(table, schema, source)) + b',"payload":' + start
         end = b"}"
+        encode_row = row_encoder(schema)
     tails = {operation: b',"op":"%b","source":%b}' % (operation.encode(), _encode(source)) for operation in "cud"}
 
     def make(operation: str, before: bytes, after: bytes) -> bytes:
+        if encode_row is not None:
+            before, after = encode_row(before), encode_row(after)
         return b"".join((start, before, b',"after":', after, tails[operation], end))
 
     return make
@@ -107,9 +104,13 @@ def _debezium_source(table: str, *, full: bool) -> dict[str, str]:
     return {"schema" if full else "db": parts[-2], "table": parts[-1]}
 
 
-def _canal(table: str, primary_key: tuple[str, ...]) -> MessageValue:
+def _canal_names(table: str) -> tuple[str | None, str]:
     *outer, name = table.split(".", _THREE_PARTS - 1)
-    database = outer[-1] if outer else None
+    return outer[-1] if outer else None, name
+
+
+def _canal(table: str, primary_key: tuple[str, ...]) -> MessageValue:
+    database, name = _canal_names(table)
     keys = list(primary_key) or None
     tails = {
         operation: b',"type":"%b",' % type_.encode()
@@ -124,35 +125,17 @@ def _canal(table: str, primary_key: tuple[str, ...]) -> MessageValue:
     return make
 
 
-def _connect_schema(schema: StructType, source: Mapping[str, str]) -> dict[str, Any]:
+def _connect_schema(table: str, schema: StructType, source: Mapping[str, str]) -> dict[str, Any]:
     """Return the schema of a message as Kafka Connect's JsonConverter writes it."""
-    rows = [_connect_struct(schema) | {"optional": True, "field": field} for field in ("before", "after")]
-    names = {
-        "type": "struct",
-        "fields": [{"type": "string", "optional": True, "field": name} for name in source],
-        "optional": True,
-        "field": "source",
-    }
-    operation = {"type": "string", "optional": True, "field": "op"}
-    return {"type": "struct", "fields": [*rows, operation, names], "optional": False}
-
-
-def _connect_struct(schema: StructType) -> dict[str, Any]:
-    fields = [_connect_type(each.dataType) | {"optional": each.nullable, "field": each.name} for each in schema]
-    return {"type": "struct", "fields": fields}
-
-
-def _connect_type(type_: DataType) -> dict[str, Any]:
-    from pyspark.sql.types import ArrayType, MapType, StructType
-
-    if isinstance(type_, ArrayType):
-        return {"type": "array", "items": _connect_type(type_.elementType) | {"optional": type_.containsNull}}
-    if isinstance(type_, MapType):
-        values = _connect_type(type_.valueType) | {"optional": type_.valueContainsNull}
-        return {"type": "map", "keys": _connect_type(type_.keyType) | {"optional": False}, "values": values}
-    if isinstance(type_, StructType):
-        return _connect_struct(type_)
-    return {"type": _CONNECT_TYPES.get(type_.simpleString().partition("(")[0], "string")}
+    row = connect_struct(schema) | {"optional": True, "name": f"{table}.Value"}
+    names = [{"type": "string", "optional": False, "field": name} for name in source]
+    fields = [
+        row | {"field": "before"},
+        row | {"field": "after"},
+        {"type": "string", "optional": False, "field": "op"},
+        {"type": "struct", "fields": names, "optional": False, "field": "source"},
+    ]
+    return {"type": "struct", "fields": fields, "optional": False, "name": f"{table}.Envelope"}
 
 
 def _csv_line(values: list[msgspec.Raw]) -> bytes:

@@ -61,8 +61,4 @@ class KafkaPipelineSink(PipelineSink):
                 "'sink.delivery-guarantee: exactly-once' and 'sink.transactional-id-prefix' go together: give both or "
                 "none",
             )
-        if options.value_format == "canal-protobuf":
-            yield OptionProblem(
-                "value.format", "'value.format: canal-protobuf' is not written yet: give canal-json or debezium-json"
-            )
         yield from unused_format_options(options)

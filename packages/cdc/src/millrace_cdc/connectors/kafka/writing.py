@@ -44,7 +44,7 @@ def write_changes(batch: ChangeBatch, options: KafkaSinkOptions, topics: TopicCh
         _check_keys(batch)
     settings = EncoderSettings(
         MessageSettings(
-            "canal-json" if options.value_format == "canal-json" else "debezium-json",
+            options.value_format,
             options.key_format or "json",
             options.debezium_include_schema,
             options.debezium_full_table_id,
