@@ -1,4 +1,4 @@
-"""Fetch the jars of Spark's own Kafka connector and formats, once, with the Ivy that PySpark includes."""
+"""Fetch the jars of Spark's own Kafka connector and formats, and of Iceberg, once, with PySpark's own Ivy."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ _CONNECTOR = {
     "commons-pool2": ("org.apache.commons", "2.13.1"),
 }
 
+_ICEBERG = {"iceberg-spark-runtime-4.1_2.13": ("org.apache.iceberg", "1.12.0")}
+
 # Some repositories lack the newest one; that of Spark 4.1 runs in 4.2 too
 _FORMATS = {AVRO: (version("pyspark"), "4.1.1"), PROTOBUF: (version("pyspark"),)}
 
@@ -40,6 +42,15 @@ def connector_jars() -> list[Path]:
         RuntimeError: They could not be fetched.
     """
     return _jars(_CONNECTOR)
+
+
+def iceberg_jars() -> list[Path]:
+    """Return the jar of Iceberg, as `connector_jars` does.
+
+    Raises:
+        RuntimeError: It could not be fetched.
+    """
+    return _jars(_ICEBERG)
 
 
 @functools.cache

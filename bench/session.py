@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import millrace
-from bench.connector_jars import connector_jars, format_jars
+from bench.connector_jars import connector_jars, format_jars, iceberg_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,12 +16,12 @@ KEPT_PROGRESS = 1000
 
 
 def start_session() -> SparkSession:
-    """Start a session with millrace's settings and the jars of Spark's own Kafka connector and formats."""
+    """Start a session with millrace's settings and the jars of Spark's own connector and formats, and of Iceberg."""
     return millrace.local_session(
         "millrace bench",
         cores=CORES,
         config={
-            "spark.jars": ",".join(map(str, [*connector_jars(), *format_jars().values()])),
+            "spark.jars": ",".join(map(str, [*connector_jars(), *format_jars().values(), *iceberg_jars()])),
             "spark.driver.memory": "2g",
             "spark.log.level": "OFF",
             "spark.sql.streaming.numRecentProgressUpdates": str(KEPT_PROGRESS),

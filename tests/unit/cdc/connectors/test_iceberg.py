@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
+import threading
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -18,13 +20,15 @@ from millrace.options.parser import OptionParser
 from millrace.testing import PipelineSinkSuite
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
+from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog
 from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter, IcebergTarget
 from millrace_cdc.connectors.iceberg.metrics import metrics
 from millrace_cdc.connectors.iceberg.options import parse_partition_keys
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform, partitions
-from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema
+from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
 from millrace_cdc.connectors.iceberg.sink import IcebergPipelineSink
 from millrace_cdc.connectors.loading import make_sink
+from millrace_cdc.connectors.table_files.concurrency import each_table
 from millrace_cdc.connectors.table_files.json_columns import RowError
 from millrace_cdc.definitions.model import SinkDefinition
 
@@ -124,6 +128,38 @@ def test_types_that_iceberg_has_not_are_refused():
 def test_types_become_wider_as_icebergs_specification_allows(before, after, expected):
     old, new = (to_spark_schema(parse_schema(f"x {each}")).fields[0].dataType for each in (before, after))
     assert sink(**HADOOP).can_widen(old, new) is expected
+
+
+def test_a_table_keeps_types_that_are_wider_than_those_of_the_pipeline_or_others():
+    existing = iceberg_schema(table("id INT, n DOUBLE, text STRING, other INT", "id"))
+    wanted = iceberg_schema(table("id BIGINT, n BIGINT, text INT, new DATE", "id"))
+    fields = [(each["name"], each["type"], each["required"]) for each in widened(existing, wanted)["fields"]]
+    assert fields == [("id", "long", True), ("n", "double", False), ("text", "string", False), ("new", "date", False)]
+
+
+class SlowNamespaces:
+    """A catalog that lets another thread ask before it answers."""
+
+    def __init__(self):
+        self.names = []
+        self._barrier = threading.Barrier(2)
+
+    def namespaceExists(self, name):  # noqa: N802
+        exists = name in self.names
+        with contextlib.suppress(threading.BrokenBarrierError):
+            self._barrier.wait(0.2)
+        return exists
+
+    def createNamespace(self, name):  # noqa: N802
+        assert name not in self.names
+        self.names.append(name)
+
+
+def test_threads_create_a_namespace_once():
+    catalog = object.__new__(IcebergCatalog)
+    catalog._creating, catalog._catalog = threading.Lock(), SlowNamespaces()
+    each_table(catalog._create_namespace, ["shop", "shop"], 2)
+    assert catalog._catalog.names == ["shop"]
 
 
 def with_ids(**columns) -> pa.Table:

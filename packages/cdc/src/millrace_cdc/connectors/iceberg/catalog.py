@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from py4j.java_gateway import JavaPackage
@@ -22,7 +23,7 @@ from millrace_catalog.jvm import hadoop_configuration, session_jvm
 from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform
-from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema
+from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
 from millrace_cdc.connectors.table_files.file_system import FILE_PROPERTIES
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class IcebergCatalog:
         self._secrets = [value for name, value in (*properties.items(), *hadoop.items()) if is_secret(name)]
         self._hadoop = hadoop_configuration(spark, hadoop)
         self._known: dict[str, IcebergTable] = {}
+        self._creating = Lock()
         options = jvm.java.util.HashMap()
         for name, value in properties.items():
             options.put(name, value)
@@ -96,9 +98,7 @@ class IcebergCatalog:
         _check_partition(arrow_schema(schema), partition, table.id)
         with self.errors(f"table {table.id!r} cannot be created"):
             identifier = self._identifier(table.id)
-            namespace = identifier.namespace()
-            if not self._catalog.namespaceExists(namespace):
-                self._catalog.createNamespace(namespace)
+            self._create_namespace(identifier.namespace())
             builder = self._catalog.buildTable(identifier, self._iceberg.SchemaParser.fromJson(json.dumps(schema)))
             for name, value in {**_TABLE_DEFAULTS, **properties}.items():
                 builder = builder.withProperty(name, value)
@@ -107,6 +107,12 @@ class IcebergCatalog:
                 self._set_partition(transaction, partition)
             transaction.commitTransaction()
             return self._keep(table.id, self._catalog.loadTable(identifier))
+
+    def _create_namespace(self, namespace: Any) -> None:
+        # Tables are created by several threads
+        with self._creating:
+            if not self._catalog.namespaceExists(namespace):
+                self._catalog.createNamespace(namespace)
 
     def _set_partition(self, transaction: Any, fields: Sequence[PartitionField]) -> None:
         terms = self._iceberg.expressions.Expressions
@@ -173,11 +179,7 @@ class IcebergTable:
         """Add columns that the table lacks, and make narrower ones wider, in one commit; others stay."""
         with self._catalog.errors(f"the columns of table {self._id!r} cannot be changed"):
             self._java.refresh()
-            wanted = iceberg_schema(table)
-            required = {each["name"] for each in self._schema()["fields"] if each["required"]}
-            # What is added cannot be NOT NULL, and what is there stays so
-            fields = [{**each, "required": each["name"] in required} for each in wanted["fields"]]
-            union = self._iceberg.SchemaParser.fromJson(json.dumps({"type": "struct", "fields": fields}))
+            union = self._iceberg.SchemaParser.fromJson(json.dumps(widened(self._schema(), iceberg_schema(table))))
             update = self._java.updateSchema().unionByNameWith(union)
             if not update.apply().sameSchema(self._java.schema()):
                 update.commit()

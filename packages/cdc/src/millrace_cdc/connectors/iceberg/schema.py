@@ -113,6 +113,20 @@ def can_promote(before: IcebergType, after: IcebergType) -> bool:
     return without_ids(before["key"]) == without_ids(after["key"]) and can_promote(before["value"], after["value"])
 
 
+def widened(schema: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a pipeline as a table can have them: a type stays that cannot become the wanted one.
+
+    Columns that are added cannot be NOT NULL, and those that are there stay so.
+    """
+    existing = {each["name"]: each for each in schema["fields"]}
+    fields = []
+    for each in wanted["fields"]:
+        found = existing.get(each["name"], {"type": each["type"], "required": False})
+        type_ = each["type"] if can_promote(found["type"], each["type"]) else found["type"]
+        fields.append({**each, "type": type_, "required": found["required"]})
+    return {"type": "struct", "fields": fields}
+
+
 def _is_wider_decimal(before: IcebergType, after: IcebergType) -> bool:
     narrow, wide = (_DECIMAL.fullmatch(str(each)) for each in (before, after))
     return bool(narrow and wide and narrow[2] == wide[2] and int(narrow[1]) <= int(wide[1]))
