@@ -1,4 +1,4 @@
-"""Write the pages of options and of client properties from declarations, so that they cannot drift from the code."""
+"""Write the pages of options, commands and Python API from declarations, so that they cannot drift from the code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import typing
 from pathlib import Path
 
 import generate_client_properties
+import generate_commands
 import generate_pipeline_options
+import generate_python_api
 
 from millrace.options import OptionInfo, options_of
 from millrace.options.connector import SinkOptions, SourceOptions
@@ -70,6 +72,8 @@ def main() -> None:
         PAGE: render(),
         generate_client_properties.PAGE: generate_client_properties.render(),
         generate_pipeline_options.PAGE: generate_pipeline_options.render(section),
+        generate_commands.PAGE: generate_commands.render(),
+        generate_python_api.PAGE: generate_python_api.render(),
     }
     for path, text in pages.items():
         if "--check" not in sys.argv:

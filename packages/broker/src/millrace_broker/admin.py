@@ -87,10 +87,10 @@ def log_tail(config: NodeConfig) -> str:
     return f"From {config.log_file} and {config.console_file.name}:{indented}"
 
 
-def topic_names(address: str) -> frozenset[str]:
-    """Return the topics of a broker's cluster; none when the broker does not answer."""
+def partition_counts(address: str) -> dict[str, int]:
+    """Return how many partitions each topic of a broker's cluster has; no topic when the broker does not answer."""
     metadata = _metadata(address)
-    return frozenset(metadata.topics) if metadata else frozenset()
+    return {name: len(topic.partitions) for name, topic in metadata.topics.items()} if metadata else {}
 
 
 def create_topic(

@@ -38,7 +38,7 @@ def broker() -> None:
     callback=lambda _context, _option, values: [_parse_topic(text) for text in values],
     help="Create this topic unless it exists; repeatable.",
 )
-def start(port: int | None, data_dir: Path | None, foreground: bool, topics: list[tuple[str, int]]) -> None:
+def start(port: int | None, data_dir: Path | None, foreground: bool, topics: list[tuple[str, int | None]]) -> None:
     """Start the broker, and print its bootstrap servers.
 
     Without --data-dir its data are temporary. A broker that runs in the background already is left as it is; only the
@@ -76,11 +76,11 @@ def stop() -> None:
     click.echo(f"stopped the broker at {stopped.bootstrap_servers}{kept}")
 
 
-def _parse_topic(text: str) -> tuple[str, int]:
+def _parse_topic(text: str) -> tuple[str, int | None]:
     name, colon, partitions = text.partition(":")
     if not name or (colon and not (partitions.isdecimal() and int(partitions))):
         raise click.BadParameter(f"expected NAME or NAME:PARTITIONS, such as orders:4; got {text!r}")
-    return name, int(partitions or 1)
+    return name, int(partitions) if colon else None
 
 
 def _choose_port(port: int | None) -> int:
@@ -91,17 +91,27 @@ def _choose_port(port: int | None) -> int:
     return _DEFAULT_PORT if is_free(_DEFAULT_PORT) else 0
 
 
-def _create_topics(bootstrap_servers: str, topics: list[tuple[str, int]]) -> None:
-    from millrace_broker.admin import create_topic, topic_names
+def _create_topics(bootstrap_servers: str, topics: list[tuple[str, int | None]]) -> None:
+    from millrace_broker.admin import create_topic, partition_counts
 
-    existing = topic_names(bootstrap_servers) if topics else frozenset()
+    existing = partition_counts(bootstrap_servers) if topics else {}
     for name, partitions in topics:
         if name not in existing:
-            create_topic([bootstrap_servers], name, partitions, None, None)
-            click.echo(f"created topic {name!r} with {partitions} partition{'s' if partitions > 1 else ''}")
+            create_topic([bootstrap_servers], name, partitions or 1, None, None)
+            click.echo(f"created topic {name!r} with {_count(partitions or 1)}")
+        elif partitions is not None and existing[name] != partitions:
+            click.echo(
+                f"millrace: topic {name!r} exists and has {_count(existing[name])}, not {partitions}; it is left as it "
+                f"is. Delete it, or choose another name",
+                err=True,
+            )
 
 
-def _start_in_background(port: int, data_dir: Path | None, topics: list[tuple[str, int]]) -> None:
+def _count(partitions: int) -> str:
+    return f"{partitions} partition{'s' if partitions > 1 else ''}"
+
+
+def _start_in_background(port: int, data_dir: Path | None, topics: list[tuple[str, int | None]]) -> None:
     from millrace_broker import background
     from millrace_broker.progress import StderrProgress
     from millrace_broker.runtime import RuntimeSettings
@@ -113,7 +123,7 @@ def _start_in_background(port: int, data_dir: Path | None, topics: list[tuple[st
     _show(running)
 
 
-def _run_in_foreground(port: int, data_dir: Path | None, topics: list[tuple[str, int]]) -> None:
+def _run_in_foreground(port: int, data_dir: Path | None, topics: list[tuple[str, int | None]]) -> None:
     from millrace.errors import MachineError
     from millrace_broker import KafkaBroker, Listener
 
