@@ -297,3 +297,59 @@ sink:
     run()
     run()
     assert target.rows("orders") == [(1, 6.5, "n")]
+
+
+SOURCE = """
+source: {type: jdbc, url: "%s", username: tests, password: "${secret_values.p}", tables: 'origin.\\.*',
+  scan.incremental.column: changed_at}
+sink: {type: values, print.enabled: false, materialized.in.memory: true}
+"""
+
+
+def test_a_database_is_read_and_followed(spark, postgres, tmp_path):
+    columns = (
+        "id int PRIMARY KEY, price numeric(30, 20), whole numeric, flag boolean, ratio double precision, data bytea, "
+        "day date, at timestamp, changed_at timestamptz DEFAULT now(), more jsonb, tags text[]"
+    )
+    values = (
+        "0.12345678901234567890, 1.50, true, 0.1, '\\x00ff', '2024-02-29', '2024-05-06 07:08:09.5', "
+        "'2024-01-01 00:00:00+02', '{\"a\": 1}', '{x,NULL}'"
+    )
+    postgres.execute(
+        f"CREATE SCHEMA origin; CREATE TABLE origin.t ({columns}); CREATE TABLE origin.others (LIKE origin.t); "
+        f"INSERT INTO origin.t VALUES (1, {values}), (2, {values})"
+    )
+    pipeline = Pipeline.from_yaml(SOURCE % postgres.url, secret_values={"p": postgres.properties["password"]})
+
+    def run() -> dict[str, list[dict[str, Any]]]:
+        running = pipeline.run(spark, checkpoint_location=str(tmp_path), once=True)
+        running.await_termination()
+        return {table: sorted(rows, key=lambda row: row["id"]) for table, rows in running.sink.tables.items() if rows}
+
+    row = {
+        "price": 0.1234567890123456789,
+        "whole": "1.50",
+        "flag": True,
+        "ratio": 0.1,
+        "data": "AP8=",
+        "day": "2024-02-29",
+        "at": "2024-05-06 07:08:09.500000",
+        "changed_at": "2023-12-31 22:00:00.000000Z",
+        "more": '{"a": 1}',
+        "tags": "{x,NULL}",
+    }
+    plan = pipeline.plan(spark, checkpoint_location=str(tmp_path / "none"))
+    assert {table.id: table.primary_key for table in plan.tables} == {"origin.t": ("id",), "origin.others": ()}
+    assert {column.evidence.origin for table in plan.tables for column in table.columns} == {"database"}
+    assert run() == {"origin.t": [{"id": number} | row for number in (1, 2)]}
+    # As many rows with the last value as before, and one more; a new column
+    postgres.execute(
+        f"INSERT INTO origin.t VALUES (0, {values}); ALTER TABLE origin.t ADD COLUMN added int; "
+        "UPDATE origin.t SET added = 5, changed_at = '2024-01-02 00:00:00Z' WHERE id = 2"
+    )
+    changed = {"changed_at": "2024-01-02 00:00:00.000000Z", "added": 5}
+    # With another column, rows of the last value are others
+    kept = {"added": None}
+    assert run() == {"origin.t": [{"id": 0} | row | kept, {"id": 1} | row | kept, {"id": 2} | row | changed]}
+    assert run() == {}
+    postgres.execute("DROP SCHEMA origin CASCADE")

@@ -11,6 +11,7 @@ from millrace.plugins import hookimpl
 def millrace_pipeline_sources() -> Mapping[str, str]:
     """Return the pipeline sources of this package."""
     return {
+        "jdbc": "millrace_cdc.connectors.jdbc.source:JdbcPipelineSource",
         "kafka": "millrace_cdc.connectors.kafka.source:KafkaPipelineSource",
         "values": "millrace_cdc.connectors.values.source:ValuesPipelineSource",
     }

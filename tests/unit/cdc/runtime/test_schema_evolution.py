@@ -8,7 +8,9 @@ import pytest
 
 from millrace.contracts import SCHEMA_CHANGES
 from millrace.errors import MessageError, SchemaError, StateError
+from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions
+from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.errors import PipelineError
 from millrace_cdc.routing.router import Router
@@ -189,3 +191,16 @@ def test_a_type_that_the_sink_cannot_widen_stays_or_ends_the_pipeline(behavior, 
     else:
         with pytest.raises(SchemaError, match=expected):
             run(evolving, insert("orders", id=1, n=2.5), state=first)
+
+
+def test_a_column_that_is_not_null_stays_so():
+    tracker = SchemaTracker("shop.orders")
+    tracker.create(parse_schema("id BIGINT NOT NULL, note STRING"))
+    state = SchemaState({"shop.orders": tracker})
+    with pytest.raises(
+        SchemaError, match=r"topic 'topic': table 'shop.orders' .* has NULL in column id, which is BIGINT"
+    ):
+        run(evolution(), insert("orders", id=None), state=state)
+    # A column that messages lack, or that is new, is nullable
+    state = run(evolution(), insert("orders", id=1, new=None), insert("orders", id=2, new=1), state=state)
+    assert columns(state, side="sources") == "id BIGINT NOT NULL, note STRING, new BIGINT"

@@ -16,13 +16,13 @@ class ColumnEvidence:
     """The origin of a column's type.
 
     Attributes:
-        origin: A message that was read for the plan, the pipeline's file, or its checkpoint.
+        origin: A message that was read for the plan, the pipeline's file, its database, or its checkpoint.
         topic: The message's topic; None where it is not known.
         partition: Its partition.
         offset: Its offset.
     """
 
-    origin: Literal["message", "file", "checkpoint"]
+    origin: Literal["message", "file", "database", "checkpoint"]
     topic: str | None = None
     partition: int | None = None
     offset: int | None = None

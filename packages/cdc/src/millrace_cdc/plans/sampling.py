@@ -40,7 +40,7 @@ def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
     Raises:
         ClientError: The messages cannot be read.
     """
-    sample = Sample(evidence={name: _known_evidence(tracker) for name, tracker in state.sources.items()})
+    sample = Sample(evidence={name: _known_evidence(tracker, source) for name, tracker in state.sources.items()})
     settings = replace(source.parser_settings, skips_malformed=False)
     if not state.sources:
         # The messages that a static strategy reads beforehand make the schema together
@@ -87,12 +87,12 @@ def _follow(table: str, report: TableReport, state: SchemaState, sample: Sample,
         state.sources[table] = tracker
 
 
-def _known_evidence(tracker: SchemaTracker) -> dict[str, ColumnEvidence]:
+def _known_evidence(tracker: SchemaTracker, source: MessageSource) -> dict[str, ColumnEvidence]:
     evidence: dict[str, ColumnEvidence] = {}
     for change in tracker.changes():
         cause = change.cause
         found = (
-            ColumnEvidence("file")
+            ColumnEvidence(source.schema_origin)
             if cause is None
             else ColumnEvidence("checkpoint", None, cause.partition, cause.offset)
         )

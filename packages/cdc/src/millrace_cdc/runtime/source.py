@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from millrace.contracts import PipelineSource, SampledMessage
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 class MessageSource(PipelineSource):
-    """Base of sources whose tables are in messages, such as those of Kafka."""
+    """Base of sources whose tables are in messages, such as those of Kafka.
+
+    Attributes:
+        schema_origin: Where `initial_schemas` are from, for plans.
+    """
+
+    schema_origin: ClassVar[Literal["file", "database"]] = "file"
 
     @property
     @abstractmethod

@@ -1,0 +1,71 @@
+"""Positions in tables that are read by a column that grows.
+
+A position is the greatest value of the column that was read, with the rows that had it: others may get the same value
+later, and are not lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+MOST_ROWS = 1_000
+"""The most rows with one value that a position knows one by one."""
+
+_MODULUS = 1 << 64
+_encode = msgspec.json.Encoder().encode
+
+
+def digest(row: Mapping[str, Any]) -> str:
+    """Return what tells a row from others."""
+    return hashlib.blake2b(_encode(row), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True)
+class TablePosition:
+    """A position in a table.
+
+    Attributes:
+        value: The value of the column, as JSON has it; None before all rows.
+        rows: What tells the rows apart that have it; empty where they are many.
+        count: The number of those rows.
+        total: The sum of what tells them apart, by which many rows are told from others.
+    """
+
+    value: Any = None
+    rows: frozenset[str] = frozenset()
+    count: int = 0
+    total: int = 0
+
+    @classmethod
+    def of(cls, value: Any, rows: Iterable[Mapping[str, Any]]) -> TablePosition:
+        """Return the position behind all rows that have a value."""
+        digests: set[str] = set()
+        count = total = 0
+        for row in rows:
+            found = digest(row)
+            count, total = count + 1, (total + int(found, 16)) % _MODULUS
+            if count <= MOST_ROWS:
+                digests.add(found)
+        return cls(value, frozenset(digests) if count <= MOST_ROWS else frozenset(), count, total)
+
+    @property
+    def knows_rows(self) -> bool:
+        """True where the rows are known one by one."""
+        return self.count <= MOST_ROWS
+
+    def to_json(self) -> list[Any]:
+        """Return the position as an offset of Spark has it."""
+        return [self.value, sorted(self.rows), self.count, str(self.total)]
+
+    @classmethod
+    def from_json(cls, content: list[Any] | None) -> TablePosition:
+        """Return the position of `to_json`; the one before all rows for None."""
+        if content is None:
+            return cls()
+        value, rows, count, total = content
+        return cls(value, frozenset(rows), count, int(total))

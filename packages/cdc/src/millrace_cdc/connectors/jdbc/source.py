@@ -1,0 +1,84 @@
+"""Databases as a source of pipelines: all rows, then those that have changed, by a column that grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from millrace.contracts import OptionProblem, SampledMessage
+from millrace.errors import OptionsError
+from millrace_catalog.inference import FormatOptions
+from millrace_catalog.types import Schema
+from millrace_cdc.connectors.jdbc.reading import Login, dialect_name
+from millrace_cdc.connectors.jdbc.source_options import JdbcSourceOptions
+from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.source import MessageSource
+from millrace_cdc.runtime.typed_rows import FORMAT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from millrace_cdc.connectors.jdbc.polling import PollingSettings
+
+
+class JdbcPipelineSource(MessageSource):
+    """Rows of tables of PostgreSQL or SQLite; deletions are not seen."""
+
+    Options = JdbcSourceOptions
+    options: JdbcSourceOptions
+    schema_origin: ClassVar[Literal["file", "database"]] = "database"
+
+    @property
+    def metadata_columns(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
+    def parser_settings(self) -> ParserSettings:
+        """The settings of the parser of its messages."""
+        return ParserSettings(FORMAT, FormatOptions())
+
+    @property
+    def initial_schemas(self) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:
+        """The tables that the database has."""
+        from millrace_cdc.connectors.jdbc.polling import found_tables
+
+        return {table.id: (table.schema, table.primary_key) for table in found_tables(self._settings)}
+
+    @property
+    def tolerated_messages(self) -> int | None:
+        """None: see `MessageSource.tolerated_messages`."""
+        return None
+
+    def read(self, spark: SparkSession) -> DataFrame:
+        """Return a stream of its messages: see `MessageSource.read`."""
+        from millrace_cdc.connectors.jdbc.polling import read_changes
+
+        return read_changes(spark, self._settings)
+
+    def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
+        """Return none: the database knows the columns."""
+        return {}
+
+    def problems(self) -> Iterator[OptionProblem]:
+        """Yield options that do not go together."""
+        options = self.options
+        try:
+            dialect_name(options.url)
+        except OptionsError as error:
+            yield OptionProblem("url", error.problems[0])
+        if (options.column is None) != (options.startup_mode == "snapshot"):
+            yield OptionProblem(
+                "scan.incremental.column",
+                "'scan.incremental.column' tells which rows have changed: give it, or 'scan.startup.mode: snapshot' to "
+                "read all rows once",
+            )
+
+    @property
+    def _settings(self) -> PollingSettings:
+        from millrace_cdc.connectors.jdbc.polling import PollingSettings
+
+        options = self.options
+        login = Login(options.url, options.username, options.password)
+        interval_s = options.poll_interval_ms / 1000
+        return PollingSettings(login, options.tables, options.column, options.startup_mode, interval_s)
