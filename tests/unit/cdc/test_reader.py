@@ -190,5 +190,5 @@ def test_the_pipelines_of_the_docs_are_right():
     for block in blocks:
         ends = "".join(line for line in ENDS.splitlines(keepends=True) if line.partition(":")[0] + ":" not in block)
         text = ends + block
-        secrets = {"kafka.password": "p", "shop.password": "p"}
+        secrets = dict.fromkeys(("kafka.password", "shop.password", "aws.key", "aws.secret"), "p")
         assert read_pipeline(text, variables={"kafka.servers": "h:1"}, secret_values=secrets)

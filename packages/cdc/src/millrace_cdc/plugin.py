@@ -21,6 +21,7 @@ def millrace_pipeline_sources() -> Mapping[str, str]:
 def millrace_pipeline_sinks() -> Mapping[str, str]:
     """Return the pipeline sinks of this package."""
     return {
+        "delta": "millrace_cdc.connectors.delta.sink:DeltaPipelineSink",
         "iceberg": "millrace_cdc.connectors.iceberg.sink:IcebergPipelineSink",
         "jdbc": "millrace_cdc.connectors.jdbc.sink:JdbcPipelineSink",
         "kafka": "millrace_cdc.connectors.kafka.sink:KafkaPipelineSink",

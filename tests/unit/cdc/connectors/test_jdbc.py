@@ -30,9 +30,9 @@ class TestJdbcSink(PipelineSinkSuite):
 
 
 def test_options_are_those_of_flink_and_secrets_are_in_no_repr():
-    given = {"username": "tests", "password": "hunter3", "properties.sslmode": "require"}
+    given = {"username": "tests", "password": "hunter3", "properties.sslpassword": "hunter4"}
     options = make_sink(JdbcPipelineSink, url=POSTGRESQL, **given).options
-    assert dict(options.driver_properties()) == {"user": "tests", "password": "hunter3", "sslmode": "require"}
+    assert dict(options.driver_properties()) == {"user": "tests", "password": "hunter3", "sslpassword": "hunter4"}
     assert "hunter" not in repr(options)
 
 

@@ -7,6 +7,7 @@ number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 _STATE_COLUMNS = f"{CHANGE_BATCH_COLUMNS}, key BINARY"
 _BATCH_ROWS = 10_000
+
+_ODD_NAME = re.compile(r'["\\\x00-\x1f]')
+_OBJECT = dict[str, msgspec.Raw]
 
 _encode = msgspec.json.Encoder().encode
 Key = Callable[[bytes], bytes]
@@ -215,15 +219,20 @@ def _key_reader(table: KeyedTable) -> Key:
     """Return a function from a row to its key, as a JSON object; equal keys have equal texts."""
     names = table.primary_key
     null = msgspec.Raw(b"null")
-    fields = [(f"f{index}", msgspec.Raw, msgspec.field(name=name, default=null)) for index, name in enumerate(names)]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Key", fields, gc=False)).decode
     kinds = [table.normalized.get(name) for name in names]
+    # A compiled reader skips the other columns, but knows no such names
+    is_plain = not any(_ODD_NAME.search(name) for name in names)
+    fields = [(f"f{index}", msgspec.Raw, msgspec.field(name=name, default=null)) for index, name in enumerate(names)]
+    decode = msgspec.json.Decoder(msgspec.defstruct("Key", fields, gc=False) if is_plain else _OBJECT).decode
 
     def read(row: bytes) -> bytes:
-        key = decode(row)
+        key: Any = decode(row)
+        if not is_plain:
+            key = {name: key.get(name, null) for name in names}
         text = _encode(key)
         if any(kinds) or b"null" in text:
-            values: list[Any] = [normalized(kind, bytes(each)) for kind, each in zip(kinds, _values(key), strict=True)]
+            raw = msgspec.structs.astuple(key) if is_plain else key.values()
+            values = [normalized(kind, bytes(each)) for kind, each in zip(kinds, raw, strict=True)]
             if b"null" in values:
                 name = names[values.index(b"null")]
                 raise ValueError(f"has NULL in column {quote_name(name)} of its primary key")
@@ -231,7 +240,3 @@ def _key_reader(table: KeyedTable) -> Key:
         return text
 
     return read
-
-
-def _values(key: Any) -> tuple[Any, ...]:
-    return msgspec.structs.astuple(key)

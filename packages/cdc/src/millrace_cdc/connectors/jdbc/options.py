@@ -32,7 +32,9 @@ class JdbcSinkOptions:
     batch_rows: Annotated[int, Gt(0)] = option(
         "sink.buffer-flush.max-rows", default=CHUNK_ROWS, doc="The number of rows that a statement writes at a time."
     )
-    properties: tuple[tuple[str, str], ...] = option("properties.*", default=(), doc="Any property of the driver.")
+    properties: tuple[tuple[str, str], ...] = option(
+        "properties.*", default=(), is_hidden=True, doc="Any property of the driver."
+    )
 
     def driver_properties(self) -> Properties:
         """Return the properties of the driver."""

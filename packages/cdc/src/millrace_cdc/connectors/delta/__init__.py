@@ -1,0 +1,1 @@
+"""Tables of Delta Lake, written by the package deltalake."""

@@ -1,0 +1,102 @@
+"""Delta Lake as a sink of pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
+
+from millrace.contracts import (
+    ChangeBatch,
+    PipelineSchemaChange,
+    PipelineSink,
+    SchemaChangeType,
+    SinkCapabilities,
+)
+from millrace.errors import MachineError
+from millrace_catalog.sinks.normalized_json import NORMALIZED_KINDS
+from millrace_catalog.types import Scalar
+from millrace_cdc.connectors.delta.options import DeltaSinkOptions
+from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, no_rows, read_rows, write_rows
+from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
+from millrace_cdc.connectors.final_states import KeyedTable, final_states
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from millrace.contracts import PipelineTable
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+class DeltaPipelineSink(PipelineSink):
+    """Tables of Delta Lake, which have the rows of their keys."""
+
+    Options = DeltaSinkOptions
+    options: DeltaSinkOptions
+
+    @property
+    def capabilities(self) -> SinkCapabilities:
+        """New tables, new columns, wider types and emptied tables; each change exactly once, whatever fails."""
+        changes: set[SchemaChangeType] = {"create.table", "add.column", "alter.column.type", "truncate.table"}
+        return SinkCapabilities(frozenset(changes), "exactly-once")
+
+    def check(self, spark: SparkSession) -> None:
+        """Check that the package is there which writes the tables; the session needs no jars."""
+        if find_spec("deltalake") is None:
+            raise MachineError("sink delta needs the package deltalake: pip install 'millrace-cdc[delta]'")
+
+    def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
+        """Create and change tables, a commit each: see `PipelineSink.apply`."""
+        tables = {change.table.id: change.table for change in changes}
+        created = {change.table.id for change in changes if change.type == "create.table"}
+        self._for_each(
+            tables.values(), lambda table: self._table(table.id).fit(spark, table, may_create=table.id in created)
+        )
+
+    def write(self, batch: ChangeBatch) -> None:
+        """Merge the last state of each key, a commit for each table: see `PipelineSink.write`."""
+        # 1. The log of a table says whether it has the micro-batch, which may have failed amid its tables
+        has_not = self._for_each(batch.tables, lambda name: self._table(name).needs(batch.pipeline, batch.id))
+        tables = {name: table for (name, table), needs in zip(batch.tables.items(), has_not, strict=True) if needs}
+        if not tables:
+            return
+        # 2. One job for all tables
+        columns = {name: columns_of(table) for name, table in batch.tables.items()}
+        schemas = {name: arrow_schema(each) for name, each in columns.items()}
+        keyed = {name: _keyed(table) for name, table in batch.tables.items()}
+        chunks: dict[str, list[pa.Table]] = {name: [] for name in tables}
+        states = final_states(batch, keyed, lambda each: write_rows(each, schemas), CHUNK_COLUMNS)
+        for chunk in states.toLocalIterator(prefetchPartitions=True):
+            if chunk["table"] in chunks:
+                chunks[chunk["table"]].append(read_rows(bytes(chunk["rows"])))
+        # 3. A commit for each table, some at a time
+        self._for_each(tables.values(), lambda table: self._write(batch, table, chunks[table.id]))
+
+    def _write(self, batch: ChangeBatch, table: PipelineTable, chunks: list[pa.Table]) -> None:
+        import pyarrow as pa
+
+        truncate = table.id in batch.truncated
+        if chunks or truncate:
+            rows = pa.concat_tables(chunks) if chunks else no_rows(arrow_schema(columns_of(table)))
+            self._table(table.id).write(table, rows, batch.pipeline, batch.id, truncate=truncate)
+
+    def _table(self, id_: str) -> DeltaSinkTable:
+        uri = "/".join([self.options.path.rstrip("/"), *id_.split(".")])
+        return DeltaSinkTable(id_, uri, dict(self.options.storage))
+
+    def _for_each(self, items: Iterable[_Item], work: Callable[[_Item], _Result]) -> list[_Result]:
+        """Do some work for each item, several at a time; the first error is raised when all have ended."""
+        with ThreadPoolExecutor(self.options.parallelism, "millrace-delta") as pool:
+            return [future.result() for future in [pool.submit(work, item) for item in items]]
+
+
+def _keyed(table: PipelineTable) -> KeyedTable:
+    types = columns_of(table).types
+    kinds = {name: type_.kind for name, type_ in types.items() if isinstance(type_, Scalar)}
+    return KeyedTable(
+        table.primary_key, {name: kinds[name] for name in table.primary_key if kinds.get(name) in NORMALIZED_KINDS}
+    )

@@ -1,0 +1,204 @@
+"""One table of Delta Lake: create it, change its columns, and merge rows into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from millrace.contracts import PipelineTable
+from millrace.errors import SchemaError
+from millrace.pyspark_internals import from_arrow_schema, to_arrow_schema
+from millrace_catalog.sinks.columns import cast_rows, check_case, new_columns
+from millrace_catalog.sinks.table_sink import TableSinkError
+from millrace_catalog.types import STRING, Array, Column, DataType, Map, Row, Schema, widen_schemas, with_nullability
+from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
+from millrace_catalog.types.widen import deeply_nullable
+from millrace_cdc.connectors.delta.rows import DELETED
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+    from pyspark.sql import SparkSession
+
+_COMMENT = "comment"
+
+
+class DeltaSinkTable:
+    """A table of Delta Lake.
+
+    Args:
+        id_: Id of the table.
+        uri: Its folder.
+        storage: Options of the storage.
+    """
+
+    def __init__(self, id_: str, uri: str, storage: Mapping[str, str]) -> None:
+        self._id = id_
+        self._uri = uri
+        self._storage = dict(storage)
+
+    def fit(self, spark: SparkSession, table: PipelineTable, *, may_create: bool) -> None:
+        """Create the table, or add columns and widen types.
+
+        Raises:
+            SchemaError: It does not exist and must not be created, or cannot have the columns.
+            TableSinkError: The storage refused.
+        """
+        required = columns_of(table)
+        with self._translated_errors("be prepared"):
+            delta = self._open()
+            if delta is None:
+                if not may_create:
+                    raise self._missing()
+                self._create(table, required)
+                return
+            current = _columns(delta)
+            after = widen_schemas(current, required)
+            check_case(after.names, f"table {self._id!r}")
+            added = new_columns(current, after)
+            if any(column.type != after.types[column.name] for column in current):
+                self._rewrite(spark, delta, after)
+            elif added:
+                from deltalake import Schema as DeltaSchema
+
+                fields = DeltaSchema.from_arrow(arrow_schema(Schema(added))).fields
+                delta.alter.add_columns(list(fields))
+
+    def needs(self, pipeline: str, batch: int) -> bool:
+        """Return whether the table does not have a micro-batch of a pipeline yet, by its own log.
+
+        Raises:
+            SchemaError: It does not exist.
+        """
+        with self._translated_errors("be read"):
+            delta = self._open()
+            if delta is None:
+                raise self._missing()
+            version = delta.transaction_version(pipeline)
+            return version is None or int(version) < batch
+
+    def write(self, table: PipelineTable, rows: pa.Table, pipeline: str, batch: int, *, truncate: bool) -> None:
+        """Write the rows of a micro-batch, and its number, in one commit.
+
+        Args:
+            table: The table.
+            rows: Its rows, with the column `DELETED`.
+            pipeline: The id of the pipeline.
+            batch: The number of the micro-batch.
+            truncate: Whether the table loses all rows before.
+
+        Raises:
+            TableSinkError: The storage refused, or someone else has changed the same rows.
+        """
+        from deltalake import CommitProperties, Transaction, write_deltalake
+
+        properties = CommitProperties(app_transactions=[Transaction(pipeline, batch)])
+        with self._translated_errors("be written"):
+            delta = self._open()
+            if delta is None:
+                raise self._missing()
+            if truncate or not table.primary_key:
+                kept = rows.filter(pa.compute.invert(rows[DELETED])).drop_columns([DELETED])
+                write_deltalake(delta, kept, mode="overwrite" if truncate else "append", commit_properties=properties)
+                return
+            same = " AND ".join(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in table.primary_key)
+            is_gone, is_there, extra = f's."{DELETED}"', f'NOT s."{DELETED}"', [DELETED]
+            merge = delta.merge(rows, same, source_alias="s", target_alias="t", commit_properties=properties)
+            merge = merge.when_matched_delete(is_gone).when_matched_update_all(is_there, except_cols=extra)
+            merge.when_not_matched_insert_all(is_there, except_cols=extra).execute()
+
+    def _open(self) -> DeltaTable | None:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import TableNotFoundError
+
+        try:
+            return DeltaTable(self._uri, storage_options=self._storage)
+        except TableNotFoundError:
+            return None
+
+    def _create(self, table: PipelineTable, columns: Schema) -> None:
+        from deltalake import DeltaTable
+
+        check_case(columns.names, f"table {self._id!r}")
+        options = dict(table.options)
+        comment = options.pop(_COMMENT, None)
+        DeltaTable.create(
+            self._uri,
+            arrow_schema(columns),
+            mode="ignore",
+            partition_by=list(table.partition_keys) or None,
+            description=comment,
+            configuration=options or None,
+            storage_options=self._storage,
+        )
+
+    def _rewrite(self, spark: SparkSession, delta: DeltaTable, after: Schema) -> None:
+        """Write all rows anew, with the casts that wider columns of every table have."""
+        from deltalake import write_deltalake
+
+        rows = cast_rows(spark.createDataFrame(delta.to_pyarrow_table()), after).toArrow()
+        write_deltalake(
+            delta,
+            rows.cast(arrow_schema(after)),
+            mode="overwrite",
+            schema_mode="overwrite",
+            partition_by=list(delta.metadata().partition_columns) or None,
+        )
+
+    def _missing(self) -> SchemaError:
+        return SchemaError(
+            f"table {self._id!r} should be in {self._uri}, which holds none: create it, or, if it has been dropped, "
+            f"start the pipeline with a new checkpoint"
+        )
+
+    @contextmanager
+    def _translated_errors(self, action: str) -> Iterator[None]:
+        from deltalake.exceptions import DeltaError
+
+        try:
+            yield
+        except (DeltaError, OSError) as error:
+            text = str(error)
+            for secret in filter(None, self._storage.values()):
+                text = text.replace(secret, "***")
+            raise TableSinkError(f"table {self._id!r} in {self._uri} could not {action}: {text}") from None
+
+
+def columns_of(table: PipelineTable) -> Schema:
+    """Return the columns that a table of Delta Lake has.
+
+    Raises:
+        SchemaError: It can have no such type.
+    """
+    columns = from_spark_schema(table.schema)
+    return Schema(tuple(Column(each.name, _stored(each.type, table.id)) for each in columns))
+
+
+def arrow_schema(columns: Schema) -> pa.Schema:
+    """Return columns as Arrow has them."""
+    return to_arrow_schema(to_spark_schema(columns))
+
+
+def _columns(delta: DeltaTable) -> Schema:
+    schema: Any = pa.schema(delta.schema().to_arrow())
+    columns = from_spark_schema(from_arrow_schema(schema))
+    return Schema(tuple(Column(each.name, deeply_nullable(each.type)) for each in columns))
+
+
+def _stored(type_: DataType, table: str) -> DataType:
+    type_ = deeply_nullable(type_)
+    if isinstance(type_, Array):
+        return Array(_stored(type_.element, table))
+    if isinstance(type_, Map):
+        return Map(with_nullability(_stored(type_.key, table), False), _stored(type_.value, table))
+    if isinstance(type_, Row):
+        return Row(tuple(Column(each.name, _stored(each.type, table)) for each in type_.fields))
+    if type_.kind == "VARIANT":
+        raise SchemaError(f"table {table!r} has a VARIANT, which sink delta does not write: cast it to STRING")
+    return STRING if type_.kind in ("TIME", "NULL") else type_
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
