@@ -343,3 +343,28 @@ def test_the_commands(broker, write):
     undecoded = run("peek", topic, "--option", "json.infer-schema.fixed-types=id INT")
     assert undecoded.exit_code == 1
     assert f"malformed message in topic '{topic}', partition 0" in undecoded.stderr
+
+
+def test_peek_guesses_formats_and_counts_what_is_malformed(broker, write):
+    def peek(topic, *arguments):
+        return CliRunner().invoke(root, ["peek", topic, *arguments, "--bootstrap-servers", broker.bootstrap_servers])
+
+    cut = write({"value": b'{"id": 1}', "timestamp": 1_000}, {"value": b'{"id": ', "timestamp": 2_000})
+    change = write({"value": b'{"before": null, "after": {"id": 7}, "op": "c"}'})
+    text = write({"value": b"a,b", "key": b"k", "headers": [("trace", b"t-1")]})
+
+    some = peek(cut)
+    assert some.stdout.split() == ["id", "1"]
+    assert some.stderr.splitlines()[-1] == "millrace: 1 of 2 messages are malformed"
+    assert some.exit_code == 1
+
+    changed = peek(change)
+    assert changed.stdout.split() == ["row_kind", "id", "+I", "7"]
+    assert "reading with format debezium-json" in changed.stderr
+
+    raw = peek(text, "--metadata")
+    assert [line.split()[0] for line in raw.stdout.splitlines()] == ["value", "a,b"]
+    assert '[["trace", "t-1"]]' in raw.stdout
+    assert (raw.exit_code, "name their format with --format" in raw.stderr) == (0, True)
+    assert peek(text, "--format", "raw").stdout.split() == ["value", "a,b"]
+    assert "Did you mean 'json'?" in peek(text, "--format", "jsn").stderr

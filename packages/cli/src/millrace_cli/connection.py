@@ -77,7 +77,7 @@ def client_properties(bootstrap_servers: str | None, config: Path | None, proper
     """
     from millrace.configuration.client_properties import client_properties as translate
 
-    client, problems, warnings = translate(_require_brokers(java_properties(bootstrap_servers, config, properties)))
+    client, problems, warnings = translate(require_brokers(java_properties(bootstrap_servers, config, properties)))
     if problems:
         raise OptionsError("connection", tuple(problems))
     for warning in warnings:
@@ -104,7 +104,7 @@ def open_catalog(
     client = java_properties(bootstrap_servers, config, properties)
     if catalog == DEFAULT_CATALOG:
         # Another one knows itself whether it needs brokers
-        _require_brokers(client)
+        require_brokers(client)
     client_options = {f"{_QUERY_PREFIX}{name}": value for name, value in client.items()}
     return plugin_manager().load(CATALOG, catalog).from_options({**client_options, **options})
 
@@ -129,7 +129,12 @@ def java_properties(
     return java
 
 
-def _require_brokers(java: dict[str, str]) -> dict[str, str]:
+def require_brokers(java: dict[str, str]) -> dict[str, str]:
+    """Return the properties if they name brokers.
+
+    Raises:
+        OptionsError: They do not.
+    """
     if not java.get("bootstrap.servers"):
         raise OptionsError("connection", ("no brokers are given; give them by --bootstrap-servers HOST:PORT",))
     return java

@@ -65,8 +65,12 @@ def cell_text(value: Any) -> str:
     if isinstance(value, bytes):
         return printable(repr(value)[2:-1])
     if isinstance(value, dict | list | tuple):
-        return printable(json.dumps(value, ensure_ascii=False, default=str))
+        return printable(json.dumps(value, ensure_ascii=False, default=_nested_text))
     return printable(str(value))
+
+
+def _nested_text(value: Any) -> str:
+    return repr(value)[2:-1] if isinstance(value, bytes) else str(value)
 
 
 def printable(text: str) -> str:
