@@ -299,6 +299,19 @@ sink:
     assert target.rows("orders") == [(1, 6.5, "n")]
 
 
+def test_a_plan_finds_tables_that_are_there(spark, target):
+    sink = target.sink()
+
+    def found():
+        planned = sink.destinations(lambda: spark, [ORDERS.planned()])
+        return [(each.name, each.exists, each.problem) for each in planned]
+
+    name = "shop.orders" if target.is_postgresql else "orders"
+    assert found() == [(name, False, None)]
+    sink.apply(spark, [ORDERS.change()])
+    assert found() == [(name, True, None)]
+
+
 SOURCE = """
 source: {type: jdbc, url: "%s", username: tests, password: "${secret_values.p}", tables: 'origin.\\.*',
   scan.incremental.column: changed_at}

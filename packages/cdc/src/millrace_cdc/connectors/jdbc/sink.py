@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from millrace.contracts import (
     ChangeBatch,
     OptionProblem,
+    PipelineDestination,
     PipelineSchemaChange,
     PipelineSink,
     PipelineTable,
     SchemaChangeType,
     SinkCapabilities,
 )
-from millrace.errors import OptionsError, SchemaError
+from millrace.errors import MachineError, OptionsError, SchemaError
 from millrace_catalog.sinks.jdbc.database import Connection, Database
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
@@ -77,6 +78,17 @@ class JdbcPipelineSink(PipelineSink):
             self._progress_table.fit(connection, _PROGRESS_COLUMNS, ("pipeline",), _ZONE)
             connection.commit()
 
+    def destinations(
+        self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
+    ) -> list[PipelineDestination]:
+        """Look up tables in the database: see `PipelineSink.destinations`."""
+        try:
+            with self._database.connection(session(), "be looked at") as connection:
+                return [self._destination(connection, table) for table in tables]
+        except MachineError as error:
+            # A run would lack the driver, too
+            return [PipelineDestination(each.id, "table", self._name(each.id), None, str(error)) for each in tables]
+
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create and change tables, all in one transaction: see `PipelineSink.apply`."""
         tables = {change.table.id: change.table for change in changes}
@@ -125,6 +137,16 @@ class JdbcPipelineSink(PipelineSink):
             raise _missing(table.id, target.name)
         target.fit(connection, columns, table.primary_key, _ZONE)
         self._statements.pop(table.id, None)
+
+    def _destination(self, connection: Connection, table: PipelineTable) -> PipelineDestination:
+        name = self._name(table.id)
+        try:
+            target = self._table(table.id)
+            exists = target.stored_columns(connection, _columns_of(table).names) is not None
+            _refuse_layout(table)
+        except SchemaError as error:
+            return PipelineDestination(table.id, "table", name, None, str(error))
+        return PipelineDestination(table.id, "table", name, exists)
 
     def _claim(self, connection: Connection, batch: ChangeBatch) -> bool:
         """Store the micro-batch's number, and return whether it is new."""
