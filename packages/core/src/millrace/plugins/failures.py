@@ -25,9 +25,9 @@ def note_loaded(module: str, plugin: str) -> None:
 def plugin_failure(error: Exception) -> PluginFailedError | None:
     """Return the error that names the plugin which has raised another one; None where no plugin has.
 
-    An error of millrace is raised on purpose, and says itself what is wrong.
+    An error of millrace is raised on purpose, and says itself what is wrong; too little memory is no plugin's fault.
     """
-    if isinstance(error, MillraceError):
+    if isinstance(error, (MillraceError, MemoryError)):
         return None
     for frame, line in traceback.walk_tb(error.__traceback__):
         plugin = _plugin_of(str(frame.f_globals.get("__name__", "")))
