@@ -20,7 +20,9 @@ from millrace_cdc import Pipeline
 from millrace_cdc.connectors.kafka.sink import KafkaPipelineSink
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
+from millrace_cdc.run_command import describe_progress
 from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
+from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest
 from millrace_dead_letters.topic import TopicOptions
 from support.kafka import consume, produce
 
@@ -251,6 +253,59 @@ def test_malformed_messages_are_collected_and_tolerated_up_to_a_number(spark, co
     strict = source_of(connection, origin, **tolerant, **{"ingestion.error-tolerance.max-count": "1"})
     with pytest.raises(StreamingQueryException, match="2 messages are malformed, more than"):
         run_once(spark, PipelineJob(strict, RecordingSink(), ALL), tmp_path / "c")
+
+
+def test_a_table_that_cannot_change_is_paused_with_all_of_its_messages_kept_and_others_go_on(
+    spark, connection, broker, make_topic, tmp_path
+):
+    origin, dead = make_topic(), make_topic()
+    collector = plugin_manager().refer(DEAD_LETTER_COLLECTOR, "topic", TopicOptions(topic=dead))
+    source = source_of(connection, origin, **{"scan.max.pre.fetch.records": "0"})
+    job = PipelineJob(source, RecordingSink(), ALL, behavior="exception", collector=collector, pauses=True)
+
+    def send(*messages):
+        produce(broker.bootstrap_servers, origin, messages)
+
+    def run(sink, request=NO_REQUEST):
+        running = start_pipeline(replace(job, sink=sink), spark, str(tmp_path), once=True, request=request)
+        running.await_termination()
+        return running.progress
+
+    def letters():
+        return [json.loads(message.value())["after"] for message in consume(broker.bootstrap_servers, dead)]
+
+    with pytest.raises(OptionsError, match="a table can be paused only where its messages are kept"):
+        start_pipeline(replace(job, collector=None), spark, str(tmp_path), once=True)
+    send(change("c", "a", after={"id": 1}), change("c", "b", after={"id": 1}))
+    run(RecordingSink())
+    send(
+        change("c", "a", after={"id": 2}), change("c", "a", after={"id": 3, "x": 1}), change("c", "b", after={"id": 2})
+    )
+    failing = RecordingSink(fail_at=1)
+    with pytest.raises(StreamingQueryException, match="after it has written"):
+        run(failing)
+    # The repeated micro-batch is the same, and its letters come once more
+    repeated = RecordingSink()
+    progress = run(repeated)
+    assert repeated.rows == failing.rows == [(1, "shop.b", "c", None, (2,))]
+    assert list(progress.paused) == ["shop.a"]
+    assert "must get columns" in progress.paused["shop.a"]
+    assert letters() == [{"id": 2}, {"id": 3, "x": 1}] * 2
+    assert (progress.collected["shop.a"], "shop.a" in progress.tables) == (2, False)
+
+    send(change("c", "a", after={"id": 4}), change("c", "b", after={"id": 3}))
+    later = RecordingSink()
+    run(later, PauseRequest(pause=frozenset({"shop.b"})))
+    assert later.rows == []
+    assert letters()[4:] == [{"id": 4}, {"id": 3}]
+    send(change("c", "a", after={"id": 5}), change("c", "b", after={"id": 4}))
+    resumed = RecordingSink()
+    progress = run(resumed, PauseRequest(resume=frozenset({"shop.a"})))
+    assert resumed.rows == [(3, "shop.a", "c", None, (5,))]
+    assert progress.paused == {"shop.b": "by hand"}
+    assert describe_progress(progress) == (
+        "1 table, 1 change, 0 schema changes, 0 malformed messages, paused: shop.b (1 message collected)"
+    )
 
 
 def yaml_of(connection, origin, target, extra="") -> str:

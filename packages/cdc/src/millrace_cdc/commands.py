@@ -52,6 +52,8 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     help="Folder or URI of the pipeline's checkpoint; by default the folder FILE.checkpoint.",
 )
 @click.option("--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+@click.option("--pause-table", metavar="TABLE", multiple=True, help="Collect the messages of a table; repeatable.")
+@click.option("--resume-table", metavar="TABLE", multiple=True, help="Go on with a paused table; repeatable.")
 def run(
     file: Path,
     once: bool,
@@ -59,6 +61,8 @@ def run(
     secrets: Path | None,
     checkpoint: str | None,
     conf: Sequence[tuple[str, str]],
+    pause_table: Sequence[str],
+    resume_table: Sequence[str],
 ) -> None:
     """Run the pipeline of a file.
 
@@ -69,7 +73,8 @@ def run(
     from millrace_cdc.run_command import run_definition
 
     definition = read_definition(file, settings, secrets)
-    run_definition(definition, checkpoint or f"{file.resolve()}.checkpoint", dict(conf), once=once)
+    location = checkpoint or f"{file.resolve()}.checkpoint"
+    run_definition(definition, location, dict(conf), once=once, pause_tables=pause_table, resume_tables=resume_table)
 
 
 @click.command()

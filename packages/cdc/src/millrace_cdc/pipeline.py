@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -18,6 +18,7 @@ from millrace_cdc.plans.model import PipelinePlan
 from millrace_cdc.plans.planner import plan_pipeline
 from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
 from millrace_cdc.runtime.execution import PipelineJob, RunningPipeline, start_pipeline
+from millrace_cdc.runtime.paused_tables import PauseRequest
 from millrace_cdc.runtime.source import MessageSource
 
 if TYPE_CHECKING:
@@ -74,7 +75,14 @@ class Pipeline:
         return cls(read_pipeline_file(Path(path), variables=variables, secret_values=secret_values))
 
     def run(
-        self, spark: SparkSession, *, checkpoint_location: str, once: bool = False, interval: str | None = None
+        self,
+        spark: SparkSession,
+        *,
+        checkpoint_location: str,
+        once: bool = False,
+        interval: str | None = None,
+        pause_tables: Iterable[str] = (),
+        resume_tables: Iterable[str] = (),
     ) -> RunningPipeline:
         """Start the pipeline as one streaming query.
 
@@ -84,6 +92,9 @@ class Pipeline:
                 offsets and the schemas of all tables; each pipeline needs its own.
             once: Whether to end with the messages that there are now, as ``execution.runtime-mode: BATCH`` does.
             interval: How often to look for messages, such as ``10 seconds``. By default at once.
+            pause_tables: Ids of the source's tables whose messages only go to the collector of dirty data from the next
+                micro-batch on, also after a restart.
+            resume_tables: Ids of such tables that go on with the next micro-batch.
 
         Raises:
             OptionsError: Options are wrong, or not supported.
@@ -92,7 +103,8 @@ class Pipeline:
         """
         options = self.definition.options
         once = once or options.runtime_mode == "BATCH"
-        return start_pipeline(self._job(), spark, checkpoint_location, once=once, interval=interval)
+        request = PauseRequest(frozenset(pause_tables), frozenset(resume_tables))
+        return start_pipeline(self._job(), spark, checkpoint_location, once=once, interval=interval, request=request)
 
     def plan(
         self, spark: SparkSession | Callable[[], SparkSession] | None = None, *, checkpoint_location: str | None = None
@@ -130,6 +142,7 @@ class Pipeline:
             definition.name,
             _collector(options),
             _settings(options),
+            options.table_failure_behavior == "pause",
         )
 
 

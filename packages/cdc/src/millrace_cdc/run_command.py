@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -20,7 +20,15 @@ _INTERRUPTED = 130
 _REPORT_INTERVAL_S = 5
 
 
-def run_definition(definition: PipelineDefinition, checkpoint: str, conf: Mapping[str, str], *, once: bool) -> None:
+def run_definition(
+    definition: PipelineDefinition,
+    checkpoint: str,
+    conf: Mapping[str, str],
+    *,
+    once: bool,
+    pause_tables: Iterable[str] = (),
+    resume_tables: Iterable[str] = (),
+) -> None:
     """Run a pipeline until it ends or is interrupted, and write its progress.
 
     Args:
@@ -28,6 +36,8 @@ def run_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappin
         checkpoint: Location of its checkpoint.
         conf: Settings of Spark.
         once: Whether to end with the messages that there are now.
+        pause_tables: Ids of tables to pause.
+        resume_tables: Ids of paused tables that go on.
 
     Raises:
         CommandError: The query has failed.
@@ -40,7 +50,13 @@ def run_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappin
 
     spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf})
     try:
-        running = Pipeline(definition).run(spark, checkpoint_location=checkpoint, once=once)
+        running = Pipeline(definition).run(
+            spark,
+            checkpoint_location=checkpoint,
+            once=once,
+            pause_tables=pause_tables,
+            resume_tables=resume_tables,
+        )
         _follow(running)
     except KeyboardInterrupt:
         raise click.exceptions.Exit(_INTERRUPTED) from None
@@ -78,6 +94,10 @@ def describe_progress(progress: PipelineProgress, *, behind: int | None = None) 
         "malformed message": progress.malformed,
     }
     texts = [f"{number:,} {noun}{'' if number == 1 else 's'}" for noun, number in counts.items()]
+    if progress.paused:
+        number = progress.collected.total()
+        messages = f"{number:,} message{'' if number == 1 else 's'} collected"
+        texts.append(f"paused: {', '.join(progress.paused)} ({messages})")
     return ", ".join(texts if behind is None else [*texts, f"{behind:,} behind"])
 
 

@@ -12,9 +12,10 @@ import pytest
 from millrace.errors import SchemaError
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions
-from millrace_cdc.runtime.change_parser import ChangeParser, KnownTable, ParserSettings, read_report
+from millrace_cdc.runtime.change_parser import ChangeParser, KnownTable, ParserSettings
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.extra_columns import ExtraColumns
+from millrace_cdc.runtime.task_reports import read_report
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, UTC)
 

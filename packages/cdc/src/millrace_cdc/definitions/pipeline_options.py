@@ -62,6 +62,12 @@ class PipelineOptions:
         doc="A schema change: exception refuses it; evolve applies it or fails; try_evolve goes on where the sink "
         "cannot apply it; lenient changes it so that no column or row is lost; ignore applies none.",
     )
+    table_failure_behavior: Literal["fail", "pause"] = option(
+        "table.failure.behavior",
+        default="fail",
+        doc="A table whose columns cannot change as its messages need: fail ends the pipeline; pause goes on without "
+        "the table, whose messages the collector of dirty data gets. (Addition.)",
+    )
     route_mode: RouteMode = option(
         "route-mode",
         default="ALL_MATCH",

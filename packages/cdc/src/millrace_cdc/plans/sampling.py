@@ -10,11 +10,12 @@ from millrace.errors import MessageError, SchemaError
 from millrace_catalog.evolution import SchemaChange, SchemaTracker
 from millrace_catalog.inference import Position
 from millrace_cdc.plans.model import ColumnEvidence
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, Place, TableReport
+from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
 from millrace_cdc.runtime.extra_columns import sampled
 from millrace_cdc.runtime.schema_evolution import observation_of
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.source import MessageSource
+from millrace_cdc.runtime.task_reports import Place, TableReport
 
 
 @dataclass

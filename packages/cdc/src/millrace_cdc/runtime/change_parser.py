@@ -11,7 +11,6 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
@@ -36,9 +35,10 @@ from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumIn
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
 from millrace_cdc.runtime import typed_rows
 from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
-from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters
+from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.known_changes import known_change_reader
+from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
 
 MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
@@ -67,17 +67,6 @@ class ChangeReader(Protocol):
         """Infer the columns of a change's rows."""
 
 
-class Place(NamedTuple):
-    """The place of a message, by which messages are ordered."""
-
-    topic: str
-    partition: int
-    offset: int
-
-    def __str__(self) -> str:
-        return f"topic {self.topic!r}, partition {self.partition}, offset {self.offset}"
-
-
 class KnownTable(NamedTuple):
     """A table as it was before a micro-batch.
 
@@ -88,54 +77,6 @@ class KnownTable(NamedTuple):
 
     columns: str
     primary_key: tuple[str, ...]
-
-
-class RequiredColumns(NamedTuple):
-    """A message that a table's columns must change for.
-
-    Attributes:
-        place: The place of the message.
-        columns: Its columns, as SQL.
-        primary_key: The primary key that it names.
-    """
-
-    place: Place
-    columns: str
-    primary_key: tuple[str, ...] | None
-
-
-@dataclass
-class TableReport:
-    """The findings of a task about one table.
-
-    Attributes:
-        rows: The number of rows.
-        required: The messages that its columns must change for, in their order.
-        newest: The newest timestamp of its messages.
-        partitions: Topics and partitions that it was found in.
-        fits: Whether all rows have the columns that the table had before, in order.
-        truncations: The places of the messages that delete all of its rows, the last one of each partition.
-    """
-
-    rows: int = 0
-    required: list[RequiredColumns] = field(default_factory=list)
-    newest: datetime | None = None
-    partitions: set[tuple[str, int]] = field(default_factory=set)
-    fits: bool = True
-    truncations: list[Place] = field(default_factory=list)
-
-
-@dataclass
-class TaskReport:
-    """The findings of a task.
-
-    Attributes:
-        tables: Of each table.
-        malformed: The number of malformed messages that were skipped.
-    """
-
-    tables: dict[str, TableReport] = field(default_factory=dict)
-    malformed: int = 0
 
 
 @dataclass(frozen=True)
@@ -154,6 +95,7 @@ class ParserSettings:
         extra: Columns beside those of values.
         has_distributed_tables: Whether the changes of a table may be in several partitions.
         has_times: Whether Spark has columns of times.
+        pauses: Whether a table that cannot change as it needs is paused; if not, the task fails.
     """
 
     format: str
@@ -167,6 +109,7 @@ class ParserSettings:
     extra: ExtraColumns = field(default_factory=ExtraColumns)
     has_distributed_tables: bool = True
     has_times: bool = False
+    pauses: bool = False
 
     @property
     def source_columns(self) -> tuple[str, ...]:
@@ -193,9 +136,13 @@ class ChangeParser:
     Args:
         settings: The settings.
         tables: The tables as they were before, by id.
+        paused: By id of a table that is paused, the reason: its messages go to the collector.
     """
 
-    def __init__(self, settings: ParserSettings, tables: Mapping[str, KnownTable]) -> None:
+    def __init__(
+        self, settings: ParserSettings, tables: Mapping[str, KnownTable], paused: Mapping[str, str] | None = None
+    ) -> None:
+        self._paused = paused or {}
         self._settings = settings
         self._tables = tables
         self._readers: dict[str, ChangeReader] = {}
@@ -215,7 +162,7 @@ class ChangeParser:
                 self._letters.collect()
         if self._letters is not None:
             self._letters.finish()
-        if self.report.tables or self.report.malformed:
+        if self.report != TaskReport():
             report = pa.array([pickle.dumps(self.report)], pa.binary())
             nulls = [pa.nulls(1, each.type) for each in CHANGE_SCHEMA][:-1]
             yield pa.record_batch([*nulls, report], CHANGE_SCHEMA)
@@ -265,6 +212,10 @@ class ChangeParser:
             reader = self._readers[place.topic] = self._settings.reader(place.topic)
         try:
             change = reader.parse(value)
+            if change is not None and change.table in self._paused:
+                self._letter = paused_letter(change.table, self._paused, place, key, value, self._settings.format)
+                self.report.collected[change.table] += 1
+                return None
             if change is None or change.operation == "t":
                 self._note_truncation(place, change)
                 return None
@@ -309,7 +260,12 @@ class ChangeParser:
         try:
             changes = self._trackers[change.table].observe(observation, Position(place.partition, place.offset))
         except SchemaError as error:
-            raise SchemaError(f"topic {place.topic!r}: {error}") from None
+            reason = f"topic {place.topic!r}: {error}"
+            if not self._settings.pauses:
+                raise SchemaError(reason) from None
+            # The driver pauses the table, and collects all of its messages
+            self.report.failed.setdefault(change.table, (place, reason))
+            return
         if changes:
             report.required.append(RequiredColumns(place, _to_sql(columns), change.primary_key))
             if self._known is not None:
@@ -323,6 +279,8 @@ class ChangeParser:
 
     def _columns_of(self, table: str) -> str | None:
         """Return the columns of a table as this task knows them, as SQL."""
+        if table in self._paused:
+            return None
         tracker, known = self._trackers.get(table), self._tables.get(table)
         return str(tracker.schema) if tracker is not None else None if known is None else known.columns
 
@@ -347,16 +305,10 @@ class ChangeParser:
 
 
 def parse_stage(
-    settings: ParserSettings, tables: Mapping[str, KnownTable]
+    settings: ParserSettings, tables: Mapping[str, KnownTable], paused: Mapping[str, str]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function of a task, for mapInArrow."""
-    return lambda batches: ChangeParser(settings, tables).parse(batches)
-
-
-def read_report(payload: bytes) -> TaskReport:
-    """Read the report of a task, which an executor of the same query has written."""
-    report: TaskReport = pickle.loads(payload)  # noqa: S301
-    return report
+    return lambda batches: ChangeParser(settings, tables, paused).parse(batches)
 
 
 def check_images(change: TableChange) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,27 @@ class DeadLetters:
         """
         self._collector.finish()
         self._producer.flush()
+
+
+def paused_letter(
+    table: str,
+    paused: Mapping[str, str],
+    place: tuple[str, int, int],
+    key: bytes | None,
+    value: bytes | None,
+    name: str,
+) -> DeadLetter:
+    """Return the letter of a message of a paused table.
+
+    Args:
+        table: The table.
+        paused: The reasons of paused tables.
+        place: Topic, partition and offset of the message.
+        key: Its key.
+        value: Its value.
+        name: Its format.
+    """
+    return DeadLetter(*place, None, key, value, (), "value", name, f"table {table!r} is paused: {paused[table]}")
 
 
 def check_collector(collector: PluginRef, client: Properties | None, reads: Callable[[str], bool]) -> None:

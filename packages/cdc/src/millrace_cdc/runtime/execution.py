@@ -16,6 +16,7 @@ from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
 from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.micro_batch import MicroBatches, PipelineProgress
+from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, check_pausing
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
 from millrace_cdc.runtime.source import MessageSource
@@ -51,6 +52,7 @@ class PipelineJob:
         name: The name of the query.
         collector: Collects malformed messages that are skipped; None where nothing does.
         settings: Settings of the query's Spark session.
+        pauses: Whether a table whose columns cannot change as they need is paused, instead of the pipeline's end.
     """
 
     source: MessageSource
@@ -63,6 +65,7 @@ class PipelineJob:
     name: str | None = None
     collector: PluginRef | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    pauses: bool = False
 
     @property
     def evolution_settings(self) -> EvolutionSettings:
@@ -116,6 +119,7 @@ def start_pipeline(
     *,
     once: bool = False,
     interval: str | None = None,
+    request: PauseRequest = NO_REQUEST,
 ) -> RunningPipeline:
     """Start a pipeline.
 
@@ -125,20 +129,25 @@ def start_pipeline(
         checkpoint_location: Location of its checkpoint, in any of Hadoop's file systems.
         once: Whether to end with the messages that there are now.
         interval: How often to look for messages, such as ``10 seconds``. By default at once.
+        request: Tables to pause, and paused ones that go on.
 
     Raises:
         MillraceError: Options or schemas do not allow it, or Kafka cannot be reached.
     """
     session = pipeline_session(spark, {**_SAME_TASKS, **job.settings})
     job.sink.check(session)
+    if job.pauses or request.pause:
+        check_pausing(job.collector)
     parser, messages = _messages(job, session)
     transforms = RowTransforms(session)
     planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), transforms)
     settings = job.evolution_settings
     store = StateStore(session, checkpoint_location)
     if store.load_initial() is None:
-        store.save_initial(initial_state(job.source, parser, SchemaEvolution(settings, planner)).to_text())
-    batches = MicroBatches(parser, planner, settings, job.sink, store, transforms, job.source.tolerated_messages)
+        evolution = SchemaEvolution(settings, planner, pauses=job.pauses)
+        store.save_initial(initial_state(job.source, parser, evolution).to_text())
+    tolerated = job.source.tolerated_messages
+    batches = MicroBatches(parser, planner, settings, job.sink, store, transforms, tolerated, request)
     writer = messages.writeStream.foreachBatch(batches.process)
     writer = writer.option("checkpointLocation", checkpoint_location)
     if job.name is not None:
@@ -152,7 +161,7 @@ def start_pipeline(
 
 def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, DataFrame]:
     """Return the stream of messages, and the settings of their parser."""
-    settings = replace(job.source.parser_settings, has_times=has_times(session))
+    settings = replace(job.source.parser_settings, has_times=has_times(session), pauses=job.pauses)
     if job.collector is None:
         return settings, job.source.read(session)
     check_collector(job.collector, job.source.client, job.source.reads)

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from millrace.errors import OptionsError
 from millrace_catalog.evolution import SchemaTracker
-from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, Place
+from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
 from millrace_cdc.runtime.extra_columns import sampled
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.source import MessageSource
+from millrace_cdc.runtime.task_reports import Place
 
 
 def initial_state(source: MessageSource, settings: ParserSettings, evolution: SchemaEvolution) -> SchemaState:

@@ -13,13 +13,15 @@ from millrace.contracts import PipelineSink
 from millrace.errors import MessageError
 from millrace.pyspark_internals import streaming_query_id
 from millrace_cdc.runtime.change_columns import CHANGE_COLUMNS
-from millrace_cdc.runtime.change_parser import KnownTable, ParserSettings, TaskReport, parse_stage, read_report
+from millrace_cdc.runtime.change_parser import KnownTable, ParserSettings, parse_stage
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
+from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused, without_tables
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.task_reports import TaskReport, read_report
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.runtime.truncation import Truncation, TruncationPolicy, without_truncated
 from millrace_cdc.transforms.transform import BoundTransform
@@ -55,12 +57,16 @@ class PipelineProgress:
         schema_changes: The number of schema changes that the sink got.
         malformed: The number of malformed messages that were skipped since the pipeline's first start.
         batches: The number of micro-batches with messages.
+        paused: By id of a source's table that is paused, the reason.
+        collected: By id of such a table, the number of its messages that went to the collector.
     """
 
     tables: dict[str, TableProgress] = field(default_factory=dict)
     schema_changes: int = 0
     malformed: int = 0
     batches: int = 0
+    paused: dict[str, str] = field(default_factory=dict)
+    collected: Counter[str] = field(default_factory=Counter)
 
 
 class MicroBatches:
@@ -74,6 +80,7 @@ class MicroBatches:
         store: Keeps the schemas.
         transforms: Transforms rows.
         tolerated: The number of malformed messages that are skipped; None for any.
+        request: The tables to pause, and those that go on.
     """
 
     def __init__(
@@ -85,10 +92,12 @@ class MicroBatches:
         store: StateStore,
         transforms: RowTransforms,
         tolerated: int | None,
+        request: PauseRequest = NO_REQUEST,
     ) -> None:
+        self._request = request
         self._parser = parser
         self._planner = planner
-        self._evolution = SchemaEvolution(evolution, planner)
+        self._evolution = SchemaEvolution(evolution, planner, pauses=parser.pauses)
         self._settings = evolution
         self._sink = sink
         self._store = store
@@ -111,13 +120,15 @@ class MicroBatches:
         before = self._state_before(batch)
         # 2. One job parses all messages, keeps their changes, and reports what tables need
         tables = self._texts.of(before.sources)
-        stage = parse_stage(self._parser, tables)
+        stage = parse_stage(self._parser, tables, before.paused)
         parsed = messages.select(*self._parser.source_columns).mapInArrow(stage, CHANGE_COLUMNS).persist()
         try:
             reports = [read_report(bytes(row.report)) for row in parsed.where("report IS NOT NULL").collect()]
             # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
             state = self._state_after(before, reports, batch)
             self._check_malformed(state)
+            self._collect_paused(messages, before, state, reports)
+            reports = [without_paused(report, state.paused) for report in reports]
             # 4. The sink's tables change before the rows that need it
             changes = pending_changes(state, self._planner, self._settings.accepted)
             if changes:
@@ -125,14 +136,34 @@ class MicroBatches:
             # 5. The rows of all tables
             fitting = _fitting(tables, reports)
             truncations = self._truncations.applied(state.sources, reports)
-            rows = without_truncated(parsed.where("report IS NULL").drop("report"), truncations)
+            rows = without_tables(parsed.where("report IS NULL").drop("report"), state.paused)
+            rows = without_truncated(rows, truncations)
             self._write(rows, state, reports, fitting, truncations, batch)
         finally:
             parsed.unpersist()
         self._state = state
         self._count(state, reports, len(changes))
 
+    def _collect_paused(
+        self, messages: DataFrame, before: SchemaState, state: SchemaState, reports: Iterable[TaskReport]
+    ) -> None:
+        """Hand the messages of tables to the collector that this micro-batch is the first to pause."""
+        found = {name for report in reports for name in (*report.tables, *report.failed)}
+        paused = {name: state.paused[name] for name in found & (state.paused.keys() - before.paused.keys())}
+        for report in reports:
+            self.progress.collected.update(report.collected)
+        if paused:
+            for name, reason in paused.items():
+                logger.error("table %r is paused, and its messages go to the collector of dirty data: %s", name, reason)
+            self.progress.collected.update(collect_tables(messages, self._parser, paused))
+        self.progress.paused = dict(state.paused)
+
     def _state_before(self, batch: int) -> SchemaState:
+        state = self._latest_state(batch)
+        # A repeated micro-batch is what it was; the wishes hold from the next one on
+        return state if self._request == NO_REQUEST or self._store.has(batch) else self._request.apply(state)
+
+    def _latest_state(self, batch: int) -> SchemaState:
         if self._state is not None:
             return self._state.next_batch()
         text = self._store.load_before(batch)
@@ -147,7 +178,8 @@ class MicroBatches:
         if stored is not None:
             return self._restore(stored)
         after = self._evolution.evolve(before, reports)
-        if after.changes() or after.malformed != before.malformed or _differ(before, after):
+        is_asked, self._request = self._request != NO_REQUEST, NO_REQUEST
+        if is_asked or after.changes() or after.malformed != before.malformed or _differ(before, after):
             self._store.save(batch, after.to_text())
         return after
 
@@ -238,5 +270,7 @@ def _fitting(tables: Mapping[str, KnownTable], reports: Iterable[TaskReport]) ->
 
 
 def _differ(before: SchemaState, after: SchemaState) -> bool:
+    if before.paused != after.paused:
+        return True
     versions = {name: tracker.version for name, tracker in before.sources.items()}
     return versions != {name: tracker.version for name, tracker in after.sources.items()}

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from millrace.contracts import SchemaChangeType
-from millrace.errors import SchemaError
+from millrace.errors import MillraceError, SchemaError
 from millrace_catalog.evolution import AddColumns, AlterColumnTypes, CreateTable, SchemaChange, SchemaTracker
 from millrace_catalog.evolution.type_fit import fitting_type
 from millrace_catalog.inference import Observation, Position
 from millrace_catalog.types import DataType, parse_schema
 from millrace_cdc.definitions.pipeline_options import SchemaChangeBehavior
-from millrace_cdc.runtime.change_parser import RequiredColumns, TaskReport
+from millrace_cdc.errors import PipelineError
 from millrace_cdc.runtime.planning import TablePlan, TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
+from millrace_cdc.runtime.task_reports import RequiredColumns, TaskReport
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,11 @@ class SchemaEvolution:
     Args:
         settings: The settings.
         planner: Plans the sink's tables.
+        pauses: Whether a table that cannot change is paused; by default it is an error.
     """
 
-    def __init__(self, settings: EvolutionSettings, planner: TablePlanner) -> None:
+    def __init__(self, settings: EvolutionSettings, planner: TablePlanner, *, pauses: bool = False) -> None:
+        self._pauses = pauses
         self._settings = settings
         self._planner = planner
         self._limit = settings.max_columns
@@ -64,29 +67,78 @@ class SchemaEvolution:
             SchemaError: A table cannot change as messages need, or must not.
         """
         reports = tuple(reports)
+        after = SchemaState(dict(state.sources), dict(state.sinks), state.applied, paused=dict(state.paused))
+        after.malformed = state.malformed + sum(report.malformed for report in reports)
+        failed = sorted((place, table, reason) for each in reports for table, (place, reason) in each.failed.items())
+        for _, table, reason in failed:
+            after.paused.setdefault(table, reason)
+        changed = self._observe(state, after, reports, "continuous" if initial else self._settings.strategy)
+        copied: set[str] = set()
+        for table in changed:
+            sinks = self._copies(after, table) if self._pauses else {}
+            try:
+                self.derive(after, table, copied)
+            except (SchemaError, PipelineError) as error:
+                self._fail(state, after, table, error)
+                # Some of the sink's tables may have changed already
+                after.sinks.update({name: tracker for name, tracker in sinks.items() if tracker is not None})
+                for name in [name for name, tracker in sinks.items() if tracker is None]:
+                    after.sinks.pop(name, None)
+                    copied.discard(name)
+        return after
+
+    def _copies(self, state: SchemaState, table: str) -> dict[str, SchemaTracker | None]:
+        """Copy the sink's tables that the rows of one of the source's go to; None for those that are not there yet."""
+        try:
+            targets = self._planner.targets(table)
+        except SchemaError:
+            return {}
+        found = {name: state.sinks.get(name) for name in targets}
+        return {
+            name: None if tracker is None else _copy(tracker, name, "continuous", self._limit)
+            for name, tracker in found.items()
+        }
+
+    def _observe(
+        self,
+        before: SchemaState,
+        after: SchemaState,
+        reports: Iterable[TaskReport],
+        strategy: Literal["continuous", "static"],
+    ) -> list[str]:
+        """Change the source's tables in place, and return those that have changed."""
         required = [
             (each.place, table, each)
             for report in reports
             for table, found in report.tables.items()
             for each in found.required
         ]
-        after = SchemaState(dict(state.sources), dict(state.sinks), state.applied)
-        after.malformed = state.malformed + sum(report.malformed for report in reports)
         changed: dict[str, None] = {}
         for place, table, each in sorted(required, key=lambda item: item[:2]):
+            if table in after.paused:
+                continue
             if table not in changed:
                 changed[table] = None
-                after.sources[table] = _copy(
-                    state.sources.get(table), table, "continuous" if initial else self._settings.strategy, self._limit
-                )
+                after.sources[table] = _copy(before.sources.get(table), table, strategy, self._limit)
             try:
                 after.sources[table].observe(observation_of(table, each), Position(place.partition, place.offset))
             except SchemaError as error:
-                raise SchemaError(f"topic {place.topic!r}: {error}") from None
-        copied: set[str] = set()
-        for table in changed:
-            self.derive(after, table, copied)
-        return after
+                self._fail(before, after, table, SchemaError(f"topic {place.topic!r}: {error}"))
+        return [table for table in changed if table not in after.paused]
+
+    def _fail(self, before: SchemaState, after: SchemaState, table: str, error: MillraceError) -> None:
+        """Pause a table that cannot change as its messages need; it keeps the columns that it had.
+
+        Raises:
+            MillraceError: Tables are not paused.
+        """
+        if not self._pauses:
+            raise error from None
+        after.paused[table] = str(error)
+        if table in before.sources:
+            after.sources[table] = before.sources[table]
+        else:
+            del after.sources[table]
 
     def derive(self, state: SchemaState, table: str, copied: set[str]) -> None:
         """Change the sink's tables as one of the source's needs, in place.

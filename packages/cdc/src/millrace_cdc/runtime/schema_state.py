@@ -16,7 +16,8 @@ from millrace_catalog.evolution import SchemaChange, SchemaTracker
 from millrace_cdc.runtime.change_parser import KnownTable
 
 Strategy = Literal["continuous", "static"]
-_VERSION = 1
+_VERSION, _VERSION_WITH_PAUSED = 1, 2
+"""An older millrace would go on with the tables that are paused."""
 
 
 @dataclass
@@ -28,12 +29,14 @@ class SchemaState:
         sinks: The tables of the sink, by id.
         applied: By id of a sink's table, the number of the last change before the micro-batch.
         malformed: The number of malformed messages that were skipped since the pipeline's start.
+        paused: By id of a source's table that is paused, the reason.
     """
 
     sources: dict[str, SchemaTracker] = field(default_factory=dict)
     sinks: dict[str, SchemaTracker] = field(default_factory=dict)
     applied: dict[str, int] = field(default_factory=dict)
     malformed: int = 0
+    paused: dict[str, str] = field(default_factory=dict)
 
     def changes(self) -> tuple[SchemaChange, ...]:
         """Return the changes of the sink's tables that this micro-batch brings, those of each table in order."""
@@ -45,16 +48,17 @@ class SchemaState:
     def next_batch(self) -> SchemaState:
         """Return the state before the next micro-batch: all changes are applied."""
         applied = {name: tracker.version for name, tracker in self.sinks.items()}
-        return SchemaState(self.sources, self.sinks, applied, self.malformed)
+        return SchemaState(self.sources, self.sinks, applied, self.malformed, self.paused)
 
     def to_text(self) -> str:
         """Write the state as text, for `from_text`."""
         content = {
-            "v": _VERSION,
+            "v": _VERSION_WITH_PAUSED if self.paused else _VERSION,
             "sources": [tracker.state() for tracker in self.sources.values()],
             "sinks": [tracker.state() for tracker in self.sinks.values()],
             "applied": self.applied,
             "malformed": self.malformed,
+            **({"paused": self.paused} if self.paused else {}),
         }
         return json.dumps(content, separators=(",", ":"))
 
@@ -67,14 +71,16 @@ class SchemaState:
         """
         try:
             content = json.loads(text)
-            if content["v"] != _VERSION:
+            if content["v"] not in (_VERSION, _VERSION_WITH_PAUSED):
                 raise StateError(
                     f"the schemas in the pipeline's checkpoint have version {content['v']}, and this millrace reads "
-                    f"version {_VERSION}: run the pipeline with the millrace that wrote it, or a newer one"
+                    f"versions {_VERSION} and {_VERSION_WITH_PAUSED}: run the pipeline with the millrace that wrote "
+                    f"it, or a newer one"
                 )
             sources = [SchemaTracker.restore(state, strategy, max_columns) for state in content["sources"]]
             sinks = [SchemaTracker.restore(state, "continuous", max_columns) for state in content["sinks"]]
-            return cls(_by_table(sources), _by_table(sinks), content["applied"], content["malformed"])
+            paused = content.get("paused", {})
+            return cls(_by_table(sources), _by_table(sinks), content["applied"], content["malformed"], paused)
         except (ValueError, KeyError, TypeError) as error:
             raise StateError(
                 f"the schemas in the pipeline's checkpoint cannot be read: {type(error).__name__}: {error}"

@@ -35,6 +35,10 @@ class StateStore:
         name = str(batch + 1)
         return self._folder.read(name) if self._folder.exists(name) else None
 
+    def has(self, batch: int) -> bool:
+        """Return whether a micro-batch has a state of its own."""
+        return self._folder.exists(str(batch + 1))
+
     def load_initial(self) -> str | None:
         """Read the state before the first micro-batch; also a pipeline without tables has one."""
         return self.load(_INITIAL)

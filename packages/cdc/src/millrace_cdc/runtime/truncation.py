@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import functions as fn
 
 from millrace.errors import SchemaError
-from millrace_cdc.runtime.change_parser import Place, TaskReport
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings
+from millrace_cdc.runtime.task_reports import Place, TaskReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

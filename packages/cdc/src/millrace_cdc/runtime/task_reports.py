@@ -1,0 +1,78 @@
+"""The reports of a parser's tasks: what they have found of tables."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """The place of a message, by which messages are ordered."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"topic {self.topic!r}, partition {self.partition}, offset {self.offset}"
+
+
+class RequiredColumns(NamedTuple):
+    """A message that a table's columns must change for.
+
+    Attributes:
+        place: The place of the message.
+        columns: Its columns, as SQL.
+        primary_key: The primary key that it names.
+    """
+
+    place: Place
+    columns: str
+    primary_key: tuple[str, ...] | None
+
+
+@dataclass
+class TableReport:
+    """The findings of a task about one table.
+
+    Attributes:
+        rows: The number of rows.
+        required: The messages that its columns must change for, in their order.
+        newest: The newest timestamp of its messages.
+        partitions: Topics and partitions that it was found in.
+        fits: Whether all rows have the columns that the table had before, in order.
+        truncations: The places of the messages that delete all of its rows, the last one of each partition.
+    """
+
+    rows: int = 0
+    required: list[RequiredColumns] = field(default_factory=list)
+    newest: datetime | None = None
+    partitions: set[tuple[str, int]] = field(default_factory=set)
+    fits: bool = True
+    truncations: list[Place] = field(default_factory=list)
+
+
+@dataclass
+class TaskReport:
+    """The findings of a task.
+
+    Attributes:
+        tables: Of each table.
+        malformed: The number of malformed messages that were skipped.
+        failed: For tables that cannot change as they need, the place and the reason of the first failure.
+        collected: For tables that are paused, the number of messages that went to the collector.
+    """
+
+    tables: dict[str, TableReport] = field(default_factory=dict)
+    malformed: int = 0
+    failed: dict[str, tuple[Place, str]] = field(default_factory=dict)
+    collected: Counter[str] = field(default_factory=Counter)
+
+
+def read_report(payload: bytes) -> TaskReport:
+    """Read the report of a task, which an executor of the same query has written."""
+    report: TaskReport = pickle.loads(payload)  # noqa: S301
+    return report
