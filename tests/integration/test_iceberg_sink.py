@@ -23,6 +23,8 @@ FIRST = """
 +I shop.b {"id": 1, "x": "old"}
 +I shop.b {"id": 2, "x": "old"}
 +I shop.log {"text": "one"}
++I shop.foreign {"id": 1, "day": "2024-01-02", "n": 1}
++I shop.foreign {"id": 2, "day": "2024-01-03", "n": 1}
 """
 # A row that moves to another partition, a deletion, another key, and columns of a later table
 SECOND = """
@@ -32,6 +34,8 @@ SECOND = """
 -U shop.b {"id": 1, "x": "old"}
 +U shop.b {"id": 7, "x": "moved", "new": "2024-01-02"}
 +I shop.log {"text": "two"}
+-U shop.foreign {"id": 1, "day": "2024-01-02", "n": 1}
++U shop.foreign {"id": 1, "day": "2024-02-01", "n": 2}
 +I shop.c {"id": 1, "d": 1.5}
 """
 # A column becomes BIGINT; DOUBLE cannot become STRING, so that the text becomes a number
@@ -54,6 +58,7 @@ source:
 transform:
   - {{source-table: shop.a, projection: 'id, c, CAST(n AS {type}) AS n{more}', primary-keys: id}}
   - {{source-table: shop.b, projection: '*', primary-keys: id}}
+  - {{source-table: shop.foreign, projection: '*', primary-keys: id}}
   - {{source-table: shop.c, projection: '*', primary-keys: id, table-options: write.metadata.metrics.default=full}}
 sink: {{type: iceberg, {sink}}}
 """
@@ -94,7 +99,7 @@ def runs(tmp_path_factory) -> dict[str, dict]:
 
 
 def rows(runs, name) -> dict[str, list[str]]:
-    return {table: found["rows"] for table, found in runs[name]["tables"].items()}
+    return {table: found["rows"] for table, found in runs[name]["tables"].items() if table != "foreign"}
 
 
 def test_a_first_micro_batch_creates_tables_and_has_no_delete_files(runs):
@@ -105,7 +110,7 @@ def test_a_first_micro_batch_creates_tables_and_has_no_delete_files(runs):
         "log": ["(one)"],
     }
     tables = runs["first"]["tables"]
-    assert [table["delete_files"] for table in tables.values()] == [0, 0, 0]
+    assert [table["delete_files"] for table in tables.values()] == [0, 0, 0, 0]
     assert tables["a"]["partition"] == ["identity"]
     assert not runs["first"]["warnings"]
 
@@ -118,12 +123,16 @@ def test_a_kill_between_the_commits_of_two_tables_leaves_no_row_twice_and_none_l
         "c": ["(1, 1.5)"],
         "log": ["(one)", "(two)"],
     }
-    assert {name: table["snapshots"] for name, table in runs["after the kill"]["tables"].items()} == {
-        "a": 2,
-        "b": 2,
-        "c": 1,
-        "log": 2,
-    }
+    snapshots = {name: table["snapshots"] for name, table in runs["after the kill"]["tables"].items()}
+    assert snapshots == {"a": 2, "b": 2, "c": 1, "foreign": 2, "log": 2}
+
+
+def test_a_table_of_others_keeps_its_columns_types_and_partitions(runs):
+    before, after = (runs[name]["tables"]["foreign"] for name in ("first", "after the kill"))
+    assert before["rows"] == ["(null, 2024-01-02, 1, 1.0)", "(null, 2024-01-03, 2, 1.0)"]
+    # The row has moved to another partition
+    assert after["rows"] == ["(null, 2024-01-03, 2, 1.0)", "(null, 2024-02-01, 1, 2.0)"]
+    assert (after["partition"], after["columns"]["n"]) == (["month"], "double")
 
 
 def test_types_become_wider_where_iceberg_can_and_other_values_are_converted(runs):

@@ -47,12 +47,29 @@ def main() -> None:
     handler = logging.Handler()
     handler.emit = lambda record: warnings.append(record.getMessage())
     logging.getLogger("millrace.pipelines").addHandler(handler)
+    make_foreign_table(session, given["warehouse"])
     for each in given["runs"]:
         warnings.clear()
         error = run(session, given["checkpoint"], each)
         result = {"error": error, "warnings": list(warnings), "tables": tables(session, given["warehouse"])}
         print(json.dumps(result), flush=True)
     session.stop()
+
+
+def make_foreign_table(session: SparkSession, warehouse: str) -> None:
+    """Create a table as others do: divided from the start, with a wider type than the pipeline's and another column."""
+    iceberg = session._jvm.org.apache.iceberg
+    catalog = iceberg.hadoop.HadoopCatalog(session._jsparkSession.sessionState().newHadoopConf(), warehouse)
+    name = iceberg.catalog.TableIdentifier.parse("shop.foreign")
+    if not catalog.tableExists(name):
+        types = {"own": "string", "day": "date", "id": "long", "n": "double"}
+        fields = [
+            {"id": number, "name": column, "required": False, "type": type_}
+            for number, (column, type_) in enumerate(types.items(), start=1)
+        ]
+        schema = iceberg.SchemaParser.fromJson(json.dumps({"type": "struct", "fields": fields}))
+        spec = iceberg.PartitionSpec.builderFor(schema).month("day").build()
+        catalog.buildTable(name, schema).withPartitionSpec(spec).withProperty("format-version", "2").create()
 
 
 def run(session: SparkSession, checkpoint: str, given: dict[str, Any]) -> str | None:

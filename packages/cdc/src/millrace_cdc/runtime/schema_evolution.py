@@ -207,8 +207,8 @@ class SchemaEvolution:
             if not self._settings.can_widen(each.before, each.after):
                 raise SchemaError(
                     f"{_describe(change)}, and the sink cannot make {each.before} {each.after}: set "
-                    f"'schema.change.behavior' to lenient or try_evolve to go on without, fix the types by the "
-                    f"source's options, or create the table with the wider type"
+                    f"'schema.change.behavior' to lenient or try_evolve to go on without, or give the "
+                    f"wider type from the start, by CAST in a projection or the source's initial schemas"
                 )
 
 

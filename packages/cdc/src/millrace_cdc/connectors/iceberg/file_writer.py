@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -38,7 +38,7 @@ class IcebergTarget:
     schema: str
     key: tuple[str, ...]
     location: str
-    properties: tuple[tuple[str, str], ...]
+    properties: tuple[tuple[str, str], ...] = field(repr=False)
     spec_id: int
     partition: tuple[PartitionField, ...]
     delete_spec_id: int
@@ -71,7 +71,7 @@ class IcebergFileWriter:
             last = _last(changes, new, rows, schema, target.key)
             rows = rows.take(last.rows)
             if not target.is_empty:
-                ids = [field_id(field) for field in last.keys.schema]
+                ids = [field_id(each) for each in last.keys.schema]
                 entries.append(self._write(target, part, "deletes", last.keys, target.delete_spec_id, equality_ids=ids))
         else:
             _refuse_other_than_insertions(changes)

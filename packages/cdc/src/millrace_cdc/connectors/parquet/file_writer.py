@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -34,7 +34,7 @@ class ParquetTarget:
     columns: pa.Schema
     row_kind_column: str
     position_prefix: str
-    properties: tuple[tuple[str, str], ...]
+    properties: tuple[tuple[str, str], ...] = field(repr=False)
 
 
 class ParquetFileWriter:
@@ -65,7 +65,7 @@ def rows_with_kinds(changes: pa.Table, target: ParquetTarget) -> pa.Table:
     """Return the rows before and after changes, in their order, with the columns of a folder."""
     positions = {f"{target.position_prefix}{name}": name for name in POSITION}
     extra = {target.row_kind_column, *positions}
-    columns = JsonColumns(pa.schema([field for field in target.columns if field.name not in extra]))
+    columns = JsonColumns(pa.schema([each for each in target.columns if each.name not in extra]))
     parts = []
     for image, operation, kind in _IMAGES:
         numbers, rows = read_images(changes, image, (operation,), columns)
