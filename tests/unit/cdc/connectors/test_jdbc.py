@@ -116,11 +116,11 @@ def changes(*rows) -> pa.RecordBatch:
     images = [[None if row[place] is None else msgspec.json.encode(row[place]) for row in rows] for place in (2, 3)]
     return pa.record_batch(
         {
-            "table": pa.array([row[0] for row in rows]),
-            "operation": pa.array([row[1] for row in rows]),
+            "table": pa.array([row[0] for row in rows], pa.string()),
+            "operation": pa.array([row[1] for row in rows], pa.string()),
             "before": pa.array(images[0], pa.binary()),
             "after": pa.array(images[1], pa.binary()),
-            "topic": pa.array(["topic"] * len(rows)),
+            "topic": pa.array(["topic"] * len(rows), pa.string()),
             "partition": pa.array([row[4] for row in rows], pa.int32()),
             "offset": pa.array([row[5] for row in rows], pa.int64()),
             "timestamp": pa.array([row[6] * 1_000_000 for row in rows], pa.int64()).cast(pa.timestamp("us", "UTC")),
@@ -168,6 +168,14 @@ def test_equal_keys_with_other_digits_are_one():
     texts = batch.set_column(2, "before", pa.array([None, b'{"n":1.50}'], pa.binary()))
     states = FinalStates(TABLES).read([texts])
     assert (list(states.rows("d")), list(states.deleted("d"))) == ([], [b'{"n":1.5}'])
+
+
+def test_changes_without_place_and_timestamp_count_in_their_order():
+    rows = [("t", "c", None, {"id": 1, "n": number}, None, None, 0) for number in (1, 2)]
+    batch = changes(*rows)
+    nulls = pa.nulls(2, pa.timestamp("us", "UTC"))
+    states = FinalStates(TABLES).read([batch.set_column(batch.num_columns - 1, "timestamp", nulls)])
+    assert [state.row for state in states.rows("t")] == [b'{"id":1,"n":2}']
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STATE_COLUMNS = f"{CHANGE_BATCH_COLUMNS}, key BINARY"
 _BATCH_ROWS = 10_000
+_PLACE = {"topic": "", "partition": 0, "offset": 0}
 
 _ODD_NAME = re.compile(r'["\\\x00-\x1f]')
 _OBJECT = dict[str, msgspec.Raw]
@@ -144,10 +145,14 @@ class FinalStates:
             yield _as_changes(rows[start : start + _BATCH_ROWS])
 
     def _read(self, batch: pa.RecordBatch) -> None:
-        texts = (batch.column(name).to_pylist() for name in ("table", "operation", "topic", "partition", "offset"))
-        times = batch.column("timestamp").cast(pa.int64()).to_pylist()
+        texts = (batch.column(name).to_pylist() for name in ("table", "operation"))
+        # Not every source has messages with places and timestamps
+        places = (batch.column(name).fill_null(none).to_pylist() for name, none in _PLACE.items())
+        times = batch.column("timestamp").cast(pa.int64()).fill_null(0).to_pylist()
         images = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
-        for table, operation, topic, partition, offset, time, before, after in zip(*texts, times, *images, strict=True):
+        for table, operation, topic, partition, offset, time, before, after in zip(
+            *texts, *places, times, *images, strict=True
+        ):
             key_of = self._keys.get(table) or self._open(table)
             try:
                 if table in self._rows:
