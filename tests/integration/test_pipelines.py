@@ -192,7 +192,7 @@ def test_a_repeated_micro_batch_has_the_same_schema_changes_and_rows(spark, conn
 def test_exactly_once_leaves_no_message_twice_after_a_failure_behind_the_write(
     spark, connection, broker, make_topic, tmp_path
 ):
-    origin, target = make_topic(partitions=2), make_topic()
+    origin, target = make_topic(partitions=2), make_topic(partitions=3)
     messages = [change("c", f"t{number % 3}", after={"id": number}) | {"partition": number % 2} for number in range(20)]
     produce(broker.bootstrap_servers, origin, messages)
     exactly_once = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": origin}
@@ -211,6 +211,8 @@ def test_exactly_once_leaves_no_message_twice_after_a_failure_behind_the_write(
 
     written = [json.loads(value)["after"]["id"] for value in values(broker, target)]
     assert sorted(written) == list(range(20))
+    # As partition.strategy: all-to-zero says
+    assert {message.partition() for message in consume(broker.bootstrap_servers, target)} == {0}
 
 
 def test_first_schemas_come_from_statements_and_from_the_newest_messages(

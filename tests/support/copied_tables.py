@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from millrace.contracts import PipelineSink, SinkCapabilities
@@ -23,6 +24,10 @@ class CopiedTables(PipelineSink):
         self.truncated: list[str] = []
         self._failing = set(failing)
         self._last = -1
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Return the rows of a table."""
+        return [values for values, count in self.tables.get(table, {}).values() for _ in range(count)]
 
     @property
     def capabilities(self) -> SinkCapabilities:
@@ -60,17 +65,13 @@ class CopiedTables(PipelineSink):
                     del rows[place]
 
 
-def check_equal(copied: CopiedTables, origin: Origin, name: str, table: str) -> None:
-    """Check that a copy has the rows of a table of the origin, in the columns that this has."""
-    columns = origin.columns(name)
-    rows = origin.rows(name)
-    wanted = Counter(str([plain(row[column]) for column in columns]) for row in rows)
-    like = {column: [row[column] for row in rows if row[column] is not None] for column in columns}
-    found: Counter[str] = Counter()
-    for values, count in copied.tables.get(table, {}).values():
-        shown = [plain(_shown(values.get(column), like[column])) for column in columns]
-        found[str(shown)] += count
-    assert found == wanted, f"{table}: {found - wanted} instead of {wanted - found}"
+def check_equal(rows: Iterable[Mapping[str, Any]], origin: Origin, name: str) -> None:
+    """Check that rows are those of a table of the origin, in the columns that this has."""
+    columns, wanted_rows = origin.columns(name), origin.rows(name)
+    like = {column: [row[column] for row in wanted_rows if row[column] is not None] for column in columns}
+    wanted = Counter(str([plain(row[column]) for column in columns]) for row in wanted_rows)
+    found = Counter(str([plain(_shown(row.get(column), like[column])) for column in columns]) for row in rows)
+    assert found == wanted, f"{name}: {found - wanted} instead of {wanted - found}"
 
 
 def _shown(value: Any, like: list[Any]) -> Any:

@@ -273,11 +273,15 @@ def _number(value: Any, origin: Any) -> Any:
 
 
 def _text(value: str, origin: Any) -> Any:
-    if isinstance(origin, str) and _CLOCK.fullmatch(origin):
-        return origin if value == (origin if "." in origin else f"{origin}.").ljust(len(value), "0") else value
     if isinstance(origin, Decimal | int):
         return Decimal(value)
-    return json.loads(value) if isinstance(origin, dict) else value
+    if isinstance(origin, dict | list):
+        return json.loads(value)
+    if value.startswith("\\x"):
+        return _bytes(bytes.fromhex(value[2:]), origin)
+    if isinstance(origin, str) and _CLOCK.fullmatch(origin):
+        return origin if value == (origin if "." in origin else f"{origin}.").ljust(len(value), "0") else value
+    return value
 
 
 def _moment(value: Any, origin: Any) -> Any:

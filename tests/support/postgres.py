@@ -62,12 +62,12 @@ class Postgres:
             wait_until(lambda: not self._family.is_running(), "PostgreSQL to end", 20)
         shutil.rmtree(self._home)
 
-    def execute(self, statements: str) -> str:
-        """Run statements, and return what the last ones have printed."""
+    def execute(self, statements: str, database: str = "postgres") -> str:
+        """Run statements in a database, and return what they have printed."""
         path = self._home / _PACKAGE / "pginstall" / "bin" / "psql"
         command = [str(path), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port)]
         done = subprocess.run(
-            [*command, "-U", self.properties["user"], "postgres"],
+            [*command, "-U", self.properties["user"], database],
             input=statements,
             capture_output=True,
             text=True,
@@ -76,10 +76,10 @@ class Postgres:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def rows(self, query: str) -> list[dict[str, Any]]:
+    def rows(self, query: str, database: str = "postgres") -> list[dict[str, Any]]:
         """Return the rows of a query, with values as JSON has them."""
         found: list[dict[str, Any]] = json.loads(
-            self.execute(f"SELECT coalesce(json_agg(t), '[]') FROM ({query}) t"), parse_float=Decimal
+            self.execute(f"SELECT coalesce(json_agg(t), '[]') FROM ({query}) t", database), parse_float=Decimal
         )
         return found
 
