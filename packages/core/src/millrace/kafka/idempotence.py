@@ -47,6 +47,11 @@ def is_turned_off(client: Mapping[str, str]) -> bool:
     return ENABLE_IDEMPOTENCE not in client and bool(exclusions(client))
 
 
+def is_idempotent(settings: Mapping[str, object]) -> bool:
+    """Return whether a producer with these settings is idempotent."""
+    return str(settings.get(ENABLE_IDEMPOTENCE, "")).strip().lower() == "true"
+
+
 def exclusion_warnings(client: Mapping[str, str]) -> Iterator[str]:
     """Yield one sentence for each property that turns idempotence off."""
     if is_turned_off(client):

@@ -13,7 +13,7 @@ from millrace.errors import ClientError
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
-from millrace.kafka.idempotence import is_turned_off
+from millrace.kafka.idempotence import is_idempotent, is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
 from millrace.kafka.statistics import Statistics
 from millrace.options.secrets import Properties
@@ -189,11 +189,12 @@ def producer_for(client: Properties, *, idempotent: bool, resources: WorkerResou
 def producer_settings(client: Properties, *, idempotent: bool, transactional_id: str | None = None) -> dict[str, Any]:
     """Return all properties of a producer; those of ``client`` win over millrace's defaults."""
     transactional = {} if transactional_id is None else {"transactional.id": transactional_id}
-    settings = {**client_settings(client), **transactional}
-    if not idempotent or is_turned_off(client):
-        return {**_DEFAULTS, **settings}
-    lingers = {} if _LINGERS & settings.keys() else {"linger.ms": str(_linger_ms(settings))}
-    return {**_DEFAULTS, **_IDEMPOTENT, **lingers, **settings}
+    defaults = {**_DEFAULTS, **(_IDEMPOTENT if idempotent and not is_turned_off(client) else {})}
+    settings = {**defaults, **client_settings(client), **transactional}
+    # Producers that nobody waits for are not flushed
+    if idempotent and is_idempotent(settings) and not _LINGERS & client.keys():
+        settings["linger.ms"] = str(_linger_ms(settings))
+    return settings
 
 
 def _linger_ms(settings: Mapping[str, Any]) -> int:
