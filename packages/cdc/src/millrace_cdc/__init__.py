@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from millrace_cdc.plans.model import PipelinePlan
     from millrace_cdc.reader.reader import read_pipeline, read_pipeline_file
     from millrace_cdc.runtime.execution import RunningPipeline
+    from millrace_cdc.runtime.metrics import PipelineMetrics, TableMetrics
 
 __all__ = [
     "Pipeline",
     "PipelineDefinition",
     "PipelineError",
+    "PipelineMetrics",
     "PipelinePlan",
     "RunningPipeline",
+    "TableMetrics",
     "read_pipeline",
     "read_pipeline_file",
     "render_pipeline",
@@ -40,6 +43,7 @@ __getattr__, __dir__ = lazy_imports(
         "millrace_cdc.pipeline": ["Pipeline"],
         "millrace_cdc.plans.model": ["PipelinePlan"],
         "millrace_cdc.runtime.execution": ["RunningPipeline"],
+        "millrace_cdc.runtime.metrics": ["PipelineMetrics", "TableMetrics"],
         "millrace_cdc.reader.reader": ["read_pipeline", "read_pipeline_file"],
     },
 )

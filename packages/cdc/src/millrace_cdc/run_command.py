@@ -74,7 +74,7 @@ def _follow(running: RunningPipeline) -> None:
     ended = False
     while not ended:
         ended = running.await_termination(_REPORT_INTERVAL_S)
-        line = describe_progress(running.progress, behind=_behind(running))
+        line = describe_progress(running.progress, behind=running.metrics.pending_records)
         if line != shown:
             click.echo(line)
         shown = line
@@ -85,7 +85,7 @@ def describe_progress(progress: PipelineProgress, *, behind: int | None = None) 
 
     Args:
         progress: The figures.
-        behind: The number of messages that are yet to be read; None where it is none, or unknown.
+        behind: The number of messages that are yet to be read; None where it is unknown.
     """
     counts = {
         "table": len(progress.tables),
@@ -98,11 +98,4 @@ def describe_progress(progress: PipelineProgress, *, behind: int | None = None) 
         number = progress.collected.total()
         messages = f"{number:,} message{'' if number == 1 else 's'} collected"
         texts.append(f"paused: {', '.join(progress.paused)} ({messages})")
-    return ", ".join(texts if behind is None else [*texts, f"{behind:,} behind"])
-
-
-def _behind(running: RunningPipeline) -> int | None:
-    """Return how many messages are yet to be read; None where it is none, or unknown."""
-    from millrace import metrics
-
-    return sum(source.pending_records for source in metrics(running.query).sources) or None
+    return ", ".join([*texts, f"{behind:,} behind"] if behind else texts)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from millrace import metrics
 from millrace.contracts import PipelineSink, SchemaChangeType
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.types.spark import to_spark
@@ -15,6 +16,7 @@ from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
 from millrace_cdc.runtime.initial_state import initial_state
+from millrace_cdc.runtime.metrics import PipelineMetrics, pipeline_metrics
 from millrace_cdc.runtime.micro_batch import MicroBatches, PipelineProgress
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, check_pausing
 from millrace_cdc.runtime.planning import TablePlanner
@@ -98,6 +100,11 @@ class RunningPipeline:
     def progress(self) -> PipelineProgress:
         """Its progress since this start."""
         return self._batches.progress
+
+    @property
+    def metrics(self) -> PipelineMetrics:
+        """The metrics of the pipeline and of each of its tables; ``to_dict()`` has them by the names of the house."""
+        return pipeline_metrics(self.progress, metrics(self.query).sources)
 
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait until it has ended, at most some seconds; return whether it has.

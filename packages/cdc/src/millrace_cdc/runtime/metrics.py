@@ -1,0 +1,83 @@
+"""Metrics of a pipeline and of each of its tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from millrace.api.metrics_model import Metrics, SourceMetrics
+
+if TYPE_CHECKING:
+    from millrace_cdc.runtime.micro_batch import PipelineProgress
+
+
+@dataclass(frozen=True)
+class TableMetrics(Metrics):
+    """One table of a pipeline's source, since the start of the pipeline.
+
+    Attributes:
+        table: Its id.
+        num_changes_in: Changes of its rows.
+        schema_version: The number of its schema changes since it was found, its creation among them.
+        current_event_time_lag: The age of its newest message, by the message's timestamp, in milliseconds; None before
+            the first one, and for sources without timestamps.
+        is_paused: Whether it is paused.
+        num_records_collected: Messages that went to the collector because it is paused.
+    """
+
+    table: str
+    num_changes_in: int
+    schema_version: int
+    current_event_time_lag: int | None
+    is_paused: bool = False
+    num_records_collected: int = 0
+
+
+@dataclass(frozen=True)
+class PipelineMetrics(Metrics):
+    """A pipeline, since its start.
+
+    Attributes:
+        tables: The tables that had changes, or are paused, by id.
+        pending_records: The lag: messages that are yet to be read; None where the source has none, or before the first
+            progress.
+        num_schema_changes_out: Schema changes that the sink got.
+        num_records_in_errors: Malformed messages that were skipped since the first start of the pipeline.
+        sources: The metrics of the topics that it reads; none for other sources, or before the first progress.
+    """
+
+    tables: tuple[TableMetrics, ...]
+    pending_records: int | None
+    num_schema_changes_out: int
+    num_records_in_errors: int
+    sources: tuple[SourceMetrics, ...] = ()
+
+
+def pipeline_metrics(
+    progress: PipelineProgress, sources: tuple[SourceMetrics, ...], now: datetime | None = None
+) -> PipelineMetrics:
+    """Return the metrics of a pipeline.
+
+    Args:
+        progress: Its progress.
+        sources: The metrics of the query's sources.
+        now: The time to which lags are measured; by default this moment.
+    """
+    now = now or datetime.now(UTC)
+    tables = []
+    for name in sorted({*progress.tables, *progress.paused}):
+        found = progress.tables.get(name)
+        newest = None if found is None else found.newest
+        tables.append(
+            TableMetrics(
+                name,
+                0 if found is None else found.rows,
+                0 if found is None else found.version,
+                None if newest is None else max(0, int((now - newest).total_seconds() * 1000)),
+                name in progress.paused,
+                progress.collected[name],
+            )
+        )
+    pending = sum(source.pending_records for source in sources) if sources else None
+    return PipelineMetrics(tuple(tables), pending, progress.schema_changes, progress.malformed, sources)
