@@ -257,6 +257,34 @@ def test_malformed_messages_are_collected_and_tolerated_up_to_a_number(spark, co
         run_once(spark, PipelineJob(strict, RecordingSink(), ALL), tmp_path / "c")
 
 
+def test_malformed_messages_may_go_to_a_table_of_the_sink(spark, connection, broker, make_topic, tmp_path):
+    origin = make_topic()
+    produce(broker.bootstrap_servers, origin, [{"value": b"{", "key": b"k"}, change("c", "t", after={"id": 1})])
+    text = rf"""
+source:
+  type: kafka
+  properties.bootstrap.servers: {broker.bootstrap_servers}
+  topic: {origin}
+  scan.startup.mode: earliest-offset
+  ingestion.ignore-errors: true
+sink: {{type: values, materialized.in.memory: true, print.enabled: false}}
+# Neither is for the table of malformed messages, which has no column id
+route: [{{source-table: '\.*.\.*', sink-table: all.rows}}]
+transform: [{{source-table: '\.*.\.*', projection: id, primary-keys: id}}]
+pipeline:
+  dirty-data.collector: {{type: table, table: ops.malformed}}
+"""
+    running = Pipeline.from_yaml(text).run(spark, checkpoint_location=str(tmp_path), once=True)
+    running.await_termination()
+    assert running.sink.tables["all.rows"] == [{"id": 1}]
+    (row,) = running.sink.tables["ops.malformed"]
+    assert "JSON" in row.pop("error")
+    assert row == {"topic": origin, "partition": 0, "offset": 0, "key": "aw==", "value": "ew=="}
+    figures = {each.table: each.num_changes_in for each in running.metrics.tables}
+    assert figures == {"ops.malformed": 1, "shop.t": 1}
+    assert running.metrics.num_records_in_errors == 1
+
+
 def test_a_table_that_cannot_change_is_paused_with_all_of_its_messages_kept_and_others_go_on(
     spark, connection, broker, make_topic, tmp_path
 ):

@@ -192,3 +192,12 @@ def test_the_pipelines_of_the_docs_are_right():
         text = ends + block
         secrets = dict.fromkeys(("kafka.password", "shop.password", "aws.key", "aws.secret"), "p")
         assert read_pipeline(text, variables={"kafka.servers": "h:1"}, secret_values=secrets)
+
+
+def test_the_collector_topic_may_be_called_kafka():
+    text = """
+source: {type: kafka, properties.bootstrap.servers: 'a:1', topic: t, ingestion.ignore-errors: true}
+sink: {type: values}
+pipeline: {dirty-data.collector: {type: kafka, topic: dead}}
+"""
+    assert read_pipeline(text).options.dirty_collector == "topic"

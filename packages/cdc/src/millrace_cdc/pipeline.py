@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from millrace.errors import OptionsError
 from millrace.options.parser import OptionParser
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace.plugins.manager import PluginRef
 from millrace_cdc.connectors.loading import make_sink, make_source
+from millrace_cdc.definitions.dirty_data import COLLECTOR, TABLE, TableOptions, collector_options
 from millrace_cdc.definitions.model import PipelineDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.plans.model import PipelinePlan
@@ -23,8 +24,6 @@ from millrace_cdc.runtime.source import MessageSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_COLLECTOR = "dirty-data.collector."
 
 
 class Pipeline:
@@ -143,6 +142,7 @@ class Pipeline:
             _collector(options),
             _settings(options),
             options.table_failure_behavior == "pause",
+            _malformed_table(options),
         )
 
 
@@ -162,11 +162,23 @@ def _settings(options: PipelineOptions) -> dict[str, str]:
 
 
 def _collector(options: PipelineOptions) -> PluginRef | None:
-    if options.dirty_collector is None:
+    name = options.dirty_collector
+    if name is None or name == TABLE:
         return None
-    given = {_COLLECTOR + name: text for name, text in options.dirty_collector_options if name != "type"}
-    manager = plugin_manager()
+    return plugin_manager().refer(DEAD_LETTER_COLLECTOR, name, _collector_options(name, options))
+
+
+def _malformed_table(options: PipelineOptions) -> str | None:
+    if options.dirty_collector != TABLE:
+        return None
+    parsed: TableOptions = _collector_options(TABLE, options)
+    return parsed.table
+
+
+def _collector_options(name: str, options: PipelineOptions) -> Any:
+    prefix = f"{COLLECTOR}."
+    given = {prefix + option: text for option, text in options.dirty_collector_options if option != "type"}
     parser = OptionParser("pipeline", given)
-    parsed = parser.take(manager.load(DEAD_LETTER_COLLECTOR, options.dirty_collector).Options, _COLLECTOR)
+    parsed = parser.take(collector_options(name), prefix)
     parser.finish()
-    return manager.refer(DEAD_LETTER_COLLECTOR, options.dirty_collector, parsed)
+    return parsed

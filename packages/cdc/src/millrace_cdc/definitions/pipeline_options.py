@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge
 
 from millrace.options import option
+from millrace_cdc.definitions.dirty_data import parse_collector
 
 SchemaChangeBehavior = Literal["exception", "evolve", "try_evolve", "lenient", "ignore"]
 RouteMode = Literal["ALL_MATCH", "FIRST_MATCH"]
@@ -77,7 +78,9 @@ class PipelineOptions:
         "dirty-data.collector.type",
         default=None,
         aliases=("dirty-data.collector",),
-        doc="The destination of messages that ingestion.ignore-errors skips: a dead letter collector, such as logger.",
+        parse=parse_collector,
+        doc="The destination of messages that ingestion.ignore-errors skips: logger; topic, also called kafka; table, "
+        "for one of the sink; or any other dead letter collector.",
     )
     dirty_collector_options: tuple[tuple[str, str], ...] = option(
         "dirty-data.collector.*", default=(), is_hidden=True, doc="Options of the collector."

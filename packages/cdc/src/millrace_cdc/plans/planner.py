@@ -103,7 +103,9 @@ class _Planning:
         self._session = session
         self._parser = job.source.parser_settings
         projector = _LazyTransforms(session, job.settings)
-        self._planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), projector)
+        self._planner = TablePlanner(
+            Router(job.routes, job.route_mode), Transforms(job.transforms), projector, job.malformed_table
+        )
         self._settings = job.evolution_settings
         self._evolution = SchemaEvolution(self._settings, self._planner)
         self._found = _Findings()

@@ -12,8 +12,9 @@ from millrace.errors import PluginError
 from millrace.options.parser import OptionParser
 from millrace.options.references import ReferenceValues
 from millrace.options.suggestions import closest
-from millrace.plugins import DEAD_LETTER_COLLECTOR, PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
+from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
 from millrace.plugins.kinds import Kind
+from millrace_cdc.definitions.dirty_data import COLLECTOR, collector_options
 from millrace_cdc.definitions.model import PipelineDefinition, SinkDefinition, SourceDefinition
 from millrace_cdc.definitions.pipeline_options import UNSUPPORTED, PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
@@ -28,8 +29,6 @@ SECTIONS = ("source", "sink", "route", "transform", "pipeline")
 """The keys of a file."""
 
 INCLUDE, EXCLUDE = "include.schema.changes", "exclude.schema.changes"
-
-_COLLECTOR = "dirty-data.collector"
 
 
 def read_pipeline(
@@ -209,17 +208,17 @@ class _Reader:
     def _check_collector(self, section: Section, name: str | None, given: tuple[tuple[str, str], ...]) -> None:
         if name is None:
             for option, _ in given:
-                section.report(f"{_COLLECTOR}.{option}", f"'{_COLLECTOR}.{option}' needs '{_COLLECTOR}.type'")
+                section.report(f"{COLLECTOR}.{option}", f"'{COLLECTOR}.{option}' needs '{COLLECTOR}.type'")
             return
-        type_ = next(each for each in (f"{_COLLECTOR}.type", _COLLECTOR) if each in section.values())
+        type_ = next(each for each in (f"{COLLECTOR}.type", COLLECTOR) if each in section.values())
         try:
-            collector = plugin_manager().load(DEAD_LETTER_COLLECTOR, name)
+            options = collector_options(name)
         except PluginError as error:
             section.report(type_, str(error))
             return
-        prefix = f"{_COLLECTOR}."
+        prefix = f"{COLLECTOR}."
         parser = OptionParser("pipeline", {prefix + option: text for option, text in given}, section.secrets)
-        parser.take(collector.Options, prefix)
+        parser.take(options, prefix)
         for wrong, sentence in parser.named_problems():
             section.report(wrong or type_, sentence)
 

@@ -38,6 +38,7 @@ from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text,
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.known_changes import known_change_reader
+from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
 
@@ -96,6 +97,7 @@ class ParserSettings:
         has_distributed_tables: Whether the changes of a table may be in several partitions.
         has_times: Whether Spark has columns of times.
         pauses: Whether a table that cannot change as it needs is paused; if not, the task fails.
+        malformed_table: The id of the table of malformed messages; None where there is none.
     """
 
     format: str
@@ -110,6 +112,7 @@ class ParserSettings:
     has_distributed_tables: bool = True
     has_times: bool = False
     pauses: bool = False
+    malformed_table: str | None = None
 
     @property
     def source_columns(self) -> tuple[str, ...]:
@@ -226,20 +229,24 @@ class ChangeParser:
             if self._extra is not None and message is not None:
                 change, columns = self._extra.add(change, columns, message)
         except MalformedMessageError as error:
-            self._skip_malformed(place, key, value, error)
-            return None
-        self._note(place, change, columns)
+            change, columns = self._skip_malformed(place, key, value, error), MALFORMED_COLUMNS
+        if change is not None:
+            self._note(place, change, columns)
         return change
 
     def _skip_malformed(
         self, place: Place, key: bytes | None, value: bytes | None, error: MalformedMessageError
-    ) -> None:
+    ) -> TableChange | None:
+        """Count and collect a message; return the row of the table of malformed ones, where there is one."""
         if self._settings.options.ignore_parse_errors:
-            return
+            return None
         if not self._settings.skips_malformed:
             raise malformed_message(self._settings.format, place, str(error), value) from error
         self.report.malformed += 1
+        if self._settings.malformed_table is not None:
+            return malformed_row(self._settings.malformed_table, place, key, value, str(error))
         self._letter = DeadLetter(*place, None, key, value, (), "value", self._settings.format, str(error))
+        return None
 
     def _keep_letter(self, messages: pa.RecordBatch, row: int) -> None:
         if self._letter is not None and self._letters is not None:

@@ -55,6 +55,7 @@ class PipelineJob:
         collector: Collects malformed messages that are skipped; None where nothing does.
         settings: Settings of the query's Spark session.
         pauses: Whether a table whose columns cannot change as they need is paused, instead of the pipeline's end.
+        malformed_table: The id of the sink's table that malformed messages go to; None where there is none.
     """
 
     source: MessageSource
@@ -68,6 +69,7 @@ class PipelineJob:
     collector: PluginRef | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     pauses: bool = False
+    malformed_table: str | None = None
 
     @property
     def evolution_settings(self) -> EvolutionSettings:
@@ -147,7 +149,8 @@ def start_pipeline(
         check_pausing(job.collector)
     parser, messages = _messages(job, session)
     transforms = RowTransforms(session)
-    planner = TablePlanner(Router(job.routes, job.route_mode), Transforms(job.transforms), transforms)
+    router = Router(job.routes, job.route_mode)
+    planner = TablePlanner(router, Transforms(job.transforms), transforms, job.malformed_table)
     settings = job.evolution_settings
     store = StateStore(session, checkpoint_location)
     if store.load_initial() is None:
@@ -168,7 +171,12 @@ def start_pipeline(
 
 def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, DataFrame]:
     """Return the stream of messages, and the settings of their parser."""
-    settings = replace(job.source.parser_settings, has_times=has_times(session), pauses=job.pauses)
+    settings = replace(
+        job.source.parser_settings,
+        has_times=has_times(session),
+        pauses=job.pauses,
+        malformed_table=job.malformed_table,
+    )
     if job.collector is None:
         return settings, job.source.read(session)
     check_collector(job.collector, job.source.client, job.source.reads)

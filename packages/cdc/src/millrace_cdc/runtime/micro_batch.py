@@ -237,7 +237,8 @@ class MicroBatches:
         seen = self._partitions.setdefault(table, set())
         is_new = len(seen) <= 1 < len(seen | found)
         seen |= found
-        if is_new and not self._parser.has_distributed_tables:
+        has_order = table != self._parser.malformed_table
+        if is_new and has_order and not self._parser.has_distributed_tables:
             logger.warning(
                 "table %r has changes in several partitions, between which their order is not kept: %s. If each row "
                 "keeps its partition, set '%s.distributed-tables' to true",

@@ -55,9 +55,13 @@ class TablePlanner:
         router: The routes.
         transforms: The transforms.
         projector: Analyzes them.
+        unchanged: The id of a table that no rule applies to; None where there is none.
     """
 
-    def __init__(self, router: Router, transforms: Transforms, projector: Projector) -> None:
+    def __init__(
+        self, router: Router, transforms: Transforms, projector: Projector, unchanged: str | None = None
+    ) -> None:
+        self._unchanged = unchanged
         self._router = router
         self._rules = transforms
         self._projector = projector
@@ -94,6 +98,8 @@ class TablePlanner:
         Raises:
             SchemaError: A route makes no table's id of its name.
         """
+        if table == self._unchanged:
+            return (table,)
         known = self._targets.get(table)
         if known is None:
             try:
@@ -112,6 +118,8 @@ class TablePlanner:
         return self._layouts.get(target) or TableLayout()
 
     def _of_table(self, table: str) -> tuple[Transform, ...]:
+        if table == self._unchanged:
+            return ()
         if table not in self._transforms:
             self._transforms[table] = self._rules.of_table(table_id(table))
         return self._transforms[table]
