@@ -11,8 +11,10 @@ import pytest
 from millrace.contracts import SCHEMA_CHANGES
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
+from millrace.source.enumerator.split_planner import MAX_SPLIT_RECORDS
 from millrace_catalog.types import parse_schema
 from millrace_cdc.connectors.kafka import reading
+from millrace_cdc.connectors.kafka.reading import MICRO_BATCH_RECORDS
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.extra_columns import ExtraColumns
 from millrace_cdc.runtime.micro_batch import MicroBatches
@@ -117,6 +119,10 @@ def test_the_data_source_gets(name):
     stream.options = lambda **options: found.update(options) or stream
     source(**given).read(SimpleNamespace(readStream=stream))
     assert found[option] == expected
+
+
+def test_one_task_reads_all_messages_of_a_partition():
+    assert MICRO_BATCH_RECORDS <= MAX_SPLIT_RECORDS
 
 
 @pytest.mark.parametrize("name", PARSED)

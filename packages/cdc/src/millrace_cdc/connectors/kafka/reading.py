@@ -23,6 +23,12 @@ from millrace_cdc.runtime.extra_columns import SOURCE_COLUMNS, ExtraColumns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+MICRO_BATCH_RECORDS = 1_000_000
+"""The most messages of a micro-batch, no more than the data source gives to one task.
+
+A partition whose messages were divided among tasks would lose its order, and the changes of a micro-batch are kept.
+"""
+
 
 def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
     """Return the settings of the parser of messages."""
@@ -52,6 +58,7 @@ def read_messages(spark: SparkSession, options: KafkaSourceOptions, *, has_heade
         "scan.startup.timestamp-millis": options.timestamp_millis,
         "scan.topic-partition-discovery.interval": f"{options.discovery_interval_ms} ms",
         "scan.check.duplicated.group.id": str(options.check_duplicated_group).lower(),
+        "scan.max-records-per-batch": str(MICRO_BATCH_RECORDS),
     }
     names = dict.fromkeys((*options.metadata, *(("headers",) if has_headers else ())))
     metadata = [f"{name} AS {SOURCE_COLUMNS[name]}" for name in names if name in SOURCE_COLUMNS]
