@@ -27,6 +27,12 @@ def test_records_of_idempotent_producers_linger_until_a_batch_is_full_or_flushed
     KafkaProducer(settings)
 
 
+def test_records_without_a_key_change_their_partition_however_long_they_linger():
+    assert producer_settings(Properties(SERVERS), idempotent=True)["sticky.partitioning.linger.ms"] == "10"
+    given = Properties({**SERVERS, "sticky.partitioning.linger.ms": "20"})
+    assert producer_settings(given, idempotent=True)["sticky.partitioning.linger.ms"] == "20"
+
+
 @pytest.mark.parametrize(("given", "linger"), [({}, "20000"), ({"transaction.timeout.ms": "900000"}, "120000")])
 def test_records_of_transactions_linger_for_a_part_of_their_timeout(given, linger):
     settings = producer_settings(Properties({**SERVERS, **given}), idempotent=True, transactional_id="orders-0")

@@ -45,6 +45,9 @@ waiting record is older than the linger, librdkafka 2.16 polls without pause: a 
 busy or paused broker takes. See docs/decisions/kafka-client.md.
 """
 
+_STICKY_LINGER, _STICKY_LINGER_MS = "sticky.partitioning.linger.ms", "10"
+"""How long records without a key go to the same partition."""
+
 _LINGERS = frozenset({"linger.ms", "queue.buffering.max.ms"})
 _DELIVERY_TIMEOUTS = ("delivery.timeout.ms", "message.timeout.ms", "transaction.timeout.ms")
 _TRANSACTION_TIMEOUT_MS = "60000"
@@ -194,6 +197,8 @@ def producer_settings(client: Properties, *, idempotent: bool, transactional_id:
     # Producers that nobody waits for are not flushed
     if idempotent and is_idempotent(settings) and not _LINGERS & client.keys():
         settings["linger.ms"] = str(_linger_ms(settings))
+        # By default twice the linger: records without a key would all go to one partition
+        settings.setdefault(_STICKY_LINGER, _STICKY_LINGER_MS)
     return settings
 
 
