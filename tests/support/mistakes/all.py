@@ -70,7 +70,7 @@ class Terminal:
         self._folder = folder / kind
         self._folder.mkdir()
         tests = str(Path(__file__).parents[2])
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path])}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path]), "PYTHONUNBUFFERED": "1"}
         command = [sys.executable, str(_PROGRAM), kind, servers, str(self._folder), *self._mistakes]
         self._output = (self._folder / "output").open("w")
         self._process = subprocess.Popen(

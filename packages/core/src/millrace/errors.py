@@ -56,6 +56,8 @@ click:
     millrace_cdc
         MillraceError
         └── PipelineError           the definition of a pipeline is wrong; says where, all problems at once
+        Exception
+        └── RowError                a row does not fit the columns of its table in a sink
         ValueError
         └── ExpressionError         an expression of a transform is wrong; says at which character
 

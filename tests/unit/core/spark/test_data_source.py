@@ -158,6 +158,8 @@ def test_errors_of_millrace_reach_the_user_without_a_stack() -> None:
 
 
 def test_other_errors_keep_their_stack() -> None:
-    with pytest.raises(ZeroDivisionError), user_errors():
-        _ = 1 / 0
+    shown = user_errors()
+    shown.__enter__()
+    # An error that this module has raised would be blamed on plugins of other tests, which are in the same package
+    assert not shown.__exit__(ZeroDivisionError, ZeroDivisionError("division by zero"), None)
     assert HIDE not in os.environ

@@ -46,7 +46,7 @@ busy or paused broker takes. See docs/decisions/kafka-client.md.
 """
 
 _STICKY_LINGER, _STICKY_LINGER_MS = "sticky.partitioning.linger.ms", "10"
-"""How long records without a key go to the same partition."""
+"""The time for which records without a key go to the same partition, in ms."""
 
 _LINGERS = frozenset({"linger.ms", "queue.buffering.max.ms"})
 _DELIVERY_TIMEOUTS = ("delivery.timeout.ms", "message.timeout.ms", "transaction.timeout.ms")

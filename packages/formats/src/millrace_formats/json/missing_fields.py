@@ -31,7 +31,7 @@ def warn_of_missing_fields(rows: pa.RecordBatch, payloads: Payloads) -> None:
     fields: dict[str, None] = {}
     messages = 0
     for payload in islice(payloads.to_list(), _LOOKED_AT):
-        with suppress(msgspec.MsgspecError):
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError):
             fields.update(dict.fromkeys(msgspec.json.decode(payload or b"", type=dict[str, msgspec.Raw])))
             messages += 1
     missing = [name for name in empty if name not in fields]
