@@ -260,7 +260,7 @@ def plain(value: Any) -> Any:
 def _bytes(value: bytes, origin: Any) -> str:
     # Debezium writes the bits of a BIT from the lowest byte on
     is_bits = isinstance(origin, str) and len(origin) == _BITS and set(origin) <= {"0", "1"}
-    return f"{value[0]:08b}" if is_bits else f"\\x{value.hex()}"
+    return f"{value[0]:08b}" if is_bits and value else f"\\x{value.hex()}"
 
 
 def _number(value: Any, origin: Any) -> Any:
