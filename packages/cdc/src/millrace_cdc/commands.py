@@ -15,14 +15,26 @@ if TYPE_CHECKING:
     from millrace_cdc.definitions.model import PipelineDefinition
 
 
-@click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
-@click.option(
+_set = click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
+_secrets = click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
     help="A file with a line NAME=VALUE for each ${secret_values.NAME}, which only its owner may read.",
 )
+_checkpoint = click.option(
+    "--checkpoint",
+    metavar="LOCATION",
+    help="Folder or URI of the pipeline's checkpoint; by default the folder FILE.checkpoint.",
+)
+_conf = click.option(
+    "--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable."
+)
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@_set
+@_secrets
 def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | None) -> None:
     """Check the definition of a pipeline.
 
@@ -40,18 +52,10 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--once", is_flag=True, help="End with the messages that there are now, for schedulers.")
-@click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
-@click.option(
-    "--secrets",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A file with a line NAME=VALUE for each ${secret_values.NAME}, which only its owner may read.",
-)
-@click.option(
-    "--checkpoint",
-    metavar="LOCATION",
-    help="Folder or URI of the pipeline's checkpoint; by default the folder FILE.checkpoint.",
-)
-@click.option("--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+@_set
+@_secrets
+@_checkpoint
+@_conf
 @click.option("--pause-table", metavar="TABLE", multiple=True, help="Collect the messages of a table; repeatable.")
 @click.option("--resume-table", metavar="TABLE", multiple=True, help="Go on with a paused table; repeatable.")
 def run(
@@ -79,18 +83,10 @@ def run(
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
-@click.option(
-    "--secrets",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="A file with a line NAME=VALUE for each ${secret_values.NAME}, which only its owner may read.",
-)
-@click.option(
-    "--checkpoint",
-    metavar="LOCATION",
-    help="Folder or URI of the pipeline's checkpoint; by default the folder FILE.checkpoint.",
-)
-@click.option("--conf", type=NameValue(), multiple=True, help="A setting of Spark, such as spark.master; repeatable.")
+@_set
+@_secrets
+@_checkpoint
+@_conf
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def plan(
     file: Path,

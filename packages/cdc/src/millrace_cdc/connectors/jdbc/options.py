@@ -10,19 +10,13 @@ from annotated_types import Gt
 from millrace.options import option
 from millrace.options.secrets import Properties
 from millrace_catalog.sinks.jdbc.json_chunks import CHUNK_ROWS
+from millrace_cdc.connectors.jdbc.connection_options import ConnectionOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class JdbcSinkOptions:
+class JdbcSinkOptions(ConnectionOptions):
     """The options of databases as a sink of pipelines."""
 
-    url: str = option(
-        "url",
-        is_hidden=True,
-        doc="The JDBC URL of the database: jdbc:postgresql://host/database or jdbc:sqlite:/path/of/file.",
-    )
-    username: str | None = option("username", default=None, doc="The user who connects.")
-    password: str | None = option("password", default=None, doc="The user's password.")
     schema_name: str | None = option(
         "schema-name",
         default=None,

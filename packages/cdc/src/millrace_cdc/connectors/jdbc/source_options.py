@@ -7,6 +7,7 @@ from typing import Literal
 
 from millrace.options import option
 from millrace.options.values import parse_duration_ms
+from millrace_cdc.connectors.jdbc.connection_options import ConnectionOptions
 from millrace_cdc.routing.patterns import RoutePattern
 
 
@@ -21,16 +22,9 @@ def parse_tables(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JdbcSourceOptions:
+class JdbcSourceOptions(ConnectionOptions):
     """The options of databases as a source of pipelines."""
 
-    url: str = option(
-        "url",
-        is_hidden=True,
-        doc="The JDBC URL of the database: jdbc:postgresql://host/database or jdbc:sqlite:/path/of/file.",
-    )
-    username: str | None = option("username", default=None, doc="The user who connects.")
-    password: str | None = option("password", default=None, doc="The user's password.")
     tables: str = option(
         "tables",
         parse=parse_tables,
