@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from millrace.contracts import OptionProblem, SampledMessage
+from millrace.contracts import OptionProblem
 from millrace.errors import OptionsError
-from millrace_catalog.inference import FormatOptions
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.jdbc.reading import Login, dialect_name
 from millrace_cdc.connectors.jdbc.source_options import JdbcSourceOptions
-from millrace_cdc.runtime.change_parser import ParserSettings
-from millrace_cdc.runtime.source import MessageSource
-from millrace_cdc.runtime.typed_rows import FORMAT
+from millrace_cdc.connectors.row_source import RowSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,22 +18,12 @@ if TYPE_CHECKING:
     from millrace_cdc.connectors.jdbc.polling import PollingSettings
 
 
-class JdbcPipelineSource(MessageSource):
+class JdbcPipelineSource(RowSource):
     """Rows of tables of PostgreSQL or SQLite; deletions are not seen."""
 
     Options = JdbcSourceOptions
     options: JdbcSourceOptions
     schema_origin: ClassVar[Literal["file", "database"]] = "database"
-
-    @property
-    def metadata_columns(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @property
-    def parser_settings(self) -> ParserSettings:
-        """The settings of the parser of its messages."""
-        return ParserSettings(FORMAT, FormatOptions())
 
     @property
     def initial_schemas(self) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:
@@ -45,20 +32,11 @@ class JdbcPipelineSource(MessageSource):
 
         return {table.id: (table.schema, table.primary_key) for table in found_tables(self._settings)}
 
-    @property
-    def tolerated_messages(self) -> int | None:
-        """None: see `MessageSource.tolerated_messages`."""
-        return None
-
     def read(self, spark: SparkSession) -> DataFrame:
         """Return a stream of its messages: see `MessageSource.read`."""
         from millrace_cdc.connectors.jdbc.polling import read_changes
 
         return read_changes(spark, self._settings)
-
-    def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
-        """Return none: the database knows the columns."""
-        return {}
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import SampledMessage
 from millrace.options import option
-from millrace_catalog.inference import FormatOptions
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial_schemas, schemas_by_table
+from millrace_cdc.connectors.row_source import RowSource
 from millrace_cdc.connectors.values.lines import parse_changes
-from millrace_cdc.runtime.change_parser import ParserSettings
-from millrace_cdc.runtime.source import MessageSource
-from millrace_cdc.runtime.typed_rows import FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,41 +36,22 @@ class ValuesSourceOptions:
     )
 
 
-class ValuesPipelineSource(MessageSource):
+class ValuesPipelineSource(RowSource):
     """Changes that the pipeline's file gives, in their order."""
 
     Options = ValuesSourceOptions
     options: ValuesSourceOptions
 
     @property
-    def metadata_columns(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    @property
-    def parser_settings(self) -> ParserSettings:
-        """The settings of the parser of its messages."""
-        return ParserSettings(FORMAT, FormatOptions())
-
-    @property
     def initial_schemas(self) -> Mapping[str, tuple[Schema, tuple[str, ...]]]:
         """The tables of ``schemas``."""
         return schemas_by_table(self.options.schemas)
-
-    @property
-    def tolerated_messages(self) -> int | None:
-        """None: see `MessageSource.tolerated_messages`."""
-        return None
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return a stream of its messages: see `MessageSource.read`."""
         from millrace_cdc.connectors.values.stream import read_values
 
         return read_values(spark, self.options.changes)
-
-    def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
-        """Return none: tables begin with their first changes."""
-        return {}
 
     def sample_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Return all messages: see `MessageSource.sample_messages`."""

@@ -1,0 +1,34 @@
+"""Base of sources whose changes are rows with types, and no messages of Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from millrace.contracts import SampledMessage
+from millrace_catalog.inference import FormatOptions
+from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.source import MessageSource
+from millrace_cdc.runtime.typed_rows import FORMAT
+
+
+class RowSource(MessageSource):
+    """Base of sources that write the rows of their changes as messages of their own."""
+
+    @property
+    def metadata_columns(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
+    def parser_settings(self) -> ParserSettings:
+        """The settings of the parser of its messages."""
+        return ParserSettings(FORMAT, FormatOptions())
+
+    @property
+    def tolerated_messages(self) -> int | None:
+        """None: see `MessageSource.tolerated_messages`."""
+        return None
+
+    def newest_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
+        """Return none: columns are given, or those of the first changes."""
+        return {}
