@@ -54,7 +54,8 @@ def test_metrics_tell_what_was_read_how_old_it_was_and_what_is_left(run, topic, 
     def one_more_batch():
         # What executors counted shows itself in the progress after that of their micro-batch, or later
         nonlocal written
-        produce(broker.bootstrap_servers, topic, [{"value": b"", "partition": 0}])
+        a_minute_ago = int(time.time() * 1000) - 60_000
+        produce(broker.bootstrap_servers, topic, [{"value": b"", "partition": 0, "timestamp": a_minute_ago}])
         written += 1
         query.processAllAvailable()
         return newest(query)

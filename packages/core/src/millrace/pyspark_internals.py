@@ -87,7 +87,7 @@ def hide_worker_traceback() -> None:
 
 @functools.cache
 def silence_lost_worker() -> None:
-    """Keep this worker from writing frames when it ends since Spark reads its output no more; once per process.
+    """Keep this worker from printing a traceback when Spark stops reading its output; patches once per process.
 
     Spark closes the connection of a worker that has more rows than wanted, as of ``show()``. PySpark's daemon, from
     which the worker is forked, prints the BrokenPipeError by `traceback.print_exc`, and ends the worker.

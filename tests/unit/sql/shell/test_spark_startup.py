@@ -8,17 +8,7 @@ import pytest
 from pyspark.errors import PySparkRuntimeError
 
 from millrace.errors import MachineError
-from millrace_sql.shell.spark_startup import startup_output_held_back, without_lost_workers
-
-LOST = b"""Traceback (most recent call last):
-  File "/x/pyspark.zip/pyspark/daemon.py", line 264, in manager
-  File "/x/pyspark.zip/pyspark/daemon.py", line 95, in worker
-BrokenPipeError: [Errno 32] Broken pipe
-"""
-OTHER = b"""Traceback (most recent call last):
-  File "/x/job.py", line 1, in f
-BrokenPipeError: [Errno 32] Broken pipe
-"""
+from millrace_sql.shell.spark_startup import startup_output_held_back
 
 
 def test_what_a_process_writes_while_it_starts_is_dropped(capfd):
@@ -68,14 +58,3 @@ def test_any_other_failure_shows_what_was_written(capfd):
     with pytest.raises(ValueError, match="wrong"):
         start(b"a warning\n", ValueError("wrong"))
     assert capfd.readouterr().err == "a warning\n"
-
-
-@pytest.mark.parametrize("cut", range(0, len(LOST), 7))
-def test_workers_that_nobody_waits_for_are_left_out(cut):
-    shown, rest = without_lost_workers(b"before\n" + LOST[:cut])
-    more, rest = without_lost_workers(rest + LOST[cut:] + b"after\n")
-    assert (shown + more, rest) == (b"before\nafter\n", b"")
-
-
-def test_other_tracebacks_are_shown():
-    assert without_lost_workers(OTHER + LOST + OTHER) == (OTHER + OTHER, b"")

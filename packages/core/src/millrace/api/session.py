@@ -78,8 +78,11 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
     is_local = config.get("spark.master", "local").startswith("local")
     # Executors on other machines connect to the driver
     loopback = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"} if is_local else {}
+    # Executors on other machines may get this package after their daemon has started
+    daemon = {"spark.python.daemon.module": "millrace.worker_daemon"} if is_local else {}
     return {
         **loopback,
+        **daemon,
         "spark.log.level": "ERROR",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.redaction.regex": REDACTION_REGEX,

@@ -20,11 +20,6 @@ _STDERR = 2
 _BLOCK = 65_536
 _MARK = b"\0the session has started\0"
 _JAVA_ERROR = re.compile(r'^Exception in thread "main" [\w.$]+: (.+)', re.MULTILINE)
-_TRACEBACK = b"Traceback (most recent call last):\n"
-_LOST_WORKER = re.compile(
-    re.escape(_TRACEBACK)
-    + rb'(?:  File "[^"\n]*pyspark/daemon\.py", [^\n]*\n(?:    [^\n]*\n)?)+BrokenPipeError: [^\n]*\n'
-)
 _TWICE_TOLD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Loggers of PySpark that write each error of a query, which is raised too, as a line of JSON."""
 
@@ -68,25 +63,6 @@ def _reason(written: str) -> str | None:
     return found[1] if found else None
 
 
-def without_lost_workers(written: bytes) -> tuple[bytes, bytes]:
-    """Leave out what PySpark's daemon writes when Spark ends a query before one of its workers is there.
-
-    Args:
-        written: What was written, from the begin of a line.
-
-    Returns:
-        What is to be shown, and what may become such a text: a traceback without its end.
-    """
-    shown = _LOST_WORKER.sub(b"", written)
-    whole, newline, line = shown.rpartition(b"\n")
-    begin = shown.rfind(_TRACEBACK)
-    if line and _TRACEBACK.startswith(line):
-        begin = len(whole) + len(newline)
-    elif begin >= 0 and not all(each.startswith(b" ") for each in shown[begin:].split(b"\n")[1:-1]):
-        begin = -1
-    return (shown[:begin], shown[begin:]) if begin >= 0 else (shown, b"")
-
-
 class _HeldBackPipe:
     """A pipe that stands for standard error, and passes on what it is given once it is released."""
 
@@ -124,11 +100,7 @@ class _HeldBackPipe:
             self._held += os.read(self._read_end, _BLOCK)
         self._held, _, block = self._held.partition(_MARK)
         self._is_released.set()
-        rest = b""
-        while True:
-            shown, rest = without_lost_workers(rest + block)
+        while block or (block := os.read(self._read_end, _BLOCK)):
             if not self._is_dropped:
-                os.write(self._stderr, shown)
-            block = os.read(self._read_end, _BLOCK)
-            if not block:
-                return
+                os.write(self._stderr, block)
+            block = b""
