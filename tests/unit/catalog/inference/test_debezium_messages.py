@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
+from millrace_catalog.inference.debezium_types import declared_row
 from millrace_catalog.inference.observation import TableChange
 
 MESSAGES: dict[str, str] = dict(
@@ -142,3 +144,14 @@ def test_rows_of_tables_whose_identity_is_their_key_lack_what_the_database_does_
     assert rows("key-only")[0] is None
     # A NOT NULL column has its default, which says nothing
     assert rows("deleted") == ({"id": 1, "other": "x", "big": None}, None)
+
+
+@pytest.mark.parametrize(("length", "size"), [("8", 1), ("12", 2), ("2147483647", 0)])
+def test_bits_have_as_many_bytes_as_their_column(length: str, size: int) -> None:
+    # As Debezium writes them, which leaves out what is above the highest bit that is set
+    bits = {"type": "bytes", "name": "io.debezium.data.Bits", "parameters": {"length": length}, "field": "b"}
+    row = declared_row(json.dumps({"fields": [{"field": "after", "fields": [bits]}]}).encode())
+    assert row is not None
+    for written in (b"", b"\x01"):
+        converted = row.convert({"b": base64.b64encode(written).decode()})
+        assert base64.b64decode(converted["b"]) == written.ljust(size, b"\0")
