@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
 
-from support.kafka import consume, produce
+from millrace_cdc.connectors.iceberg.catalog import PACKAGE
+from support.iceberg import add_iceberg
+from support.kafka import consume, delete_topics, produce
 
 ROOT = Path(__file__).parents[2]
 ORDERS = (
@@ -30,7 +31,7 @@ ORDERS = (
     "registered-events",
 )
 ICEBERG = ROOT / "docs/pipelines-iceberg.md"
-"""It makes a session with a library of its own."""
+"""It makes a session with a library of its own, which the session of the tests gets for it."""
 
 PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").glob("*.md") if page != ICEBERG)]
 
@@ -53,9 +54,7 @@ def orders(broker):
     rows = [{"id": n, "country": "de", "amount": 60.0 * n} for n in range(4)]
     produce(broker.bootstrap_servers, "orders", [{"value": json.dumps(row).encode()} for row in rows])
     yield
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    for future in admin.delete_topics(list(ORDERS)).values():
-        future.result()
+    delete_topics(broker.bootstrap_servers, ORDERS)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
@@ -74,19 +73,20 @@ def test_code_blocks_run(page, broker, spark, tmp_path, request):
         assert set(written) == {2, 3}
 
 
-def test_the_tutorial_of_iceberg_runs(broker, tmp_path):
+def test_the_tutorial_of_iceberg_runs(broker, spark, tmp_path, monkeypatch):
+    add_iceberg(spark)
+    assert ICEBERG.read_text().count(f'"{PACKAGE}"') == 1
+    monkeypatch.chdir(tmp_path)
     (definition,) = re.findall(r"^```yaml\n(.*?)^```", ICEBERG.read_text(), re.MULTILINE | re.DOTALL)
+    # Spark's JVM is in another folder
     here = {"localhost:9092": broker.bootstrap_servers}
-    (tmp_path / "shop.yaml").write_text(replaced(definition, here))
-    (tmp_path / "tutorial.py").write_text(replaced("\n".join(blocks(ICEBERG)), here))
+    here |= {before: f"{tmp_path}/{before}" for before in ("tables/", "shop.yaml.checkpoint")}
+    Path("shop.yaml").write_text(replaced(definition, here))
     broker.create_topic("shop-changes", 1)
     try:
-        done = subprocess.run([sys.executable, "tutorial.py"], capture_output=True, text=True, cwd=tmp_path)
+        exec(compile(replaced("\n".join(blocks(ICEBERG)), here), ICEBERG.name, "exec", dont_inherit=True), {})
     finally:
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        for future in admin.delete_topics(["shop-changes"]).values():
-            future.result()
-    assert done.returncode == 0, done.stderr
+        delete_topics(broker.bootstrap_servers, ["shop-changes"])
 
 
 def test_the_options_page_is_what_the_declarations_say():

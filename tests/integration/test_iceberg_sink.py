@@ -1,19 +1,23 @@
-"""Tables of Iceberg that follow their sources through changes of rows and columns, failures and a kill."""
+"""Tables of Iceberg that follow their sources through changes of rows and columns, and failures."""
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
-import sys
-from pathlib import Path
+import logging
+import threading
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from py4j.java_gateway import JavaPackage
+from pyspark.errors import StreamingQueryException
 
 from millrace.errors import MachineError
 from millrace_cdc import Pipeline
+from millrace_cdc.connectors.iceberg import catalog
+from millrace_cdc.connectors.iceberg.catalog import IcebergTable
+from millrace_cdc.connectors.iceberg.sink import IcebergPipelineSink
+from support.iceberg import Warehouse, add_iceberg
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "iceberg_sink.py"
 FIRST = """
 +I shop.a {"id": 1, "c": "AT", "n": 1}
 +I shop.a {"id": 2, "c": "AT", "n": 1}
@@ -70,32 +74,92 @@ def file(*changes: str, sink: str) -> str:
     return FILE.format(changes="\n    ".join(lines), sink=sink, **columns)
 
 
-def program(**given) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, PROGRAM, json.dumps(given)], capture_output=True, text=True, check=False)
+class Lake:
+    """Tables that one pipeline writes, whose sink may fail at a place.
+
+    Args:
+        spark: A session with Iceberg's library.
+        folder: The folder of the warehouse and the checkpoint.
+    """
+
+    def __init__(self, spark: Any, folder: Any) -> None:
+        self._spark = spark
+        self._checkpoint = str(folder / "checkpoint")
+        self._warehouse = Warehouse(spark, str(folder / "warehouse"), "shop")
+        # A wider type than the pipeline's, and a column of its own
+        columns = {"own": "string", "day": "date", "id": "long", "n": "double"}
+        self._warehouse.create("foreign", columns, month="day")
+
+    def run(self, file: str, *, fails: str | None = None, truncated: str | None = None) -> dict[str, Any]:
+        """Run the pipeline to its end; return its error, the warnings and the tables."""
+        warnings: list[str] = []
+        handler = logging.Handler()
+        handler.emit = lambda record: warnings.append(record.getMessage())
+        logger = logging.getLogger("millrace.pipelines")
+        logger.addHandler(handler)
+        with pytest.MonkeyPatch.context() as patches:
+            patch(patches, fails, truncated)
+            try:
+                running = Pipeline.from_yaml(file).run(self._spark, checkpoint_location=self._checkpoint, once=True)
+                running.await_termination()
+                error = None
+            except StreamingQueryException as failure:
+                error = str(failure)
+            finally:
+                logger.removeHandler(handler)
+        return {"error": error, "warnings": warnings, "tables": self._warehouse.tables()}
+
+
+def patch(patches: pytest.MonkeyPatch, fails: str | None, truncated: str | None) -> None:
+    """Let the sink fail at a place; and empty a table, as TRUNCATE does."""
+    real_commit, real_write, first_is_committed = IcebergTable.commit, IcebergPipelineSink.write, threading.Event()
+
+    def commit(table: Any, *arguments: Any, **named: Any) -> Any:
+        if fails == "one table is committed" and table._id != "shop.a":
+            first_is_committed.wait()
+            raise RuntimeError(fails)
+        committed = real_commit(table, *arguments, **named)
+        first_is_committed.set()
+        return committed
+
+    def write(sink: Any, batch: Any) -> None:
+        batch.truncated = frozenset({truncated} - {None})
+        real_write(sink, batch)
+        if fails == "all tables are committed":
+            raise RuntimeError(fails)
+
+    patches.setattr(IcebergTable, "commit", commit)
+    patches.setattr(IcebergPipelineSink, "write", write)
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> dict[str, dict]:
-    """Run a pipeline that fails at each place, in one session before a kill and one after it."""
+def runs(spark, tmp_path_factory) -> dict[str, dict]:
+    """Run a pipeline that fails at each place."""
+    add_iceberg(spark)
     folder = tmp_path_factory.mktemp("iceberg")
-    where = {"warehouse": str(folder / "warehouse"), "checkpoint": str(folder / "checkpoint")}
     options = f"catalog.properties.type: hadoop, catalog.properties.warehouse: {folder}/warehouse, "
     options += "partition.key: shop.a:c, sink.delete-files.warning: 1"
-    lake = "catalog: lake"
+    settings = {"spark.sql.catalog.lake.type": "hadoop", "spark.sql.catalog.lake.warehouse": f"{folder}/warehouse"}
+    sink = "catalog: lake"
     first, second = file(FIRST, sink=options), file(FIRST, SECOND, sink=options)
-    killed = program(**where, runs=[{"file": first}, {"file": second, "fails": "one table is committed"}])
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    third, fourth = file(FIRST, SECOND, THIRD, sink=lake), file(FIRST, SECOND, THIRD, FOURTH, sink=lake)
-    steps = {
-        "after the kill": {"file": second},
-        "third": {"file": third},
-        "fourth fails": {"file": fourth, "truncated": "shop.c", "fails": "all tables are committed"},
-        "fourth": {"file": fourth, "truncated": "shop.c"},
-    }
-    done = program(**where, runs=list(steps.values()))
-    assert done.returncode == 0, done.stderr
-    lines = [json.loads(line) for line in (killed.stdout + done.stdout).splitlines() if line.startswith("{")]
-    return dict(zip(("first", *steps), lines, strict=True))
+    third, fourth = file(FIRST, SECOND, THIRD, sink=sink), file(FIRST, SECOND, THIRD, FOURTH, sink=sink)
+    lake = Lake(spark, folder)
+    # Settings of the application, which all of its sessions have
+    application = spark.sparkContext._conf
+    for name, value in settings.items():
+        application.set(name, value)
+    try:
+        return {
+            "first": lake.run(first),
+            "second fails": lake.run(second, fails="one table is committed"),
+            "second": lake.run(second),
+            "third": lake.run(third),
+            "fourth fails": lake.run(fourth, fails="all tables are committed", truncated="shop.c"),
+            "fourth": lake.run(fourth, truncated="shop.c"),
+        }
+    finally:
+        for name in settings:
+            application._jconf.remove(name)
 
 
 def rows(runs, name) -> dict[str, list[str]]:
@@ -115,20 +179,23 @@ def test_a_first_micro_batch_creates_tables_and_has_no_delete_files(runs):
     assert not runs["first"]["warnings"]
 
 
-def test_a_kill_between_the_commits_of_two_tables_leaves_no_row_twice_and_none_lost(runs):
-    assert runs["after the kill"]["error"] is None
-    assert rows(runs, "after the kill") == {
+def test_a_failure_between_the_commits_of_two_tables_leaves_no_row_twice_and_none_lost(runs):
+    assert "one table is committed" in runs["second fails"]["error"]
+    assert rows(runs, "second fails")["a"] == ["(1, DE, 2)", "(3, DE, 2)"]
+    assert rows(runs, "second fails")["log"] == ["(one)"]
+    assert runs["second"]["error"] is None
+    assert rows(runs, "second") == {
         "a": ["(1, DE, 2)", "(3, DE, 2)"],
         "b": ["(2, old, null)", "(7, moved, 2024-01-02)"],
         "c": ["(1, 1.5)"],
         "log": ["(one)", "(two)"],
     }
-    snapshots = {name: table["snapshots"] for name, table in runs["after the kill"]["tables"].items()}
+    snapshots = {name: table["snapshots"] for name, table in runs["second"]["tables"].items()}
     assert snapshots == {"a": 2, "b": 2, "c": 1, "foreign": 2, "log": 2}
 
 
 def test_a_table_of_others_keeps_its_columns_types_and_partitions(runs):
-    before, after = (runs[name]["tables"]["foreign"] for name in ("first", "after the kill"))
+    before, after = (runs[name]["tables"]["foreign"] for name in ("first", "second"))
     assert before["rows"] == ["(null, 2024-01-02, 1, 1.0)", "(null, 2024-01-03, 2, 1.0)"]
     # The row has moved to another partition
     assert after["rows"] == ["(null, 2024-01-03, 2, 1.0)", "(null, 2024-02-01, 1, 2.0)"]
@@ -137,7 +204,7 @@ def test_a_table_of_others_keeps_its_columns_types_and_partitions(runs):
 
 def test_types_become_wider_where_iceberg_can_and_other_values_are_converted(runs):
     assert runs["third"]["error"] is None
-    before, after = (runs[name]["tables"]["a"]["columns"] for name in ("after the kill", "third"))
+    before, after = (runs[name]["tables"]["a"]["columns"] for name in ("second", "third"))
     assert before == {"id": "long", "c": "string", "n": "int"}
     assert after == {"id": "long", "c": "string", "n": "long", "new": "long"}
     assert runs["third"]["tables"]["c"]["columns"] == {"id": "long", "d": "double"}
@@ -163,10 +230,14 @@ def test_a_truncated_table_has_the_rows_behind_it(runs):
 
 
 def test_the_log_recommends_to_compact_a_table_with_delete_files(runs):
-    assert any("table 'shop.b' has 1 delete files" in each for each in runs["after the kill"]["warnings"])
+    assert any("table 'shop.b' has 1 delete files" in each for each in runs["second"]["warnings"])
 
 
-def test_a_session_without_icebergs_library_is_told_what_to_add(spark, tmp_path):
+def test_a_session_without_icebergs_library_is_told_what_to_add(spark, tmp_path, monkeypatch):
+    # As Py4J has a name that no jar defines
+    empty = SimpleNamespace(CatalogUtil=JavaPackage("org.apache.iceberg.CatalogUtil", None))
+    jvm = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(iceberg=empty)))
+    monkeypatch.setattr(catalog, "session_jvm", lambda *_: jvm)
     pipeline = Pipeline.from_yaml(file(FIRST, sink="catalog.properties.type: hadoop"))
     with pytest.raises(MachineError, match=r"--conf spark\.jars\.packages=org\.apache\.iceberg:iceberg-spark"):
         pipeline.run(spark, checkpoint_location=str(tmp_path), once=True)

@@ -12,12 +12,14 @@ from pyspark.sql import SparkSession
 from support.maven import Artifact, fetch_jars
 
 _FLINK = "1.20.3"
+# Without what they depend on for running jobs, which is forty more
 _FLINK_ARTIFACTS = (
-    Artifact("org.apache.flink", "flink-json", _FLINK, is_alone=True),
-    Artifact("org.apache.flink", "flink-table-runtime", _FLINK),
-    Artifact("org.apache.flink", "flink-table-common", _FLINK),
-    Artifact("org.apache.flink", "flink-table-api-java", _FLINK),
-    Artifact("org.apache.flink", "flink-core", _FLINK),
+    *(
+        Artifact("org.apache.flink", f"flink-{name}", _FLINK, is_alone=True)
+        for name in ("annotations", "core", "core-api", "json", "table-api-java", "table-common", "table-runtime")
+    ),
+    Artifact("org.apache.flink", "flink-shaded-guava", "31.1-jre-17.0", is_alone=True),
+    Artifact("org.apache.flink", "flink-shaded-jackson", "2.14.2-17.0", is_alone=True),
 )
 _CANAL_ARTIFACTS = (
     Artifact("com.alibaba.otter", "canal.protocol", "1.1.8", is_alone=True),
