@@ -92,6 +92,8 @@ def silence_lost_worker() -> None:
     Spark closes the connection of a worker that has more rows than wanted, as of ``show()``. PySpark's daemon, from
     which the worker is forked, prints the BrokenPipeError by `traceback.print_exc`, and ends the worker.
     """
+    if not sys.argv[0].endswith("daemon.py"):
+        return
     print_exc = traceback.print_exc
 
     def print_others(*args: Any, **settings: Any) -> None:

@@ -20,6 +20,7 @@ def user_errors() -> Iterator[None]:
     all that a person needs, so its stack is left out. The worker ends with this error in any case, so that no other
     error is affected. An exception that a plugin should not raise names the plugin.
     """
+    silence_lost_worker()
     try:
         yield
     except MillraceError:
@@ -40,7 +41,6 @@ def executor_errors() -> Iterator[None]:
     The driver has checked plugins, columns and metadata before. An executor that finds them wrong mostly has other
     packages installed, so its host and its interpreter are named.
     """
-    silence_lost_worker()
     with user_errors():
         try:
             yield
