@@ -18,10 +18,12 @@ from confluent_kafka.admin import (
 )
 
 import millrace
+from millrace.diagnosis import clock
 from millrace_broker import KafkaBroker, Listener
 from millrace_broker.listeners import free_ports
 from millrace_cli.commands.doctor import doctor
 from support.certificates import Identity, authority, issue
+from support.kafka import produce
 from support.quotas import limit_requests
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -65,6 +67,8 @@ def cluster(tmp_path_factory):
     }
     with KafkaBroker(listeners=listeners, properties=properties) as broker:
         broker.create_topic("orders")
+        broker.create_topic("stamped", config={"message.timestamp.type": "LogAppendTime"})
+        produce(broker.address("OPEN"), "stamped", [{"value": b"1"}])
         every = ("orders", ResourcePatternType.LITERAL, "User:alice", "*")
         admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
         allowed = AclBinding(ResourceType.TOPIC, *every, AclOperation.READ, AclPermissionType.ALLOW)
@@ -82,7 +86,7 @@ def problems(cluster, listener: str, **given: str) -> list[millrace.probe]:
     started = time.monotonic()
     diagnosis = millrace.probe(options)
     assert time.monotonic() - started < LONGEST_S
-    return [each for each in diagnosis.problems if each.check not in ("java", "packages")]
+    return [each for each in diagnosis.problems if each.check not in ("java", "packages", "ports")]
 
 
 @pytest.mark.parametrize(
@@ -169,11 +173,43 @@ def test_nothing_is_found_where_nothing_is_wrong_and_the_command_says_so(cluster
     assert (ended.exit_code, told["sound"]) == (0, True)
 
 
+@pytest.mark.parametrize("listener", ["OPEN", "TLS"])
+def test_a_clock_that_is_not_the_brokers_is_found(cluster, monkeypatch, listener):
+    monkeypatch.setattr(clock, "now", lambda: time.time() + 3600)
+
+    protocol = {"properties_security_protocol": "SSL"} if listener == "TLS" else {}
+    found = problems(cluster, listener, **protocol)
+
+    assert [each.check for each in found if each.check != "tls"] == ["clock"]
+    assert "the clock of the brokers' controller is" in found[-1].message
+    assert "behind this host's" in found[-1].message
+
+
+def test_times_that_brokers_have_written_are_compared_where_they_do_not_tell_their_own(cluster, monkeypatch):
+    broker, _ = cluster
+    admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
+    before = time.time()
+    produce(broker.address("OPEN"), "stamped", [{"value": b"2"}])
+
+    topic, at = clock.newest_broker_time(admin, ["orders", "stamped", "not-there"], LONGEST_S)
+    assert (topic == "stamped" or topic in clock.INTERNAL_TOPICS, at >= before - 1) == (True, True)
+    assert clock.compare_past(topic, at).level == "ok"
+
+    monkeypatch.setattr(clock, "now", lambda: time.time() - 3600)
+    assert "the brokers' clock is" in clock.compare_past(topic, at).message
+    assert "ahead of this host's" in clock.compare_past(topic, at).message
+
+
 def test_executors_check_too(spark, cluster):
     broker, _ = cluster
 
-    diagnosis = millrace.probe({"properties.bootstrap.servers": broker.address("OPEN")}, spark=spark)
+    seen = {}
+    for listener in ("OPEN", "ELSEWHERE"):
+        diagnosis = millrace.probe({"properties.bootstrap.servers": broker.address(listener)}, spark=spark)
+        seen[listener] = [each for each in diagnosis.findings if each.seen_from != "driver"]
 
-    seen = {each.check for each in diagnosis.findings if each.seen_from != "driver"}
-    assert seen >= {"dns", "tcp", "api", "python", "packages"}
-    assert [each for each in diagnosis.problems if each.seen_from != "driver"] == []
+    assert {each.check for each in seen["OPEN"]} == {
+        *("dns", "tcp", "api", "advertised", "login", "python", "packages", "clock", "ports")
+    }
+    assert [each for each in seen["OPEN"] if each.level != "ok"] == []
+    assert {each.check for each in seen["ELSEWHERE"] if each.level != "ok"} == {"advertised"}

@@ -1,6 +1,7 @@
-"""Make mistakes in a session, and let all that a terminal would show go to standard error, after a mark for each.
+"""Make mistakes in a session, and let all that a terminal shows go to standard error, after a mark for each.
 
-Arguments: the kind of session, ``local`` or ``plain``; addresses of the broker; a folder; names of mistakes.
+Arguments: the kind of session; addresses of the broker; a folder; names of mistakes. Kinds of sessions: ``local``, of
+`local_session`; ``plain``, with Spark's own settings; ``shortened``, the same after `install_short_tracebacks`.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ MARK = "\x1e"
 
 
 def plain_session() -> SparkSession:
-    """A session as a program makes it that knows nothing of `local_session`."""
+    """A session as a program makes it that knows nothing of `local_session`, with Spark's own settings."""
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
-    install_short_tracebacks()
-    return spark
+    return builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
 
 
 def main(kind: str, servers: str, folder: str, *names: str) -> None:
     """Make the mistakes."""
     spark = local_session(cores=2) if kind == "local" else plain_session()
+    if kind == "shortened":
+        install_short_tracebacks()
     for number, mistake in enumerate(mistake for mistake in ALL if mistake.name in names):
         print(f"{MARK}{mistake.name}", file=sys.stderr, flush=True)
         started = time.monotonic()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import pty
+import re
 import subprocess
 import sys
+import termios
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,8 +23,14 @@ ALL: tuple[Mistake, ...] = (*(wrong.in_spark() for wrong in options.ALL), *reads
 
 MOST_LINES = 8
 
+_LONGEST_S = 1200
+
 _PROGRAM = Path(__file__).parents[2] / "programs" / "make_mistakes.py"
 _MARK = "\x1e"
+_OF_JAVA = re.compile(
+    r"(?:\[Stage .*\])?\d\d/\d\d/\d\d [\d:]+ [A-Z]+ |\s+at [\w.$/]+\(|\s+\.\.\. \d+ more|Caused by: | SQLSTATE: \w+$"
+)
+"""The beginning of an event of Java's log, and the lines that follow it."""
 
 
 class Shown(NamedTuple):
@@ -44,6 +54,11 @@ class Shown(NamedTuple):
             return None
         return f"{self.mistake.name}: {len(self.lines)} lines, without {missing}:\n{text[:3000]}"
 
+    def after_log(self) -> Shown:
+        """Return what follows the last event of Java's log: all that comes from Python."""
+        events = [number for number, line in enumerate(self.lines) if _OF_JAVA.match(line)]
+        return self._replace(lines=self.lines[events[-1] + 1 :] if events else self.lines)
+
 
 def make_topics(broker: KafkaBroker) -> None:
     """Make the topics of a playground."""
@@ -59,7 +74,7 @@ class Terminal:
     """A terminal in which mistakes are made in a session, one after the other.
 
     Args:
-        kind: Of the session: local or plain.
+        kind: Of the session: local, plain or shortened.
         servers: Addresses of the broker.
         folder: For its files.
         mistakes: The mistakes.
@@ -72,20 +87,54 @@ class Terminal:
         tests = str(Path(__file__).parents[2])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, *sys.path]), "PYTHONUNBUFFERED": "1"}
         command = [sys.executable, str(_PROGRAM), kind, servers, str(self._folder), *self._mistakes]
-        self._output = (self._folder / "output").open("w")
+        self._screen, screen_of_program = pty.openpty()
+        _leave_line_ends(screen_of_program)
         self._process = subprocess.Popen(
-            command, stdout=self._output, stderr=subprocess.STDOUT, cwd=self._folder, env=environment
+            command, stdout=screen_of_program, stderr=screen_of_program, cwd=self._folder, env=environment
         )
+        os.close(screen_of_program)
+        self._reader = threading.Thread(target=self._copy, daemon=True)
+        self._reader.start()
 
     def shown(self) -> list[Shown]:
         """Wait until all mistakes are made, and return what was shown of each."""
-        with self._output:
-            assert self._process.wait(timeout=600) == 0, (self._folder / "output").read_text()
-        return list(self._read((self._folder / "output").read_text().split(_MARK)[1:]))
+        try:
+            code = self._process.wait(timeout=_LONGEST_S)
+        finally:
+            self._process.kill()
+        self._reader.join(timeout=60)
+        output = self._file.read_text(errors="replace")
+        assert code == 0, output
+        return list(self._read(output.split(_MARK)[1:]))
+
+    @property
+    def _file(self) -> Path:
+        return self._folder / "output"
+
+    def _copy(self) -> None:
+        """Copy what the terminal shows to a file, until the program and its Java have closed it."""
+        with self._file.open("wb") as file:
+            while True:
+                try:
+                    block = os.read(self._screen, 65536)
+                except OSError:  # a closed terminal, on Linux
+                    break
+                if not block:
+                    break
+                file.write(block)
+                file.flush()
+        os.close(self._screen)
 
     def _read(self, parts: Sequence[str]) -> Iterator[Shown]:
         for failed, after in zip(parts[::2], parts[1::2], strict=True):
             name, _, first = failed.partition("\n")
             seconds, _, rest = after.partition("\n")
-            lines = [line.split("\r")[-1] for line in (first + rest).splitlines()]
+            lines = [line.rstrip("\r").split("\r")[-1] for line in (first + rest).split("\n")]
             yield Shown(self._mistakes[name], [line for line in lines if line.strip()], float(seconds))
+
+
+def _leave_line_ends(terminal: int) -> None:
+    """Let a terminal not add carriage returns."""
+    attributes = termios.tcgetattr(terminal)
+    attributes[1] &= ~termios.OPOST
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)

@@ -1,12 +1,14 @@
 """A plugin-based Kafka connector for PySpark.
 
-``spark.read.format("millrace")`` needs no import of this package; everything else it offers is loaded on first use.
+``spark.read.format("millrace")`` needs no import of this package; everything else it offers is loaded on first use. In
+programs that import it, a terminal shows failures of millrace in short (`millrace.excepthook`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from millrace import excepthook
 from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ __all__ = [
     "set_active_session",
     "upsert_batches",
 ]
+
+excepthook.use_for_millrace()
 
 _lazy_attribute, __dir__ = lazy_imports(
     __name__,

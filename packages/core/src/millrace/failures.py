@@ -37,6 +37,8 @@ _CONDITION = re.compile(r"\[(?P<condition>[A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] [^
 _WRAPPERS = ("FOREACH_BATCH_USER_FUNCTION_ERROR", "PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR", "STREAM_FAILED")
 """Conditions that only say that something else has failed."""
 
+_FRAMES = "Traceback (most recent call last):"
+
 _OF_PYTHON = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:^|Caused by: |: )(?:[a-z]\w*\.)+\w*(?:Error|Exception): (?P<message>[^\n]+)", re.MULTILINE)
 
@@ -114,6 +116,12 @@ _KNOWN = (
         "security.protocol fits the listener; it waits in the same way where a broker wants TLS or a login",
     ),
     _known(
+        r"Python worker failed to connect back",
+        "Spark waits 10 s for a Python worker to start, and none did: this host is too busy, or the Python that "
+        "PYSPARK_PYTHON names does not run; check that it does, and give the host fewer tasks at once by spark.master "
+        "or spark.executor.cores",
+    ),
+    _known(
         r"Python worker exited unexpectedly",
         "a Python worker has died, mostly because the host or the container had too little memory: give executors more "
         "by spark.executor.memoryOverhead, or read less at once by 'scan.max-records-per-batch'",
@@ -145,6 +153,26 @@ def explain_failure(failure: BaseException | str) -> Explanation | None:
     return None
 
 
+def explain_log(text: str) -> Explanation | None:
+    """Find what went wrong in a log, such as the output of a program in a terminal.
+
+    Returns:
+        The first error of millrace or known failure of Spark, else Spark's first error with a condition, else the
+        exception of Python that ended the program; None where there is no failure.
+    """
+    explanation = explain_failure(text)
+    if explanation is not None:
+        return explanation
+    for found in _CONDITION.finditer(text):
+        if found["condition"] not in _WRAPPERS and not found[0].endswith(_FRAMES):
+            return Explanation(_NOT_OURS, _reason_in(found[0]).rstrip(";"))
+    raised = [each for each in _OF_PYTHON.findall(text) if not each.startswith("pyspark.")] or _OF_PYTHON.findall(text)
+    if not raised:
+        return None
+    name, _, message = raised[-1].partition(": ")
+    return Explanation(name, message)
+
+
 def explain_condition(failure: BaseException) -> Explanation | None:
     """Find the first condition of Spark in an exception that says what is wrong, such as ``UNRESOLVED_COLUMN``.
 
@@ -153,7 +181,7 @@ def explain_condition(failure: BaseException) -> Explanation | None:
         Python, whose frames tell where it failed.
     """
     text = str(failure)
-    if "Traceback (most recent call last)" in text:
+    if _FRAMES in text:
         return None
     found = next((each for each in _CONDITION.finditer(text) if each["condition"] not in _WRAPPERS), None)
     if found is None and not isinstance(failure, AnalysisException):

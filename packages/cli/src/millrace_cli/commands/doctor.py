@@ -26,6 +26,7 @@ _MARKS = {"ok": "ok     ", "warning": "WARNING", "error": "ERROR  "}
 @click.option("--write-topic", "written_topics", multiple=True, help="Topic that is written; repeatable.")
 @click.option("--group", default="", help="Consumer group.")
 @click.option("--transactional-id-prefix", default="", help="As of 'sink.transactional-id-prefix'.")
+@click.option("--metrics-address", default="127.0.0.1", show_default=True, help="As of 'scan.metrics.address'.")
 @click.option("--master", metavar="URL", help="Let the executors of a Spark cluster check, too; local[2] for a try.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def doctor(
@@ -36,14 +37,15 @@ def doctor(
     written_topics: tuple[str, ...],
     group: str,
     transactional_id_prefix: str,
+    metrics_address: str,
     master: str | None,
     as_json: bool,
 ) -> None:
     """Check step by step what a query needs, and say what to do.
 
-    Java, Python, packages and clock; with --bootstrap-servers or --config also
-    name, port, TLS and login of every broker, the addresses that brokers tell
-    clients, and what this user may do. Nothing is read or written; a given
+    Java, Python, packages, clock and ports; with --bootstrap-servers or
+    --config also name, port, TLS and login of every broker, the addresses that
+    brokers tell clients, their clock, and what this user may do. Nothing is read or written; a given
     transactional id prefix is tried with an id of its own.
     Exit code 0 when nothing is wrong or there are warnings alone, 1 otherwise.
 
@@ -69,6 +71,7 @@ def doctor(
             written_topics=written_topics,
             group=group or given.get("group.id", ""),
             transactional_id_prefix=transactional_id_prefix,
+            metrics_address=metrics_address,
             spark=spark,
         )
     click.echo(diagnosis.to_json() if as_json else "\n".join(_lines(diagnosis)))

@@ -15,12 +15,12 @@ def explain_error(log: TextIO) -> None:
 
     Exit code 0 when a failure is found, 1 otherwise.
     """
-    from millrace.failures import explain_failure
+    from millrace.failures import explain_log
 
     if log.isatty():
         click.echo("Paste the log, then press Ctrl-D:", err=True)
-    explanation = explain_failure(log.read())
+    explanation = explain_log(log.read())
     if explanation is None:
-        click.echo("no failure that millrace knows was found", err=True)
+        click.echo("no failure was found", err=True)
         sys.exit(1)
     click.echo(explanation.message)

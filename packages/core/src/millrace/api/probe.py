@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from millrace.diagnosis.findings import Diagnosis
+from millrace.diagnosis.ports import LOOPBACK
 from millrace.diagnosis.run import diagnose
 
 if TYPE_CHECKING:
@@ -17,12 +18,14 @@ _PREFIX = "properties."
 def probe(options: Mapping[str, str], *, spark: SparkSession | None = None, writes: bool = False) -> Diagnosis:
     """Check step by step what a query with these options needs, as ``millrace doctor`` does.
 
-    The steps: Java, Python, packages and clock of this host; for each bootstrap server its name, port, TLS and login;
-    then every address that brokers tell clients, and what this user may do with topics, group and transactional ids.
+    The steps: Java, Python, packages, clock and ports of this host; for each bootstrap server its name, port, TLS and
+    login; then every address that brokers tell clients, the brokers' clock, and what this user may do with topics,
+    group and transactional ids.
 
     Args:
         options: The options of the query; formats and all that is not of the connection are not looked at.
-        spark: A session whose executors check names, ports, TLS and versions of packages, too.
+        spark: A session whose executors check all of these addresses, their login, versions of packages, their clock,
+            and whether they reach the driver at 'scan.metrics.address', too.
         writes: Whether the query writes its topics; by default it reads them.
 
     Returns:
@@ -35,5 +38,6 @@ def probe(options: Mapping[str, str], *, spark: SparkSession | None = None, writ
         written_topics=topics if writes else (),
         group=options.get("properties.group.id", ""),
         transactional_id_prefix=options.get("sink.transactional-id-prefix", ""),
+        metrics_address=options.get("scan.metrics.address", LOOPBACK),
         spark=spark,
     )

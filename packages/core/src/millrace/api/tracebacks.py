@@ -27,6 +27,8 @@ FULL_TRACEBACKS = "MILLRACE_FULL_TRACEBACKS"
 _TWICE_TOLD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Loggers of PySpark that write each error of a query, which is raised too, as a line of JSON."""
 
+_EXPLAINED = (PySparkException, Py4JError, MillraceError)
+
 _LIBRARIES = {"pyspark", "py4j", "IPython", "ipykernel", *sys.stdlib_module_names}
 
 
@@ -67,22 +69,24 @@ def install_short_tracebacks(spark: SparkSession | None = None) -> None:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:
-        shell.set_custom_exc((PySparkException, Py4JError, MillraceError), _show_in_ipython)
+        shell.set_custom_exc(_EXPLAINED, _show_in_ipython)
 
 
-def short_traceback(failure: BaseException) -> list[str] | None:
+def short_traceback(failure: BaseException, *, others: bool = True) -> list[str] | None:
     """Return what is shown of a failure: the line of the program that failed, and a sentence.
 
     Args:
         failure: An exception that was raised.
+        others: Whether that holds for errors of Spark that have a condition, too, and nothing to do with millrace.
 
     Returns:
         Lines; None for a failure that is not known, and where full tracebacks are wanted.
     """
     if os.environ.get(FULL_TRACEBACKS) == "1":
         return None
-    explanation = explain_failure(failure)
-    if explanation is None and isinstance(failure, PySparkException):
+    # The text of any other exception may say the same, and mean something else
+    explanation = explain_failure(failure) if isinstance(failure, _EXPLAINED) else None
+    if explanation is None and others and isinstance(failure, PySparkException):
         explanation = explain_condition(failure)
     if explanation is None and _is_refused_argument(failure):
         explanation = Explanation(type(failure).__name__, str(failure))

@@ -150,7 +150,7 @@ def _check_protocol(address: Address, protocol: str, client: Mapping[str, str]) 
     with_tls = protocol.endswith("SSL")
     mechanism = client.get("sasl.mechanism", client.get("sasl.mechanisms", "GSSAPI"))
     try:
-        with _open(address, with_tls) as connection:
+        with open_connection(address, with_tls=with_tls) as connection:
             kinds = wire.api_versions(connection)
             yield ok("api", str(address), f"a Kafka broker, which knows {kinds} kinds of requests")
             code, mechanisms = wire.sasl_mechanisms(connection, mechanism)
@@ -161,7 +161,8 @@ def _check_protocol(address: Address, protocol: str, client: Mapping[str, str]) 
         yield error("api", str(address), f"the connection ended: {failure}", "ask for the broker's log of this time")
 
 
-def _open(address: Address, with_tls: bool) -> socket.socket:
+def open_connection(address: Address, *, with_tls: bool) -> socket.socket:
+    """Connect to an address that has been checked; OSError where that fails."""
     plain = wire.connect(*address)
     if not with_tls:
         return plain

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient
 
-from millrace.diagnosis.address import Address, check_address
-from millrace.diagnosis.findings import Finding, Level, error, ok, warning
+from millrace.diagnosis import clock
+from millrace.diagnosis.address import Address
+from millrace.diagnosis.advertised import check_advertised
+from millrace.diagnosis.findings import Finding, error, ok, warning
 from millrace.errors import MillraceError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.client_settings import client_settings
@@ -33,13 +34,18 @@ class ConnectedCheck:
     Args:
         client: The client's properties.
         servers: The bootstrap servers, as the user gave them.
+
+    Attributes:
+        servers: The bootstrap servers.
+        told: The addresses that brokers tell clients, once they are checked, with the brokers' ids.
     """
 
     def __init__(self, client: Properties, servers: str) -> None:
         # An admin client warns of properties of consumers
         self._client = Properties({name: value for name, value in client.items() if name != "group.id"})
-        self._servers = servers
+        self.servers = servers
         self._throttled_ms: list[int] = []
+        self.told: dict[Address, int] = {}
         with configuration_errors():
             self._admin = self._create_client({**client_settings(self._client), **STATISTICS_OFF})
 
@@ -56,9 +62,9 @@ class ConnectedCheck:
             names = KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).topic_names()
         except MillraceError as failure:
             advice = "see what it says; with a wrong user or password, the brokers' logs name the user"
-            return error("login", self._servers, str(failure), advice)
+            return error("login", self.servers, str(failure), advice)
         took = time.monotonic() - started
-        return ok("login", self._servers, f"connected in {took:.1f} s; this user sees {len(names)} topics")
+        return ok("login", self.servers, f"connected in {took:.1f} s; this user sees {len(names)} topics")
 
     def brokers(self, known: Sequence[Address]) -> list[Finding]:
         """Check every address that the brokers tell clients to connect to.
@@ -67,29 +73,8 @@ class ConnectedCheck:
             known: Addresses that have been checked.
         """
         found = self._admin.list_topics(timeout=REQUEST_S).brokers.values()
-        told = {Address(broker.host, broker.port): broker.id for broker in found}
-        new = [address for address in told if address not in known]
-        settings = client_settings(self._client)
-        with ThreadPoolExecutor(max_workers=8) as pool:
-            results = list(pool.map(lambda address: check_address(address, settings), new))
-        findings = [ok("advertised", str(address), f"broker {told[address]}") for address in told if address in known]
-        for address, steps in zip(new, results, strict=True):
-            failed = next((step for step in steps if step.level == Level.ERROR), None)
-            if failed is None:
-                findings.append(ok("advertised", str(address), f"broker {told[address]} is reached"))
-            else:
-                findings.append(self._unreachable(address, told[address], failed))
-        return findings
-
-    def _unreachable(self, address: Address, broker: int, failed: Finding) -> Finding:
-        return error(
-            "advertised",
-            str(address),
-            f"broker {broker} tells clients to connect to {address}, where this host fails: {failed.message}",
-            f"let the administrator write an address into 'advertised.listeners' of broker {broker} that the driver "
-            f"and all executors can reach; {self._servers} is one by which brokers are reached from here. "
-            f"Until then an entry for {address.host} in /etc/hosts of all hosts may do",
-        )
+        self.told = {Address(broker.host, broker.port): broker.id for broker in found}
+        return check_advertised(self.told, known, self.servers, client_settings(self._client))
 
     def topics(self, names: Sequence[str], *, writes: bool) -> list[Finding]:
         """Check that topics exist, and what this user may do with them."""
@@ -141,13 +126,30 @@ class ConnectedCheck:
             )
         return ok("transactional id", prefix, "this user may write in transactions whose ids begin so")
 
+    def clock(self, addresses: Sequence[Address], topics: Sequence[str]) -> Finding:
+        """Compare the clock of brokers with this host's, as far as they tell it.
+
+        Args:
+            addresses: Addresses that have been checked.
+            topics: Topics of the query.
+        """
+        protocol = self._client.get("security.protocol", "PLAINTEXT").upper()
+        reading = None if protocol.startswith("SASL") else clock.controller_clock(addresses, protocol)
+        if reading is not None:
+            return clock.compare(reading, "the clock of the brokers' controller", self.servers)
+        newest = clock.newest_broker_time(self._admin, topics, REQUEST_S)
+        if newest is None:
+            message = "brokers tell this user nothing of theirs; only those of driver and executors are compared"
+            return ok("clock", self.servers, message)
+        return clock.compare_past(*newest)
+
     def throttling(self) -> Iterator[Finding]:
         """Tell whether brokers have delayed the answers to this client."""
         self._admin.poll(_THROTTLE_WAIT_S)
         if any(self._throttled_ms):
             yield warning(
                 "quota",
-                self._servers,
+                self.servers,
                 f"brokers delay answers to this client by up to {max(self._throttled_ms)} ms, since a quota is used up",
                 "let the administrator raise the quota of this user or client id: kafka-configs.sh --describe "
                 "--entity-type users (and clients) shows producer_byte_rate, consumer_byte_rate and "

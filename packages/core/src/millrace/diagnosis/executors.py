@@ -7,12 +7,16 @@ import json
 import platform
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from millrace.diagnosis import clock
 from millrace.diagnosis.address import Address, check_address
+from millrace.diagnosis.advertised import check_advertised
+from millrace.diagnosis.cluster import ConnectedCheck
 from millrace.diagnosis.findings import Finding, Level, error, ok
 from millrace.diagnosis.machine import installed_packages
+from millrace.diagnosis.ports import check_driver
 from millrace.failures import sentence_of
 from millrace.kafka.client_settings import client_settings
 from millrace.options.secrets import Properties
@@ -22,25 +26,35 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _TASKS_OF_CORE = 2
+_SERVERS = "bootstrap.servers"
 
 
-def check_executors(spark: SparkSession, client: Properties | None, addresses: Sequence[Address]) -> list[Finding]:
-    """Let every executor that gets a task check its Python, its packages and addresses of brokers.
+def check_executors(
+    spark: SparkSession,
+    client: Properties | None,
+    addresses: Sequence[Address],
+    told: Mapping[Address, int],
+    driver: tuple[str, int] | None,
+) -> list[Finding]:
+    """Let every executor that gets a task check its Python, packages and clock, brokers, its login and the driver.
 
     Args:
         spark: The session.
         client: The client's properties; None to connect nowhere.
-        addresses: The addresses.
+        addresses: The addresses of the user.
+        told: The addresses that brokers tell clients, with the brokers' ids.
+        driver: Host and port at which the driver receives metrics; None if it does not.
     """
 
     def check(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow
 
-        rows = [json.dumps(dataclasses.asdict(finding)) for finding in _check_here(client, addresses)]
+        rows = [json.dumps(dataclasses.asdict(finding)) for finding in _check_here(client, addresses, told, driver)]
         yield pyarrow.RecordBatch.from_pydict({"finding": rows})
 
     cores = int(str(spark.conf.get("spark.sql.shuffle.partitions", "2")))
     tasks = spark.range(0, cores * _TASKS_OF_CORE, numPartitions=cores * _TASKS_OF_CORE)
+    asked = clock.now()
     try:
         rows = tasks.mapInArrow(check, "finding STRING").distinct().collect()
     except Exception as failure:
@@ -52,21 +66,56 @@ def check_executors(spark: SparkSession, client: Properties | None, addresses: S
                 "install the same Python and packages for all executors as for the driver",
             )
         ]
-    findings = [
+    answered = clock.now()
+    all_findings = [
         Finding(**{**found, "level": Level(found["level"])}) for found in map(json.loads, (row[0] for row in rows))
     ]
-    return [*findings, *_version_differences(findings)]
+    findings = [each for each in all_findings if each.check != "clock"]
+    clocks = compare_clocks((each for each in all_findings if each.check == "clock"), asked, answered)
+    return [*findings, *clocks, *_version_differences(findings)]
 
 
-def _check_here(client: Properties | None, addresses: Sequence[Address]) -> Iterator[Finding]:
+def compare_clocks(findings: Iterable[Finding], asked: float, answered: float) -> list[Finding]:
+    """Compare the clocks of executors with this host's.
+
+    Args:
+        findings: Findings whose messages are times of executors, in seconds since 1970.
+        asked: This host's time before the executors were asked.
+        answered: This host's time when they had answered.
+
+    Returns:
+        A finding for each host, of its time that differs most.
+    """
+    readings: dict[str, clock.Reading] = {}
+    for finding in findings:
+        reading = clock.Reading(float(finding.message), asked, answered)
+        host = finding.seen_from
+        readings[host] = max(readings.get(host, reading), reading, key=lambda each: abs(each.ahead_s))
+    return [_seen(host, clock.compare(reading, "its clock", host)) for host, reading in readings.items()]
+
+
+def _check_here(
+    client: Properties | None,
+    addresses: Sequence[Address],
+    told: Mapping[Address, int],
+    driver: tuple[str, int] | None,
+) -> Iterator[Finding]:
     host = socket.gethostname()
+    yield _seen(host, ok("clock", host, repr(clock.now())))
     yield _seen(host, ok("python", sys.executable, platform.python_version()))
     yield _seen(host, ok("packages", "packages", json.dumps(installed_packages())))
-    for address in addresses if client is not None else ():
-        settings = client_settings(client or Properties({}))
-        for step in check_address(address, settings):
-            if step.check != "tls" or step.level != Level.OK:
-                yield _seen(host, step)
+    if driver is not None:
+        yield _seen(host, check_driver(*driver))
+    if client is None:
+        return
+    settings = client_settings(client)
+    steps = [step for address in addresses for step in check_address(address, settings)]
+    yield from (_seen(host, step) for step in steps if step.check != "tls" or step.level != Level.OK)
+    yield from (_seen(host, each) for each in check_advertised(told, addresses, client[_SERVERS], settings))
+    if all(step.level != Level.ERROR for step in steps):
+        # Files, tickets and tokens may be the driver's alone
+        login = ConnectedCheck(client, client[_SERVERS]).login()
+        yield _seen(host, login if login.level == Level.ERROR else ok("login", login.target, "connected"))
 
 
 def _seen(host: str, finding: Finding) -> Finding:

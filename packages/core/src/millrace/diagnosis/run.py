@@ -12,10 +12,12 @@ from millrace.diagnosis.address import Address, check_address, parse_addresses
 from millrace.diagnosis.cluster import ConnectedCheck
 from millrace.diagnosis.findings import Diagnosis, Finding, Level, error, warning
 from millrace.diagnosis.machine import check_machine
+from millrace.diagnosis.ports import LOOPBACK, MetricsPort, check_ports
 from millrace.errors import MillraceError
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import kafka_error
 from millrace.options.secrets import Properties
+from millrace.options.values import split_address
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +33,7 @@ def diagnose(
     written_topics: Collection[str] = (),
     group: str = "",
     transactional_id_prefix: str = "",
+    metrics_address: str = LOOPBACK,
     spark: SparkSession | None = None,
 ) -> Diagnosis:
     """Check machine, addresses, login, brokers and permissions, in the order in which a query needs them.
@@ -42,12 +45,14 @@ def diagnose(
         written_topics: Topics that are written.
         group: A consumer group.
         transactional_id_prefix: Of a write with exactly-once.
+        metrics_address: Where the driver receives metrics, as ``host`` or ``host:port``; empty for nowhere.
         spark: A session whose executors check, too.
     """
-    findings = list(check_machine())
+    findings = [*check_machine(), *check_ports()]
     java = {name.removeprefix(_PREFIX): value for name, value in options.items()}
     addresses: list[Address] = []
     client: Properties | None = None
+    told: Mapping[Address, int] = {}
     if java.get(_SERVERS):
         client, problems = _client(java)
         findings += problems
@@ -55,12 +60,31 @@ def diagnose(
         addresses, found = _check_addresses(client)
         findings += found
         if all(step.level != Level.ERROR for step in found):
-            findings += _check_cluster(client, addresses, topics, written_topics, group, transactional_id_prefix)
+            connected = ConnectedCheck(client, client[_SERVERS])
+            findings += _check_cluster(connected, addresses, topics, written_topics, group, transactional_id_prefix)
+            told = connected.told
+    metrics, found = _metrics_port(metrics_address)
+    findings += found
     if spark is not None:
         from millrace.diagnosis.executors import check_executors
 
-        findings += check_executors(spark, client, addresses)
+        driver = (metrics.host, metrics.port) if metrics is not None else None
+        findings += check_executors(spark, client, addresses, told, driver)
+    if metrics is not None:
+        metrics.close()
     return Diagnosis(findings)
+
+
+def _metrics_port(address: str) -> tuple[MetricsPort | None, list[Finding]]:
+    """Listen at an address; None where that is not wanted, or fails."""
+    if not address:
+        return None, []
+    try:
+        port = MetricsPort(*split_address(address))
+    except ValueError as failure:
+        return None, [error("options", "scan.metrics.address", str(failure), "change the option")]
+    found = port.listen()
+    return (port if found.level == Level.OK else None), [found]
 
 
 def _client(java: Mapping[str, str]) -> tuple[Properties | None, list[Finding]]:
@@ -92,14 +116,13 @@ def _as_warning(step: Finding) -> Finding:
 
 
 def _check_cluster(
-    client: Properties,
+    connected: ConnectedCheck,
     addresses: Sequence[Address],
     topics: Collection[str],
     written_topics: Collection[str],
     group: str,
     transactional_id_prefix: str,
 ) -> Iterator[Finding]:
-    connected = ConnectedCheck(client, client[_SERVERS])
     login = connected.login()
     yield login
     if login.level == Level.ERROR:
@@ -107,6 +130,7 @@ def _check_cluster(
         return
     try:
         yield from connected.brokers(addresses)
+        yield connected.clock(addresses, [*topics, *written_topics])
         if topics:
             yield from connected.topics(list(topics), writes=False)
         if written_topics:
@@ -119,4 +143,4 @@ def _check_cluster(
     except KafkaException as failure:
         yield from connected.throttling()
         problem = kafka_error(failure).str()
-        yield error("cluster", client[_SERVERS], problem, "see the brokers' logs of this time")
+        yield error("cluster", connected.servers, problem, "see the brokers' logs of this time")

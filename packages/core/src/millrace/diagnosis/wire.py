@@ -14,6 +14,7 @@ TIMEOUT_S = 2.0
 
 _API_VERSIONS = 18
 _SASL_HANDSHAKE = 17
+_DESCRIBE_QUORUM = 55
 _CORRELATION_ID = 1
 _CLIENT_ID = b"millrace-doctor"
 _LARGEST_ANSWER = 1_000_000
@@ -66,6 +67,45 @@ def sasl_mechanisms(connection: socket.socket, mechanism: str) -> tuple[int, lis
         names.append(answer[at + 2 : at + 2 + length].decode())
         at += 2 + length
     return int(code), names
+
+
+def controller_time_ms(connection: socket.socket) -> int | None:
+    """Ask a listener for the quorum, of which the controller's own row has the time of its answer.
+
+    https://kafka.apache.org/protocol#The_Messages_DescribeQuorum, version 1.
+
+    Returns:
+        The controller's clock, in milliseconds since 1970; None where this user may not see it.
+
+    Raises:
+        NotKafkaError: It does not know this question, or gave no answer.
+    """
+    topic = b"__cluster_metadata"
+    no_tags = b"\0"
+    partitions = _compact(1) + struct.pack(">i", 0) + no_tags
+    answer = _ask(
+        connection,
+        _DESCRIBE_QUORUM,
+        1,
+        no_tags + _compact(1) + _compact(len(topic)) + topic + partitions + no_tags + no_tags,
+    )
+    # The tags of the header, an error, one topic with its name, one partition
+    (code,) = struct.unpack_from(">h", answer, 1)
+    at = 3 + 1 + 1 + len(topic) + 1
+    if code != NO_ERROR or len(answer) < at + 23:
+        return None
+    _, code, leader = struct.unpack_from(">ihi", answer, at)
+    at += 22
+    if code != NO_ERROR:
+        return None
+    replicas = answer[at] - 1
+    rows = (struct.unpack_from(">iqqq", answer, at + 1 + 29 * index) for index in range(replicas))
+    return next((fetched for replica, _, fetched, _ in rows if replica == leader and fetched > 0), None)
+
+
+def _compact(length: int) -> bytes:
+    """Encode the length of a short array or string, as requests with tags do."""
+    return bytes([length + 1])
 
 
 def _ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:
