@@ -128,41 +128,6 @@ def changes(*rows) -> pa.RecordBatch:
     )
 
 
-CHANGES = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans(), st.integers(0, 2), st.integers(0, 4)), max_size=12
-)
-
-
-@given(CHANGES, st.data())
-def test_states_are_the_same_however_changes_are_divided_into_tasks(steps, data):
-    rows = []
-    for offset, (before, after, is_deleted, partition, seconds) in enumerate(steps):
-        new = None if is_deleted else {"id": after, "n": offset}
-        rows.append(("t", "d" if is_deleted else "u", {"id": before}, new, partition, offset, seconds))
-    tasks: list[list] = [[], []]
-    for row in rows:
-        tasks[data.draw(st.integers(0, 1))].append(row)
-    whole = FinalStates(TABLES).read([changes(*rows)])
-    parts = [batch for task in tasks for batch in FinalStates(TABLES).read([changes(*task)]).changes()]
-    divided = FinalStates(TABLES).read(data.draw(st.permutations(parts)))
-
-    last: dict = {}
-    for _, _, before, new, partition, offset, seconds in rows:
-        for image, row in ((before, None), (new, new)):
-            if image is not None:
-                last[image["id"], partition] = (seconds, partition, offset, row)
-    expected: dict = {}
-    for (key, _), state in last.items():
-        expected[key] = max(expected.get(key, state), state, key=lambda each: each[:2])
-    for states in (whole, divided):
-        assert {msgspec.json.decode(state.row)["id"]: state.offset for state in states.rows("t")} == {
-            key: offset for key, (_, _, offset, row) in expected.items() if row is not None
-        }
-        assert {msgspec.json.decode(key)["id"] for key in states.deleted("t")} == {
-            key for key, (*_, row) in expected.items() if row is None
-        }
-
-
 def test_equal_keys_with_other_digits_are_one():
     batch = changes(("d", "c", None, {"n": 1.5}, 0, 0, 0), ("d", "d", {"n": 1.50}, None, 0, 1, 1))
     texts = batch.set_column(2, "before", pa.array([None, b'{"n":1.50}'], pa.binary()))

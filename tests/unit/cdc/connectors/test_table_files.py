@@ -10,11 +10,12 @@ import pyarrow as pa
 import pytest
 
 from millrace.errors import MachineError, MessageError
+from millrace_cdc.connectors.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 from millrace_cdc.connectors.table_files import grouping
 from millrace_cdc.connectors.table_files.file_system import file_system
 from millrace_cdc.connectors.table_files.grouping import TablePlaces, group_changes, plan_places
 from millrace_cdc.connectors.table_files.json_columns import JsonColumns, RowError
-from millrace_cdc.connectors.table_files.last_changes import SEQUENCE, in_order, last_changes
+from millrace_cdc.connectors.table_files.last_changes import last_changes
 
 TYPES = {
     "flag": pa.bool_(),
@@ -110,7 +111,9 @@ def at(topic, partition, offset, timestamp=0) -> tuple:
 
 def ordered(*rows) -> list[tuple]:
     table = changes(*rows).append_column(SEQUENCE, pa.array(range(len(rows)), pa.int64()))
-    found = in_order(table)
+    (batch,) = table.to_batches()
+    found = in_order(table.append_column(REACHED, ReachedTimes().read(batch)))
+    assert REACHED not in found.column_names
     return list(zip(*(found.column(name).to_pylist() for name in ("partition", "offset", SEQUENCE)), strict=True))
 
 

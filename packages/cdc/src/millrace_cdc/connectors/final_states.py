@@ -1,9 +1,4 @@
-"""The last state of each key in a micro-batch, on the executors.
-
-Within a partition of a topic a later offset is later. A key with changes in several partitions has the state of the one
-whose last change of it has the newest timestamp; with equal ones, that of the last topic and partition by name and
-number.
-"""
+"""The last state of each key in a micro-batch, on the executors, in the order of `change_order`."""
 
 from __future__ import annotations
 
@@ -19,6 +14,7 @@ from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import MessageError
 from millrace_catalog.sinks.normalized_json import normalized
 from millrace_catalog.types.identifiers import quote_name
+from millrace_cdc.connectors.change_order import ReachedTimes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,14 +50,14 @@ class State(NamedTuple):
     """The state of a key.
 
     Attributes:
-        timestamp: That of the message that has made it, in microseconds.
-        topic: Its topic.
+        reached: The newest timestamp that its partition had reached by then, in microseconds.
+        topic: The topic of the message that has made it.
         partition: Its partition.
         offset: Its offset.
         row: The row as JSON; None where there is no row any more.
     """
 
-    timestamp: int
+    reached: int
     topic: str
     partition: int
     offset: int
@@ -94,7 +90,9 @@ def final_states(
     if tasks == 1:
         return found
     partly = batch.map(lambda changes: FinalStates(tables).read(changes).changes(), _STATE_COLUMNS)
-    return partly.repartition(tasks, "table", "key").mapInArrow(finish, columns)
+    return partly.repartition(tasks, "table", "key").mapInArrow(
+        lambda states: write(FinalStates(tables).merge(states)), columns
+    )
 
 
 class FinalStates:
@@ -111,13 +109,20 @@ class FinalStates:
         self._rows: dict[str, list[State]] = {}
 
     def read(self, batches: Iterable[pa.RecordBatch]) -> FinalStates:
-        """Read changes with the columns of `CHANGE_BATCH_COLUMNS`, and return itself.
+        """Read the changes of a task, with the columns of `CHANGE_BATCH_COLUMNS`, and return itself.
 
         Raises:
             MessageError: A key has a NULL, or a table without primary key has an update or a deletion.
         """
+        times = ReachedTimes()
         for batch in batches:
-            self._read(batch)
+            self._read(batch, times.read(batch))
+        return self
+
+    def merge(self, batches: Iterable[pa.RecordBatch]) -> FinalStates:
+        """Read what `changes` has yielded for the states of several tasks, and return itself."""
+        for batch in batches:
+            self._read(batch, batch.column("timestamp").cast(pa.int64()))
         return self
 
     def tables(self) -> list[str]:
@@ -134,7 +139,7 @@ class FinalStates:
         return (key for key, state in self._merged(table).items() if state.row is None)
 
     def changes(self) -> Iterator[pa.RecordBatch]:
-        """Yield the states as changes again, with their keys."""
+        """Yield the states as changes again, with their keys, and the times reached as timestamps."""
         rows: list[tuple[str, bytes, State]] = []
         for table, inserted in self._rows.items():
             rows += ((table, b"%d-%d" % (state.partition, state.offset), state) for state in inserted)
@@ -144,11 +149,11 @@ class FinalStates:
         for start in range(0, len(rows), _BATCH_ROWS):
             yield _as_changes(rows[start : start + _BATCH_ROWS])
 
-    def _read(self, batch: pa.RecordBatch) -> None:
+    def _read(self, batch: pa.RecordBatch, reached: pa.Int64Array) -> None:
         texts = (batch.column(name).to_pylist() for name in ("table", "operation"))
-        # Not every source has messages with places and timestamps
+        # Not every source has messages with places
         places = (batch.column(name).fill_null(none).to_pylist() for name, none in _PLACE.items())
-        times = batch.column("timestamp").cast(pa.int64()).fill_null(0).to_pylist()
+        times = reached.to_pylist()
         images = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
         for table, operation, topic, partition, offset, time, before, after in zip(
             *texts, *places, times, *images, strict=True

@@ -6,7 +6,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +16,7 @@ from millrace_cdc.connectors.iceberg.partitioning import PartitionField, partiti
 from millrace_cdc.connectors.iceberg.schema import arrow_schema
 from millrace_cdc.connectors.table_files.images import read_images
 from millrace_cdc.connectors.table_files.json_columns import JsonColumns, RowError
-from millrace_cdc.connectors.table_files.last_changes import LastChanges, last_changes
+from millrace_cdc.connectors.table_files.last_changes import last_changes
 from millrace_cdc.connectors.table_files.parquet_files import write_parquet
 
 
@@ -65,16 +65,16 @@ class IcebergFileWriter:
         """
         target = self._targets[table]
         schema = arrow_schema(json.loads(target.schema))
-        new, rows = _rows(changes, "after", ("c", "u"), JsonColumns(schema), target.key)
         entries: list[dict[str, Any]] = []
         if target.key:
-            last = _last(changes, new, rows, schema, target.key)
-            rows = rows.take(last.rows)
+            last = last_rows(changes, schema, target.key)
+            rows = last.rows
             if not target.is_empty:
                 ids = [field_id(each) for each in last.keys.schema]
                 entries.append(self._write(target, part, "deletes", last.keys, target.delete_spec_id, equality_ids=ids))
         else:
             _refuse_other_than_insertions(changes)
+            rows = _rows(changes, "after", ("c",), JsonColumns(schema), ())[1]
         if rows.num_rows:
             for each in partitions(rows, target.partition):
                 kept = rows.take(each.rows) if target.partition else rows
@@ -97,19 +97,30 @@ class IcebergFileWriter:
         return content_file(url, size, rows, spec_id=spec_id, partition=partition, equality_ids=equality_ids)
 
 
-def _rows(
-    changes: pa.Table, image: str, operations: Sequence[str], columns: JsonColumns, key: Sequence[str]
-) -> tuple[pa.Array, pa.Table]:
-    """Read rows that must have a primary key: see `read_images`."""
-    numbers, rows = read_images(changes, image, operations, columns)
-    for name in key:
-        if rows.column(name).null_count:
-            first = pc.index(pc.is_null(rows.column(name)), True).as_py()
-            raise RowError(numbers[first].as_py(), f"its primary key {name!r} is NULL")
-    return numbers, rows
+class LastRows(NamedTuple):
+    """Last rows of the keys of some changes.
+
+    Attributes:
+        rows: The last row of each key that has one.
+        keys: All keys, each once.
+    """
+
+    rows: pa.Table
+    keys: pa.Table
 
 
-def _last(changes: pa.Table, new: pa.Array, rows: pa.Table, schema: pa.Schema, key: Sequence[str]) -> LastChanges:
+def last_rows(changes: pa.Table, schema: pa.Schema, key: Sequence[str]) -> LastRows:
+    """Find the last row of each key.
+
+    Args:
+        changes: Changes in order.
+        schema: The columns of rows.
+        key: The columns of the primary key.
+
+    Raises:
+        RowError: A row does not fit.
+    """
+    new, rows = _rows(changes, "after", ("c", "u"), JsonColumns(schema), key)
     fields = pa.schema([schema.field(name) for name in key])
     reader = JsonColumns(fields)
     deleted, old_keys = _rows(changes, "before", ("d",), reader, key)
@@ -121,7 +132,19 @@ def _last(changes: pa.Table, new: pa.Array, rows: pa.Table, schema: pa.Schema, k
     old = pa.concat_tables([old_keys, other_keys.filter(known)])
     old_at = pa.concat_arrays([deleted, updated.filter(known.combine_chunks())])
     last = last_changes(old, old_at, rows.select(list(key)), new)
-    return LastChanges(last.rows, last.keys.select(list(key)).cast(fields))
+    return LastRows(rows.take(last.rows), last.keys.select(list(key)).cast(fields))
+
+
+def _rows(
+    changes: pa.Table, image: str, operations: Sequence[str], columns: JsonColumns, key: Sequence[str]
+) -> tuple[pa.Array, pa.Table]:
+    """Read rows that must have a primary key: see `read_images`."""
+    numbers, rows = read_images(changes, image, operations, columns)
+    for name in key:
+        if rows.column(name).null_count:
+            first = pc.index(pc.is_null(rows.column(name)), True).as_py()
+            raise RowError(numbers[first].as_py(), f"its primary key {name!r} is NULL")
+    return numbers, rows
 
 
 def _refuse_other_than_insertions(changes: pa.Table) -> None:

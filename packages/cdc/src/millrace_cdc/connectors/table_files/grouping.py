@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.errors import MessageError
+from millrace_cdc.connectors.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 from millrace_cdc.connectors.table_files.json_columns import RowError
-from millrace_cdc.connectors.table_files.last_changes import SEQUENCE, in_order
 
 if TYPE_CHECKING:
     from millrace.contracts import ChangeBatch
@@ -107,10 +107,11 @@ def group_changes(batches: Iterable[pa.RecordBatch], places: Mapping[str, TableP
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     held: list[pa.RecordBatch] = []
     size = sequence = 0
+    times = ReachedTimes()
     for batch in batches:
         numbers = pa.array(range(sequence, sequence + batch.num_rows), pa.int64())
         sequence += batch.num_rows
-        held.append(batch.append_column(SEQUENCE, numbers))
+        held.append(batch.append_column(SEQUENCE, numbers).append_column(REACHED, times.read(batch)))
         size += batch.nbytes
         if size >= _CHUNK_BYTES:
             yield pa.Table.from_batches(held)

@@ -1,4 +1,4 @@
-"""The order of a table's changes, and the last change of each key."""
+"""The last change of each key of a table."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-SEQUENCE = "sequence"
-"""Name of the column with the number of a change in its task: a message may have several."""
-
-_ORDER = [(name, "ascending") for name in ("topic", "partition", "offset", SEQUENCE)]
-_NEWEST = "newest"
 _EVENT = "event"
 
 
@@ -25,26 +20,6 @@ class LastChanges(NamedTuple):
 
     rows: pa.Array
     keys: pa.Table
-
-
-def in_order(changes: pa.Table) -> pa.Table:
-    """Sort changes: those of a partition by offset.
-
-    Between partitions the newest timestamp that a partition has reached counts, so that a row that moved from one to
-    another is where it came last.
-    """
-    changes = changes.sort_by(_ORDER)
-    partitions = changes.group_by(["topic", "partition"], use_threads=False).aggregate([("offset", "count")])
-    if partitions.num_rows <= 1:
-        return changes
-    timestamps = changes.column("timestamp").cast(pa.int64()).fill_null(0)
-    newest, start = [], 0
-    # The groups come in the order of their first rows
-    for count in partitions.column("offset_count").to_pylist():
-        newest += pc.cumulative_max(timestamps.slice(start, count)).chunks
-        start += count
-    changes = changes.append_column(_NEWEST, pa.chunked_array(newest, pa.int64()))
-    return changes.sort_by([(_NEWEST, "ascending"), *_ORDER]).drop_columns([_NEWEST])
 
 
 def last_changes(old: pa.Table, old_at: pa.Array, new: pa.Table, new_at: pa.Array) -> LastChanges:
