@@ -1,7 +1,7 @@
 """Output of terminals after mistakes: one sentence, in few lines, in any session.
 
-All wrong options are in ``tests/unit/core/spark/test_wrong_options.py``; all mistakes in both sessions in
-``tests/soak/test_mistakes.py``.
+All wrong options are in ``tests/unit/core/spark/test_wrong_options.py``, failures in a terminal without Java in
+``tests/unit/core/test_excepthook.py``; all mistakes in all sessions in ``tests/soak/test_mistakes.py``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,17 @@ from millrace_broker import KafkaBroker
 from support.mistakes import options, reads, writes
 from support.mistakes.all import Terminal, make_topics
 
-OPTIONS = [options.SAMPLE[0].in_spark()]
-IN_A_LOCAL_SESSION = [*OPTIONS, *reads.TOLD_APART[:3], *reads.PLUGINS[:2], *reads.OF_THE_API, *writes.STREAMS]
-IN_A_PLAIN_SESSION = [reads.MESSAGES[0], reads.PLUGINS[0], *writes.STREAMS[:3]]
+CUT, *_, OTHER_CHECKPOINT, APPEND_OF_COUNTS, COUNT = writes.STREAMS
+IN_A_LOCAL_SESSION = [
+    options.SAMPLE[0].in_spark(),
+    reads.MESSAGES[0],
+    reads.PLUGINS[0],
+    *reads.OF_THE_API[:2],
+    OTHER_CHECKPOINT,
+    APPEND_OF_COUNTS,
+    COUNT,
+]
+IN_A_SHORTENED_SESSION = [reads.PLUGINS[0], CUT]
 """Mistakes that the JVM logs, too."""
 
 
@@ -24,12 +32,12 @@ def shown(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mistakes")
     with KafkaBroker(properties={"auto.create.topics.enable": "false"}) as broker:
         make_topics(broker)
-        mistakes = {"local": IN_A_LOCAL_SESSION, "plain": IN_A_PLAIN_SESSION}
+        mistakes = {"local": IN_A_LOCAL_SESSION, "shortened": IN_A_SHORTENED_SESSION}
         terminals = [Terminal(kind, broker.bootstrap_servers, folder, made) for kind, made in mistakes.items()]
         return dict(zip(mistakes, (terminal.shown() for terminal in terminals), strict=True))
 
 
-@pytest.mark.parametrize("kind", ["local", "plain"])
+@pytest.mark.parametrize("kind", ["local", "shortened"])
 def test_a_mistake_is_told_in_a_sentence_and_few_lines(shown, kind):
     faults = [fault for each in shown[kind] if (fault := each.fault())]
 

@@ -1,4 +1,5 @@
-"""Make mistakes in a session, and let all that a terminal shows go to standard error, after a mark for each.
+"""Make mistakes in a session, and let all that a terminal shows go to standard error, after a mark for each
+attempt.
 
 Arguments: the kind of session; addresses of the broker; a folder; names of mistakes. Kinds of sessions: ``local``, of
 `local_session`; ``plain``, with Spark's own settings; ``shortened``, the same after `install_short_tracebacks`.
@@ -13,10 +14,14 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from millrace import install_short_tracebacks, local_session
-from support.mistakes import Playground
+from support.mistakes import Mistake, Playground
 from support.mistakes.all import ALL
 
 MARK = "\x1e"
+
+ATTEMPTS = 5
+NO_WORKER = "Python worker failed to connect back"
+"""A failure of Spark, which waits 10 s for a worker that a busy machine starts later."""
 
 
 def plain_session() -> SparkSession:
@@ -31,14 +36,26 @@ def main(kind: str, servers: str, folder: str, *names: str) -> None:
     if kind == "shortened":
         install_short_tracebacks()
     for number, mistake in enumerate(mistake for mistake in ALL if mistake.name in names):
-        print(f"{MARK}{mistake.name}", file=sys.stderr, flush=True)
-        started = time.monotonic()
-        try:
-            mistake.make(Playground(spark, servers, Path(folder) / f"{kind}-{number}"))
-        except Exception:
-            sys.excepthook(*sys.exc_info())
-        print(f"{MARK}{time.monotonic() - started:.1f}", file=sys.stderr, flush=True)
+        for attempt in range(ATTEMPTS):
+            place = Playground(spark, servers, Path(folder) / f"{kind}-{number}-{attempt}")
+            failure = _make(mistake, place)
+            if NO_WORKER not in str(failure):
+                break
     spark.stop()
+
+
+def _make(mistake: Mistake, place: Playground) -> Exception | None:
+    """Make a mistake, and return the exception that it has ended in."""
+    failure = None
+    print(f"{MARK}{mistake.name}", file=sys.stderr, flush=True)
+    started = time.monotonic()
+    try:
+        mistake.make(place)
+    except Exception as error:
+        failure = error
+        sys.excepthook(*sys.exc_info())
+    print(f"{MARK}{time.monotonic() - started:.1f}", file=sys.stderr, flush=True)
+    return failure
 
 
 if __name__ == "__main__":

@@ -105,7 +105,8 @@ class Terminal:
         self._reader.join(timeout=60)
         output = self._file.read_text(errors="replace")
         assert code == 0, output
-        return list(self._read(output.split(_MARK)[1:]))
+        # The last attempt counts
+        return list({shown.mistake.name: shown for shown in self._read(output.split(_MARK)[1:])}.values())
 
     @property
     def _file(self) -> Path:
