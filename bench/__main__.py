@@ -9,12 +9,12 @@ from pathlib import Path
 
 from bench import report
 from bench.cases import CASES
+from bench.distance import start_broker
 from bench.environment import environment
 from bench.measure import Bench
 from bench.session import start_session
 from bench.tls import make_tls
 from bench.topics import Topics
-from millrace_broker import KafkaBroker, Listener
 
 RECORDS = 2_000_000
 RUNS = 5
@@ -28,8 +28,7 @@ def main() -> None:
     quick = {"log.segment.delete.delay.ms": "1000"}
     with ExitStack() as stack:
         tls = make_tls(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-        listeners = [Listener("PLAINTEXT"), tls.listener]
-        broker = stack.enter_context(KafkaBroker(heap="768m", properties=quick, listeners=listeners))
+        broker, far = stack.enter_context(start_broker(quick, tls.listener))
         spark = start_session()
         try:
             bench = Bench(
@@ -42,6 +41,7 @@ def main() -> None:
                 batches=arguments.batches,
                 tls_servers=broker.address("TLS"),
                 tls_client=tls.client,
+                far=far,
             )
             results = [result for name in arguments.only or CASES for result in CASES[name](bench)]
         finally:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bench.topics import Topics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from bench.delayed_proxy import DelayedProxy
 
 SPARK = "Spark's own"
 MILLRACE = "millrace"
@@ -31,6 +33,7 @@ class Bench:
         batches: Micro-batches in a run.
         tls_servers: The broker's listener with TLS.
         tls_client: Properties of a client of that.
+        far: The broker at a distance.
     """
 
     spark: SparkSession
@@ -42,13 +45,33 @@ class Bench:
     batches: int
     tls_servers: str
     tls_client: Mapping[str, str]
+    far: DelayedProxy
+
+
+@dataclass(frozen=True)
+class Run:
+    """The figures of one run.
+
+    Attributes:
+        value: What is compared.
+        beside: Further figures, by what they are.
+    """
+
+    value: float
+    beside: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Series:
-    """The figures of one connector's runs."""
+    """The figures of one connector's runs.
+
+    Attributes:
+        values: What is compared.
+        beside: Further figures of each run, by what they are.
+    """
 
     values: tuple[float, ...]
+    beside: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def median(self) -> float:
@@ -90,7 +113,7 @@ class Result:
         return reached <= self.target if self.at_most else reached >= self.target
 
 
-def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], float]]) -> dict[str, Series]:
+def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], float | Run]]) -> dict[str, Series]:
     """Run the connectors in turn, so that a machine that slows down does so for both.
 
     Args:
@@ -98,16 +121,24 @@ def alternate(bench: Bench, work: str, contestants: Mapping[str, Callable[[], fl
         work: What is measured, for the progress lines.
         contestants: What to run, by name; answers what it measured.
     """
-    values: dict[str, list[float]] = {name: [] for name in contestants}
+    runs: dict[str, list[Run]] = {name: [] for name in contestants}
     order = list(contestants)
-    for run in range(-bench.warm_ups, bench.runs):
+    for number in range(-bench.warm_ups, bench.runs):
         for name in order:
-            value = contestants[name]()
-            print(f"  {work}, {f'run {run + 1}' if run >= 0 else 'warm-up'}, {name}: {value:,.1f}", flush=True)
-            if run >= 0:
-                values[name].append(value)
+            found = contestants[name]()
+            run = found if isinstance(found, Run) else Run(found)
+            beside = "".join(f", {value:,.1f} {what}" for what, value in run.beside.items())
+            turn = f"run {number + 1}" if number >= 0 else "warm-up"
+            print(f"  {work}, {turn}, {name}: {run.value:,.1f}{beside}", flush=True)
+            if number >= 0:
+                runs[name].append(run)
         order.reverse()
-    return {name: Series(tuple(found)) for name, found in values.items()}
+    return {name: _series(of_name) for name, of_name in runs.items()}
+
+
+def _series(runs: list[Run]) -> Series:
+    beside = {what: tuple(run.beside[what] for run in runs) for what in runs[0].beside}
+    return Series(tuple(run.value for run in runs), beside)
 
 
 def records_per_second(records: int, work: Callable[[], Any]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from importlib.util import find_spec
 
 from bench.measure import MILLRACE, SPARK, Bench, Result, Series
 
-_HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "target", "met")
+_HEAD = ("work", "unit", SPARK, "min to max", MILLRACE, "min to max", "ratio", "target", "met", "beside it")
 
 
 def show(results: Sequence[Result]) -> None:
@@ -36,7 +37,8 @@ def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench
         "Both connectors run in one Spark session with the same settings, on one broker, by turns, with their default "
         f"options; {bench.warm_ups} warm-ups and {bench.runs} runs of each. A run of micro-batches is the median of "
         f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector: more is better for "
-        "records/s, less for ms. Memory is the resident memory of the largest Python worker.",
+        "records/s, less for ms. Memory is the resident memory of the largest Python worker. Figures *beside it* are "
+        "of Spark's own connector / of millrace.",
         "",
         "Formats have the same records, with columns of seven types; of Debezium's changes half are updates, which are "
         "two rows each. *Read* is a whole read of a topic, by the clock. *Decode* and *encode* are that work alone, "
@@ -74,6 +76,16 @@ def _cells(result: Result) -> tuple[str, ...]:
         "" if result.ratio is None else f"{result.ratio:.2f}",
         f"{bound} {target}",
         "yes" if result.is_met else "no",
+        _beside(result),
+    )
+
+
+def _beside(result: Result) -> str:
+    """Return further figures: of the other connector, where there is one, and of millrace."""
+    compared = [series.beside for series in (result.spark, result.millrace) if series is not None]
+    return "; ".join(
+        f"{what} {' / '.join(f'{statistics.median(beside[what]):,.1f}' for beside in compared if what in beside)}"
+        for what in result.millrace.beside
     )
 
 

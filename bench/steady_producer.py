@@ -1,4 +1,4 @@
-"""Write records at a steady rate until standard input ends.
+"""Write records at a steady rate until standard input ends; each has the time of its writing, in ns since 1970.
 
 It is a process of its own, so that it does not take turns with the code that measures.
 """
@@ -25,7 +25,7 @@ def main(servers: str, topic: str, partitions: int, rate: int) -> None:
         for index in range(sent, due):
             producer.produce(
                 topic,
-                b'{"id": %d, "user": "user-%06d", "amount": 1.5}' % (index, index % 1000),
+                b'{"id": %d, "user": "user-%06d", "amount": 1.5, "at": %d}' % (index, index % 1000, time.time_ns()),
                 partition=index % partitions,
             )
         sent = max(sent, due)

@@ -54,6 +54,11 @@ class Topics:
             self._filled[partitions, codec] = name
         return self._filled[partitions, codec]
 
+    @property
+    def servers(self) -> str:
+        """The broker's own address, however far away it is measured."""
+        return self._broker.bootstrap_servers
+
     @contextmanager
     def of(self, name: str, partitions: int, messages: Callable[[int, int], list[bytes]]) -> Iterator[str]:
         """Make a topic of messages, evenly spread over its partitions; it is deleted afterwards.

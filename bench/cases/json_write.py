@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bench.data import records_frame
@@ -17,6 +18,7 @@ WORK = "JSON write, 7 columns"
 UPSERT_WORK = "upsert write with JSON keys, 7 columns"
 PARTITIONS = 4
 TASKS = 4
+NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 
 
 def run(bench: Bench) -> list[Result]:
@@ -42,9 +44,9 @@ def _measure(bench: Bench, work: str, write_by_spark: Write, write_by_millrace: 
     return Result(work, "records/s", series[MILLRACE], series[SPARK], target=target)
 
 
-def spark_write(bench: Bench, rows: DataFrame, topic: str) -> None:
-    """Write with Spark's own connector."""
-    _spark_write(bench, rows.selectExpr("to_json(struct(*)) value"), topic)
+def spark_write(bench: Bench, rows: DataFrame, topic: str, properties: Mapping[str, str] = NO_PROPERTIES) -> None:
+    """Write with Spark's own connector, and properties of its client."""
+    _spark_write(bench, rows.selectExpr("to_json(struct(*)) value"), topic, properties)
 
 
 def spark_write_with_keys(bench: Bench, rows: DataFrame, topic: str) -> None:
@@ -52,13 +54,15 @@ def spark_write_with_keys(bench: Bench, rows: DataFrame, topic: str) -> None:
     _spark_write(bench, rows.selectExpr("to_json(struct(id)) key", "to_json(struct(*)) value"), topic)
 
 
-def _spark_write(bench: Bench, records: DataFrame, topic: str) -> None:
-    records.write.format("kafka").option("kafka.bootstrap.servers", bench.servers).option("topic", topic).save()
+def _spark_write(bench: Bench, records: DataFrame, topic: str, properties: Mapping[str, str] = NO_PROPERTIES) -> None:
+    given = {"bootstrap.servers": bench.servers, **properties}
+    options = {f"kafka.{name}": value for name, value in given.items()}
+    records.write.format("kafka").options(**options, topic=topic).save()
 
 
-def millrace_write(bench: Bench, rows: DataFrame, topic: str) -> None:
-    """Write with millrace, at least once."""
-    _millrace_sink(bench, rows, topic).save()
+def millrace_write(bench: Bench, rows: DataFrame, topic: str, options: Mapping[str, str] = NO_PROPERTIES) -> None:
+    """Write with millrace, at least once unless further options say otherwise."""
+    _millrace_sink(bench, rows, topic).options(**options).save()
 
 
 def millrace_upsert(bench: Bench, rows: DataFrame, topic: str) -> None:

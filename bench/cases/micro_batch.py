@@ -30,7 +30,11 @@ _OPTIONS = {
 
 def run(bench: Bench) -> list[Result]:
     """Measure micro-batches."""
-    with bench.topics.empty(PARTITIONS) as source, bench.topics.empty(PARTITIONS) as target, _steady(bench, source):
+    with (
+        bench.topics.empty(PARTITIONS) as source,
+        bench.topics.empty(PARTITIONS) as target,
+        steady_records(bench, source),
+    ):
         runs = {name: functools.partial(_median_ms, bench, name, source, target) for name in _OPTIONS}
         series = alternate(bench, WORK, runs)
     return [Result(WORK, "ms", series[MILLRACE], series[SPARK], target=1.0, at_most=True)]
@@ -60,7 +64,8 @@ def _median_of(batches: list[Any]) -> float:
 
 
 @contextmanager
-def _steady(bench: Bench, topic: str) -> Iterator[None]:
+def steady_records(bench: Bench, topic: str) -> Iterator[None]:
+    """Write records to a topic, at the same rate until the block ends."""
     command = [sys.executable, str(_PRODUCER), bench.servers, topic, str(PARTITIONS), str(RATE)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as producer:
         try:

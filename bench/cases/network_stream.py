@@ -1,0 +1,193 @@
+"""Streams at 400 records a second, whose broker is some milliseconds away: micro-batches, and records on their way."""
+
+from __future__ import annotations
+
+import functools
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import Consumer, TopicPartition
+
+from bench.batches import STUCK_S, await_batches
+from bench.cases.micro_batch import PARTITIONS, RATE, SETTLING, steady_records
+from bench.cases.network import AT_LEAST_ONCE
+from bench.cpu import cpu_seconds_of
+from bench.distance import PROCESSOR_TIME, at_distances
+from bench.measure import MILLRACE, SPARK, Bench, Result, Run, alternate
+
+TO_NOOP, TO_NOOP_SPARK = "millrace, to noop", "Spark's own, to noop"
+EXACTLY_ONCE = "millrace, exactly once"
+ASYNCHRONOUS, ASYNCHRONOUS_SPARK = "millrace, asynchronous progress", "Spark's own, asynchronous progress"
+REAL_TIME = "Spark's own, real-time mode"
+
+_SETTLING_RECORDS = 5 * RATE
+_MEASURED_RECORDS = 15 * RATE
+_TRANSACTIONS = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "bench-network"}
+_ASYNCHRONOUS = {
+    "asyncProgressTrackingEnabled": "true",
+    "asyncProgressTrackingCheckpointIntervalMs": "1000",
+    # Spark knows its own sinks only
+    "_asyncProgressTrackingOverrideSinkSupportCheck": "true",
+}
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """A query from one topic to another.
+
+    Attributes:
+        connector: The name of the connector.
+        servers: Its option for the broker's address.
+        subscribe: Its option for the topic that is read.
+        options: Further options of the sink.
+        is_to_noop: Whether it writes to nowhere instead.
+        trigger: Its trigger.
+    """
+
+    connector: str
+    servers: str
+    subscribe: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    is_to_noop: bool = False
+    trigger: Mapping[str, str] = field(default_factory=lambda: {"processingTime": "0 seconds"})
+
+    @contextmanager
+    def running(self, bench: Bench, source: str, target: str) -> Iterator[Any]:
+        """Run the query, and stop it."""
+        rows = bench.spark.readStream.format(self.connector).option(self.servers, bench.servers)
+        values = rows.option(self.subscribe, source).load().selectExpr("key", "value")
+        writer = values.writeStream.format("noop" if self.is_to_noop else self.connector).trigger(**self.trigger)
+        if "realTime" in self.trigger:
+            writer = writer.outputMode("update")
+        if not self.is_to_noop:
+            writer = writer.option(self.servers, bench.servers).option("topic", target).options(**self.options)
+        with tempfile.TemporaryDirectory() as checkpoint:
+            query = writer.option("checkpointLocation", checkpoint).start()
+            try:
+                yield query
+            finally:
+                query.stop()
+
+
+_OWN = functools.partial(_Stream, "kafka", "kafka.bootstrap.servers", "subscribe")
+_OURS = functools.partial(_Stream, "millrace", "properties.bootstrap.servers", "topic")
+
+
+def run_micro_batches(bench: Bench) -> list[Result]:
+    """Measure micro-batches: how long they take, and how many requests and connections."""
+    streams = {
+        TO_NOOP_SPARK: _OWN(is_to_noop=True),
+        TO_NOOP: _OURS(is_to_noop=True),
+        SPARK: _OWN(),
+        MILLRACE: _OURS(),
+        EXACTLY_ONCE: _OURS(options=_TRANSACTIONS),
+    }
+    compared = (
+        (", to noop", TO_NOOP, TO_NOOP_SPARK, SPARK, 1.0),
+        (", to a topic", MILLRACE, SPARK, SPARK, 1.0),
+        (", exactly once", EXACTLY_ONCE, MILLRACE, AT_LEAST_ONCE, 1.5),
+    )
+    with bench.topics.empty(PARTITIONS) as target:
+        measure = functools.partial(_micro_batches, target=target)
+        return _at_distances(bench, f"micro-batch at {RATE} records/s", streams, measure, compared)
+
+
+def run_latency(bench: Bench) -> list[Result]:
+    """Measure how long a record takes from its writing to one topic until it is read from the other."""
+    streams = {
+        SPARK: _OWN(),
+        ASYNCHRONOUS_SPARK: _OWN(options=_ASYNCHRONOUS),
+        REAL_TIME: _OWN(trigger={"realTime": "5 minutes"}),
+        MILLRACE: _OURS(),
+        ASYNCHRONOUS: _OURS(options=_ASYNCHRONOUS),
+    }
+    compared = (
+        ("", MILLRACE, SPARK, SPARK, 1.0),
+        (", asynchronous progress", ASYNCHRONOUS, ASYNCHRONOUS_SPARK, ASYNCHRONOUS_SPARK, 1.0),
+        (", asynchronous progress", ASYNCHRONOUS, REAL_TIME, REAL_TIME, 1.0),
+    )
+    return _at_distances(bench, f"record to record at {RATE} records/s", streams, _latency, compared)
+
+
+def _at_distances(
+    bench: Bench,
+    what: str,
+    streams: Mapping[str, _Stream],
+    measure: Callable[[Bench, _Stream, str], Run],
+    compared: Iterable[tuple[str, str, str, str, float]],
+) -> list[Result]:
+    """Measure streams at all distances, and compare some: work, stream, the other one, its name, and a limit."""
+    results = []
+    with bench.topics.empty(PARTITIONS) as source, steady_records(bench, source):
+        for far, distance in at_distances(bench):
+            runs = {name: functools.partial(measure, far, stream, source) for name, stream in streams.items()}
+            series = alternate(far, f"{what}, {distance}", runs)
+            results += [
+                Result(f"{what}{kind}, {distance}", "ms", series[ours], series[other], limit, at_most=True, base=base)
+                for kind, ours, other, base, limit in compared
+            ]
+    return results
+
+
+def _micro_batches(bench: Bench, stream: _Stream, source: str, target: str) -> Run:
+    with stream.running(bench, source, target) as query:
+        settled = await_batches(query, SETTLING)[-1]["batchId"]
+        bench.far.take_traffic()
+        progress: list[Any] = []
+        cpu_s = cpu_seconds_of(lambda: progress.append(await_batches(query, SETTLING + bench.batches)[SETTLING:]))
+        traffic, last = bench.far.take_traffic(), query.lastProgress["batchId"]
+    batches = progress[-1]
+
+    def median(step: str) -> float:
+        return float(statistics.median(batch["durationMs"].get(step, 0) for batch in batches))
+
+    count = last - settled
+    beside = {
+        "addBatch ms": median("addBatch"),
+        "requests": traffic.requests.total() / count,
+        "connections": traffic.connections / count,
+        "processor ms": cpu_s / count * 1000,
+    }
+    return Run(median("triggerExecution"), beside)
+
+
+def _latency(bench: Bench, stream: _Stream, source: str) -> Run:
+    with bench.topics.empty(PARTITIONS) as target, stream.running(bench, source, target) as query:
+        found: list[list[float]] = []
+        with _consumer(bench, target) as consumer:
+            _take(consumer, _SETTLING_RECORDS, query)
+            cpu_s = cpu_seconds_of(lambda: found.append(_take(consumer, _MEASURED_RECORDS, query)))
+    took = statistics.quantiles(found[-1], n=100, method="inclusive")
+    return Run(took[49], {"p99 ms": took[98], PROCESSOR_TIME: cpu_s / _MEASURED_RECORDS * 1_000_000})
+
+
+@contextmanager
+def _consumer(bench: Bench, topic: str) -> Iterator[Consumer]:
+    """Read a topic from its beginning, near its broker."""
+    settings = {"bootstrap.servers": bench.topics.servers, "group.id": "bench", "fetch.wait.max.ms": 5, "log_level": 0}
+    consumer = Consumer(settings)
+    try:
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
+        yield consumer
+    finally:
+        consumer.close()
+
+
+def _take(consumer: Consumer, count: int, query: Any) -> list[float]:
+    """Return how long the next records were under way, in ms."""
+    took: list[float] = []
+    heard_at = time.monotonic()
+    while len(took) < count:
+        message = consumer.poll(0.1)
+        if message is not None and not message.error():
+            took.append((time.time_ns() - json.loads(message.value())["at"]) / 1e6)
+            heard_at = time.monotonic()
+        elif query.exception() or time.monotonic() - heard_at > STUCK_S:
+            raise RuntimeError(f"{len(took)} of {count} records arrived: {query.exception()}")
+    return took

@@ -1,0 +1,55 @@
+"""A broker that is near and some milliseconds away at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from bench.cpu import cpu_seconds_of
+from bench.delayed_proxy import DelayedProxy
+from bench.measure import Bench, Run, records_per_second
+from millrace_broker import KafkaBroker, Listener
+from millrace_broker.listeners import free_ports
+
+DISTANCES_MS = (0, 1, 10)
+"""Round trips, in ms. Those of 0 pass the proxy, too."""
+
+TUNED = {"batch.size": "1000000", "linger.ms": "5", "compression.type": "lz4"}
+"""Properties with which Spark's own sink writes most: those that millrace's has by default."""
+
+PROCESSOR_TIME = "processor s per million"
+
+_MILLION = 1_000_000
+
+
+@contextmanager
+def start_broker(properties: Mapping[str, str], tls: Listener) -> Iterator[tuple[KafkaBroker, DelayedProxy]]:
+    """Run a broker with a listener without security, one with TLS, and one that clients reach through a proxy."""
+    near_port, tls_port, far_port, proxy_port = free_ports(4)
+    near, far = Listener("PLAINTEXT", port=near_port), Listener("FAR", port=far_port)
+    secured = tls.with_port(tls_port)
+    advertised = [f"{listener.name}://{listener.address}" for listener in (near, secured, far.with_port(proxy_port))]
+    broker = KafkaBroker(
+        heap="768m",
+        properties={**properties, "advertised.listeners": ",".join(advertised)},
+        listeners=[near, secured, far],
+    )
+    with broker, DelayedProxy(proxy_port, far_port) as proxy:
+        yield broker, proxy
+
+
+def at_distances(bench: Bench) -> Iterator[tuple[Bench, str]]:
+    """Yield a bench whose broker is as far away as each distance says, and words for it."""
+    for distance in DISTANCES_MS:
+        bench.far.set_round_trip(distance)
+        yield dataclasses.replace(bench, servers=bench.far.servers), f"{distance} ms away"
+
+
+def measured_rate(records: int, work: Callable[[], Any]) -> Run:
+    """Run work, and return its rate, with the processor time of Spark that it takes."""
+    rates: list[float] = []
+    # The last one counts: work that is measured anew runs again
+    cpu_s = cpu_seconds_of(lambda: rates.append(records_per_second(records, work)))
+    return Run(rates[-1], {PROCESSOR_TIME: cpu_s / records * _MILLION})
