@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from millrace.contracts import DeadLetter
+from millrace.contracts import DeadLetter, Origin, dead_letter_headers, split_dead_letter_headers
 from millrace.testing import DeadLetterCollectorSuite
 from millrace.testing.dead_letter_collector import ProducedRecord, RecordList
-from millrace_dead_letters.topic import TopicCollector, TopicOptions, dead_letter_headers
+from millrace_dead_letters.topic import TopicCollector, TopicOptions
 
 Bad = Callable[..., list[DeadLetter]]
 
@@ -49,3 +49,23 @@ def test_keys_and_values_keep_their_bytes(bad: Bad) -> None:
         ("dead", b"\xff", None),
         ("dead", None, b""),
     ]
+
+
+def test_the_headers_of_a_dead_letter_tell_its_message_and_its_place(bad: Bad) -> None:
+    own = [("a", b"1"), ("millrace.error.timestamp", b"7"), ("millrace.error.other", None)]
+    (one,) = bad({"headers": own})
+    origin = Origin("orders", 3, 100, None, "value", "json", "no good")
+    assert split_dead_letter_headers(dead_letter_headers(one)) == (own, origin)
+
+
+def test_a_letter_of_a_letter_is_still_a_letter(bad: Bad) -> None:
+    (first,) = bad({"timestamp": 1, "reason": "bäd"})
+    (second,) = bad({"topic": "dead", "offset": 5, "headers": dead_letter_headers(first)})
+    headers, origin = split_dead_letter_headers(dead_letter_headers(second))
+    assert origin is not None
+    assert (origin.topic, headers) == ("dead", dead_letter_headers(first))
+
+
+def test_other_messages_are_no_dead_letters() -> None:
+    for headers in ([], [("a", b"1")], [("millrace.error.topic", b"t")], [("millrace.error.topic", None)]):
+        assert split_dead_letter_headers(headers) == (headers, None)

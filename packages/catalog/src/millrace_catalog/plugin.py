@@ -26,4 +26,6 @@ def millrace_schema_inferences() -> Mapping[str, str]:
         "json": "millrace_catalog.inference.json_inference:JsonSchemaInference",
         "canal-json": "millrace_catalog.inference.changelog_inference:CanalSchemaInference",
         "debezium-json": "millrace_catalog.inference.changelog_inference:DebeziumSchemaInference",
+        "maxwell-json": "millrace_catalog.inference.changelog_inference:MaxwellSchemaInference",
+        "ogg-json": "millrace_catalog.inference.changelog_inference:OggSchemaInference",
     }

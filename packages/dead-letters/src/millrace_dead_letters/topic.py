@@ -1,7 +1,6 @@
 """Write malformed messages to a topic as they are, with headers for position and reason.
 
-A dead letter has the key, the value and the headers of its message, and more headers for the error, as dead letters of
-Kafka Connect have (KIP-298).
+A dead letter has the key, the value and the headers of its message, and those of `dead_letter_headers` for the error.
 """
 
 from __future__ import annotations
@@ -9,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from millrace.contracts import DeadLetter, DeadLetterCollector, RecordProducer
+from millrace.contracts import DeadLetter, DeadLetterCollector, RecordProducer, dead_letter_headers
 from millrace.options import option
 from millrace.options.values import parse_topic
-
-ERROR_HEADER_PREFIX = "millrace.error."
-"""The beginning of the names of those headers that describe the error."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +42,3 @@ class TopicCollector(DeadLetterCollector):
             producer.produce(
                 self.options.topic, key=letter.key, value=letter.value, headers=dead_letter_headers(letter)
             )
-
-
-def dead_letter_headers(letter: DeadLetter) -> list[tuple[str, bytes | None]]:
-    """Return a message's own headers, and those for where it was and what is wrong with it."""
-    error = {
-        "topic": letter.topic,
-        "partition": letter.partition,
-        "offset": letter.offset,
-        "timestamp": letter.timestamp,
-        "part": letter.part,
-        "format": letter.format,
-        "reason": letter.reason,
-    }
-    added = [(ERROR_HEADER_PREFIX + name, str(value).encode()) for name, value in error.items() if value is not None]
-    return [*letter.headers, *added]

@@ -13,7 +13,12 @@ from millrace.contracts import SampledMessage, SchemaInference
 from millrace.errors import SchemaError
 from millrace.testing import SchemaInferenceSuite
 from millrace.testing.schema_inference import sampled
-from millrace_catalog.inference.changelog_inference import CanalSchemaInference, DebeziumSchemaInference
+from millrace_catalog.inference.changelog_inference import (
+    CanalSchemaInference,
+    DebeziumSchemaInference,
+    MaxwellSchemaInference,
+    OggSchemaInference,
+)
 
 CANAL = {
     "data": [{"id": "1", "on": "1", "at": "2024-05-01 12:00:00"}],
@@ -58,6 +63,36 @@ class TestDebeziumSchemaInference(SchemaInferenceSuite):
 
     def test_rows_before_and_after_count(self) -> None:
         assert self.types(self.infer(self.messages())) == {"id": pa.float64(), "name": pa.string()}
+
+
+class TestMaxwellSchemaInference(SchemaInferenceSuite):
+    def make_inference(self) -> MaxwellSchemaInference:
+        return MaxwellSchemaInference()
+
+    def messages(self) -> Sequence[bytes]:
+        change = {"table": "orders", "type": "insert", "data": {"id": 1, "name": "a"}}
+        return [payload(change), payload({**change, "type": "update", "data": {"id": 2}, "old": {"price": 1.5}})]
+
+    def malformed(self) -> bytes:
+        return payload({"type": "x"})
+
+    def test_old_values_count(self) -> None:
+        assert self.infer(self.messages()).names == ["id", "name", "price"]
+
+
+class TestOggSchemaInference(SchemaInferenceSuite):
+    def make_inference(self) -> OggSchemaInference:
+        return OggSchemaInference()
+
+    def messages(self) -> Sequence[bytes]:
+        change = {"table": "ORDERS", "op_type": "I", "after": {"ID": 1}}
+        return [payload(change), payload({**change, "op_type": "D", "before": {"NAME": "a"}, "after": None})]
+
+    def malformed(self) -> bytes:
+        return payload({"op_type": "x"})
+
+    def test_rows_before_and_after_count(self) -> None:
+        assert self.infer(self.messages()).names == ["ID", "NAME"]
 
 
 def inference(name: str, **options: str) -> SchemaInference:

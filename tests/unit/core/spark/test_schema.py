@@ -66,10 +66,10 @@ def test_a_format_that_has_no_columns_of_its_own_asks_for_them() -> None:
 
 def test_a_format_of_changes_asks_for_the_row_kinds_too() -> None:
     with pytest.raises(SchemaError) as error:
-        default_schema(source(format="maxwell-json"))
+        default_schema(source(format="millrace_formats.changelog.ogg_json:OggJsonFormat"))
     assert str(error.value) == (
-        "format 'maxwell-json' needs to know the columns: give them with .schema('row_kind STRING, id BIGINT, name "
-        "STRING, ...')"
+        "format 'millrace_formats.changelog.ogg_json:OggJsonFormat' needs to know the columns: give them with "
+        ".schema('row_kind STRING, id BIGINT, name STRING, ...')"
     )
 
 

@@ -1,4 +1,4 @@
-"""Inference of the columns of canal-json and debezium-json: those of all tables of a topic together."""
+"""Inference of the columns of formats of changes: those of all tables of a topic together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from millrace.contracts import SampledMessage, SchemaInference
 from millrace.errors import SchemaError
 from millrace_catalog.inference.canal_reader import CanalReader
 from millrace_catalog.inference.debezium_reader import DebeziumReader
+from millrace_catalog.inference.maxwell_reader import MaxwellReader
 from millrace_catalog.inference.observation import MessageReader, Observation, Position
+from millrace_catalog.inference.ogg_reader import OggReader
 from millrace_catalog.inference.options import (
     CanalInferenceOptions,
     DebeziumInferenceOptions,
@@ -63,6 +65,20 @@ class DebeziumSchemaInference(_ChangelogInference):
     reader = DebeziumReader
 
 
+class MaxwellSchemaInference(_ChangelogInference):
+    """Infer the columns of maxwell-json from values."""
+
+    Options = FormatOptions
+    reader = MaxwellReader
+
+
+class OggSchemaInference(_ChangelogInference):
+    """Infer the columns of ogg-json from values."""
+
+    Options = FormatOptions
+    reader = OggReader
+
+
 class ChangelogReader(NamedTuple):
     """The reader of a format's messages.
 
@@ -79,7 +95,7 @@ CHANGELOG_READERS: Mapping[str, ChangelogReader] = {
     "canal-json": ChangelogReader(CanalInferenceOptions, CanalReader),
     "debezium-json": ChangelogReader(DebeziumInferenceOptions, DebeziumReader),
 }
-"""The formats of changes whose columns are inferred."""
+"""The formats of changes that the catalog reads."""
 
 
 def infer_changes(

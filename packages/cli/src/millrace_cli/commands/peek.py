@@ -1,15 +1,14 @@
-"""``millrace peek``: show the newest messages of a topic as rows."""
+"""``millrace peek``: show the newest messages of a topic as rows, and follow it."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
 
 import click
 
-from millrace.errors import MessageError
 from millrace_cli.connection import (
     DEFAULT_CATALOG,
     catalog_options,
@@ -18,12 +17,8 @@ from millrace_cli.connection import (
     require_brokers,
 )
 
-if TYPE_CHECKING:
-    from millrace.contracts import Catalog, CatalogTable
-
-_GUESSED_FROM = 20
-_JSON = "json"
-_METADATA = "__raw_key__ AS message_key, headers, partition, offset, timestamp"
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: what a shell tells of ``tail -f``."""
 
 
 @click.command()
@@ -37,7 +32,19 @@ _METADATA = "__raw_key__ AS message_key, headers, partition, offset, timestamp"
     help="Number of messages, the newest by timestamp of all partitions together.",
 )
 @click.option("--format", "format_", metavar="NAME", help="Format to read with, in place of the catalog.")
+@click.option(
+    "--schema",
+    "columns",
+    metavar="COLUMNS",
+    help="Columns, for formats that cannot find them: 'id BIGINT, name STRING'.",
+)
+@click.option("--registry", metavar="URL", help="Schema registry to ask for the format of messages that name a schema.")
 @click.option("--metadata", is_flag=True, help="Show key, headers, partition, offset and timestamp, too.")
+@click.option("--where", metavar="CONDITION", help="Show the rows for which this is true, as amount > 100.")
+@click.option("-f", "--follow", is_flag=True, help="Go on with the messages that come, until Ctrl-C.")
+@click.option("--limit", type=click.IntRange(1), help="With --follow: end after so many messages that came.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="With --follow: end after so many seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object on its own line.")
 def peek(
     topic: str,
     bootstrap_servers: str | None,
@@ -47,62 +54,49 @@ def peek(
     options: Mapping[str, str],
     count: int,
     format_: str | None,
+    columns: str | None,
+    registry: str | None,
     metadata: bool,
+    where: str | None,
+    follow: bool,
+    limit: int | None,
+    timeout: float | None,
+    as_json: bool,
 ) -> None:
     """Show the newest messages of a topic as rows.
 
     Messages are decoded as in a read, and shown oldest first. Those without a value give no rows. Without --format and
-    --catalog the format is guessed; what no format can be told of is shown as bytes.
-    Malformed messages are reported on standard error and counted, and the exit code is 1.
+    --catalog the format is guessed; what no format can be told of is shown as bytes. Dead letters are shown with the
+    place of their message and the reason.
+    Malformed messages are reported on standard error and counted, and the exit code is 1; after Ctrl-C it is 130.
+
+    With --where the newest 10,000 messages are searched for -n rows. It compares columns with each other and with
+    values, by = <> < <= > >=, IN, BETWEEN, LIKE, RLIKE, IS NULL, NOT, AND, OR and parentheses; it has fields (a.b) and
+    headers['name'], no functions and no arithmetic.
     """
-    from millrace_cli.newest_rows import newest_rows
-    from millrace_cli.tables import printable, rows_table
+    from millrace_cli.looking.decoder_choice import DecoderChoice
+    from millrace_cli.looking.look import Following, look
+    from millrace_cli.looking.printing import RowPrinter
+    from millrace_cli.row_filter import parse_row_filter
 
-    if format_ is None and (metadata or catalog == DEFAULT_CATALOG):
-        format_ = _guess(topic, java_properties(bootstrap_servers, config, properties), metadata=metadata)
-    newest = None
-    if format_ is None:
-        table = _table(open_catalog(catalog, bootstrap_servers, config, properties, options), topic)
-        newest = None if table is None else newest_rows(table.options, table.schema, count)
-    if newest is None:
-        java = java_properties(bootstrap_servers, config, properties)
-        given = _read_options(topic, java, options, format_ or _JSON, metadata=metadata)
-        newest = newest_rows(given, None, count)
-    for line in rows_table(newest.rows, coloured=sys.stdout.isatty()):
-        click.echo(line)
-    for record in newest.malformed:
-        click.echo(printable(f"millrace: {record}"), err=True)
-    if newest.malformed:
-        click.echo(f"millrace: {len(newest.malformed)} of {newest.messages} messages are malformed", err=True)
-    sys.exit(1 if newest.malformed else 0)
-
-
-def _table(catalog: Catalog, topic: str) -> CatalogTable | None:
-    """Return the table of a topic; None where a malformed message keeps its columns from being inferred."""
+    if not follow and (limit or timeout):
+        raise click.UsageError("--limit and --timeout are for --follow; -n is the number of messages that are there")
+    condition = None if where is None else parse_row_filter(where)
+    choice = DecoderChoice(
+        topic,
+        require_brokers(java_properties(bootstrap_servers, config, properties)),
+        options,
+        lambda: open_catalog(catalog, bootstrap_servers, config, properties, options),
+        format_,
+        columns,
+        registry,
+        metadata,
+        guesses=catalog == DEFAULT_CATALOG,
+    )
+    printer = RowPrinter(as_json=as_json, follows=follow)
+    following = Following(limit, monotonic() + timeout if timeout else float("inf")) if follow else None
     try:
-        return catalog.table(topic)
-    except MessageError:
-        return None
-
-
-def _guess(topic: str, java: Mapping[str, str], *, metadata: bool) -> str | None:
-    """Return the format to read with; None for JSON, whose columns the catalog finds."""
-    from millrace_cli.format_guess import guess_format
-    from millrace_cli.newest_rows import newest_values
-
-    given = _read_options(topic, require_brokers(dict(java)), {}, "raw", metadata=False)
-    guess = guess_format(newest_values(given, _GUESSED_FROM))
-    if guess.format == _JSON and not metadata:
-        return None
-    click.echo(f"millrace: reading with format {guess.format}: {guess.reason}", err=True)
-    return guess.format
-
-
-def _read_options(
-    topic: str, java: Mapping[str, str], options: Mapping[str, str], format_: str, *, metadata: bool
-) -> dict[str, str]:
-    shown = {"metadata.columns": _METADATA} if metadata else {}
-    client = {f"properties.{name}": value for name, value in java.items()}
-    # Malformed messages are shown, and columns are inferred from the others
-    tolerant = {"ingestion.ignore-errors": "true"}
-    return {**client, "topic": topic, "format": format_, **tolerant, **shown, **options}
+        malformed = look(choice, condition, printer, count, following)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    sys.exit(1 if malformed else 0)

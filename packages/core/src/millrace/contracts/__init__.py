@@ -1,6 +1,7 @@
 """The contracts of the plugin kinds: base classes, arguments and results."""
 
 from millrace.contracts.catalog import Catalog, CatalogColumn, CatalogTable
+from millrace.contracts.dead_letter_headers import Origin, dead_letter_headers, split_dead_letter_headers
 from millrace.contracts.dead_letters import DeadLetter, DeadLetterCollector, RecordProducer
 from millrace.contracts.format import (
     ROW_KINDS,
@@ -74,6 +75,7 @@ __all__ = [
     "OffsetInitializer",
     "OffsetLookup",
     "OptionProblem",
+    "Origin",
     "Partitioner",
     "Payloads",
     "PipelineDestination",
@@ -103,5 +105,7 @@ __all__ = [
     "Token",
     "TokenProvider",
     "TopicPartition",
+    "dead_letter_headers",
     "is_headers",
+    "split_dead_letter_headers",
 ]

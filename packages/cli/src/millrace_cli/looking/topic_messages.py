@@ -1,0 +1,96 @@
+"""The messages of a topic: the newest, and those that come after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from time import monotonic, sleep
+
+from confluent_kafka import KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
+
+from millrace.configuration.build import configure_source
+from millrace.contracts import TopicPartition
+from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.consumer import new_consumer
+from millrace.kafka.errors import END_OF_LOG_CODES, NO_GROUP_CODES, client_errors, is_transient
+from millrace.kafka.statistics import STATISTICS_OFF
+from millrace.options.secrets import Properties
+from millrace.sampling.newest import newest_messages
+from millrace.source.enumerator.subscriber import subscriber_for
+
+POLL_S = 0.5
+_MAX_MESSAGES_PER_POLL = 500
+
+# Brokers hold a fetch for as long when nothing comes, so that following an idle topic costs nothing
+_PATIENT = {"fetch.wait.max.ms": "500", **STATISTICS_OFF}
+
+
+class TopicMessages:
+    """The messages of a topic.
+
+    Args:
+        options: The options of a read of it; those of formats do not count.
+
+    Raises:
+        OptionsError: An option is wrong.
+        UnknownTopicError, ClientError: There is no such topic, or the brokers did not answer.
+    """
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        config = configure_source(options)
+        self._client = config.client
+        self._admin = KafkaAdmin(config.client)
+        self._partitions = subscriber_for(config.options).partitions(self._admin, ()).partitions
+        self._followed_from: dict[TopicPartition, int] = {}
+
+    def newest(self, count: int) -> list[Message]:
+        """Read the messages that are newest by their timestamps, of all partitions together; oldest first.
+
+        Raises:
+            ClientError: The brokers refused, or did not answer for a minute.
+        """
+        ends = self._admin.end(self._partitions)
+        found = newest_messages(self._client, self._admin, self._partitions, count)
+        # More may have come between the two
+        self._followed_from = {
+            partition: max([end, *(message.offset() + 1 for message in found[partition][-1:])])
+            for partition, end in ends.items()
+        }
+        return sorted((message for messages in found.values() for message in messages), key=_position)[-count:]
+
+    def wait(self, deadline: float) -> None:
+        """Wait until there is a message, or until a time of the monotonic clock."""
+        while monotonic() < deadline and not self.newest(1):
+            sleep(min(POLL_S, max(0.0, deadline - monotonic())))
+
+    def follow(self) -> Iterator[list[Message]]:
+        """Yield the messages that come after the newest ones, as they come; none about every half second.
+
+        Raises:
+            ClientError: The brokers refuse.
+        """
+        # Offsets that were deleted meanwhile are passed over
+        consumer = new_consumer(Properties({**self._client, **_PATIENT}), offset_reset="earliest")
+        try:
+            with client_errors("following the topic"):
+                consumer.client.assign([ClientPartition(*place, at) for place, at in self._followed_from.items()])
+                while True:
+                    first = consumer.client.poll(POLL_S)
+                    more = consumer.client.consume(_MAX_MESSAGES_PER_POLL, 0) if first is not None else []
+                    yield [each for each in (first, *more) if each is not None and _is_message(each)]
+        finally:
+            consumer.close()
+
+
+def _is_message(message: Message) -> bool:
+    """Return whether it is one, not a passing error; raises KafkaException for an error that stays."""
+    error = message.error()
+    if error is None:
+        return True
+    if error.code() in END_OF_LOG_CODES or error.code() in NO_GROUP_CODES or is_transient(error):
+        return False
+    raise KafkaException(error)
+
+
+def _position(message: Message) -> tuple[int, int, int]:
+    return message.timestamp()[1], message.partition(), message.offset()
