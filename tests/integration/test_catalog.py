@@ -159,7 +159,7 @@ def test_what_makes_no_table_is_told(write, catalog):
             SchemaError,
             "has no messages to infer columns from: write some, or ",
         ),
-        (write(None, b" ", b"null"), SchemaError, "tells no columns: the 3 sampled messages have no value"),
+        (write(None, b" ", b"null"), SchemaError, "has no columns to infer: the 3 sampled messages have no value"),
         (write(b"<xml/>", b"7"), SchemaError, "holds no JSON objects: none of the 2 sampled messages is"),
         (
             poisoned,

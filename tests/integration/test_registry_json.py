@@ -167,7 +167,7 @@ def test_a_given_schema_is_registered(registry: Any, topic: str) -> None:
     assert message is not None
     assert message[5:] == b'{"id":1,"at":"2024-05-01T12:30:15.250001Z","amount":1.50}'
     assert registry.schemas(f"{topic}-value") == [json.loads(VERSIONS[1])]
-    with pytest.raises(OptionsError, match=r"option 'schema' is of no use: expected a JSON object"):
+    with pytest.raises(OptionsError, match=r"option 'schema' is invalid: expected a JSON object"):
         format_of(registry, schema="[]").decoder(ROWS.schema)
 
 

@@ -223,7 +223,7 @@ def test_a_given_schema_and_message_are_written(registry: Any, topic: str) -> No
     assert message[5:] == b"\4\0\0\x38\1\x42\3Ann"
     assert registry.ask("GET", f"subjects/{topic}-value/versions/1")["schema"] == text
     assert read(format_of(registry), ROWS.schema, [message]) == ROWS.to_pylist()
-    with pytest.raises(OptionsError, match=r"option 'schema' is of no use: it has no message 'p.C', but p.A, p.A.B"):
+    with pytest.raises(OptionsError, match=r"option 'schema' is invalid: it has no message 'p.C', but p.A, p.A.B"):
         format_of(registry, schema=text, message_name="p.C").decoder(ROWS.schema)
     with pytest.raises(SchemaError, match=r"column other has no field in message p.A.B"):
         format_.encoder(pa.schema([("other", pa.int64())]))

@@ -72,7 +72,7 @@ def test_a_folder_follows_its_topic(spark, connection, write, tmp_path):
         (5, "true", "default", [2]),
     ]
 
-    # A query that begins anew repeats nothing
+    # A query that starts from scratch repeats nothing
     files = set(Path(path).iterdir())
     assert start(newer, "second", trigger={"availableNow": True}).await_termination(120)
     assert set(Path(path).iterdir()) == files

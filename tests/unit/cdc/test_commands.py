@@ -32,7 +32,7 @@ def run(*arguments: object, **environment: str):
 def test_a_right_file(files):
     done = run("validate", files / "p.yaml", "--set", "topic=t", "--secrets", files / "s.yaml")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.endswith("p.yaml is right: kafka to kafka, 1 route, 0 transforms\n")
+    assert done.stdout.endswith("p.yaml is valid: kafka to kafka, 1 route, 0 transforms\n")
 
 
 def test_variables_are_those_of_the_environment_unless_set(files):

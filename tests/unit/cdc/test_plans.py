@@ -117,7 +117,7 @@ def test_the_command_writes_text_or_json_and_ends_with_1_for_a_plan_with_problem
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[:2] == [
         "values to values, at-least-once",
-        "A run starts anew: it has no checkpoint",
+        "A run starts from scratch: there is no checkpoint",
     ]
     assert "    id  BIGINT  by topic 'values', partition 0, offset 0" in done.output
     assert "  a.t: lines a.t, to be created, no primary key" in done.output

@@ -23,7 +23,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-# A closed pipe tells at once that the parent has exited, unless a forked child of the parent keeps it open
+# A closed pipe shows at once that the parent has exited, unless a forked child of the parent keeps it open
 _PARENT_CHECK_SECONDS = 0.5
 _PR_SET_PDEATHSIG = 1
 

@@ -64,7 +64,7 @@ def start_on_free_ports(start: Callable[[], None], choose_other_ports: Callable[
 
     Args:
         start: Starts them.
-        choose_other_ports: Called before they are started anew; None where their ports must stay.
+        choose_other_ports: Called before they are restarted; None where their ports must stay.
 
     Raises:
         PortTakenError: Ports are taken again and again, or must stay.

@@ -39,12 +39,12 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     """Check the definition of a pipeline.
 
     All problems of FILE are shown at once, each with line and column. Values of ${NAME} are given by --set, else they
-    are environment variables. It asks neither Kafka nor Spark. The exit code is 0 when the definition is right, 1 when
+    are environment variables. It asks neither Kafka nor Spark. The exit code is 0 when the definition is valid, 1 when
     it is wrong or cannot be read, and 2 for a wrong command line.
     """
     definition = read_definition(file, settings, secrets)
     click.echo(
-        f"{file} is right: {definition.source.type} to {definition.sink.type}, "
+        f"{file} is valid: {definition.source.type} to {definition.sink.type}, "
         f"{_count(len(definition.routes), 'route')}, {_count(len(definition.transforms), 'transform')}"
     )
 

@@ -113,7 +113,8 @@ class Pipeline:
         Args:
             spark: A classic session, or a function that returns one. It is needed for expressions of transforms, and
                 where there is a checkpoint; by default `millrace.local_session` is called then.
-            checkpoint_location: Location of the checkpoint that a run would have; by default it starts anew.
+            checkpoint_location: Location of the checkpoint that a run would have; without one, it is the plan of a
+                first run.
 
         Raises:
             OptionsError: Options are wrong, or not supported.

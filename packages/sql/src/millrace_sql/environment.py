@@ -153,7 +153,7 @@ class TableEnvironment:
         Raises:
             SqlError: There is none.
         """
-        # The name is parsed, and quoted anew
+        # The name is parsed, and quoted again
         return self._runner.rows(SqlText(f"SELECT * FROM {_quoted(path)}"))  # noqa: S608
 
     def create_temporary_view(self, view_path: str, rows: DataFrame) -> None:

@@ -145,7 +145,7 @@ class LmdbStore(KeyedStore):
 
 
 class LmdbView(StateView):
-    """A view: a transaction that reads, of the database of rows unless it is told another one."""
+    """A view: a transaction that reads, of the database of rows unless another one is given."""
 
     def __init__(self, env: Any, transaction: Any, meta: Any, rows: Any) -> None:
         self._env, self._transaction, self._meta, self._rows = env, transaction, meta, rows

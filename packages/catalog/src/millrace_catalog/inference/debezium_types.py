@@ -1,6 +1,6 @@
 """Column types that the schemas of Debezium's messages declare, and rows with the values that these types have.
 
-Kafka Connect writes dates, times and decimals as numbers and bytes, which only the schema tells from others:
+Kafka Connect writes dates, times and decimals as numbers and bytes, which only the schema distinguishes from others:
 https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-data-types
 """
 

@@ -139,7 +139,7 @@ class JsonObjectColumns:
             if is_object and value:
                 self._add_fields(value, path, columns, paths)
                 continue
-            # An object without fields tells nothing about its columns
+            # An object without fields says nothing about its columns
             type_ = self._fixed.get(name) or (NULL if is_object else self._values.type_of(value, len(path) - 1))
             columns[name] = least_common_type(columns[name], type_) if name in columns else type_
             paths.append(path)

@@ -191,8 +191,8 @@ class KafkaJsonCatalog(Catalog):
             )
         if value.table is None:
             raise SchemaError(
-                f"topic {topic!r} tells no columns: the {value.messages} sampled messages have no value, or no field "
-                f"in it: {_ADVICE}"
+                f"topic {topic!r} has no columns to infer: the {value.messages} sampled messages have no value, or no "
+                f"field in it: {_ADVICE}"
             )
         key = self._infer_key(topic, samples)
         is_upsert = options.upsert and self._topics.is_compacted(topic)

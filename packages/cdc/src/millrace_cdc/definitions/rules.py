@@ -108,8 +108,8 @@ class TransformRule:
     converter: Literal["SOFT_DELETE"] | None = option(
         "converter-after-transform",
         default=None,
-        doc="SOFT_DELETE makes an inserted row of each deleted one; a column __data_event_type__ AS op_type tells them "
-        "apart.",
+        doc="SOFT_DELETE turns each deleted row into an inserted one; a column "
+        "__data_event_type__ AS op_type tells them apart.",
     )
     description: str | None = option("description", default=None, doc="Words for people.")
     places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)

@@ -142,7 +142,7 @@ class PlannedStart:
 
 @dataclass(frozen=True)
 class PipelinePlan:
-    """The work of a run, as far as it can be known before.
+    """The work that a run would do, as far as it can be predicted.
 
     Attributes:
         name: The name of the pipeline.

@@ -37,7 +37,7 @@ def _section(title: str, lines: list[str]) -> Iterator[str]:
 
 def _start_lines(start: PlannedStart | None) -> Iterator[str]:
     if start is None:
-        yield "A run starts anew: it has no checkpoint"
+        yield "A run starts from scratch: there is no checkpoint"
         return
     done = "no micro-batch is done" if start.batch is None else f"micro-batch {start.batch} is the last one done"
     repeated = ", and the one behind it is repeated" if start.repeats else ""

@@ -136,7 +136,7 @@ def _parse_cached(
     given: tuple[tuple[str, str], ...],
     files: tuple[tuple[str, int, int], ...],  # noqa: ARG001 - so that changed files are read again
 ) -> _Parsed:
-    # Spark makes the data source anew for every step of every micro-batch, mostly in the same few processes
+    # Spark creates the data source again for every step of every micro-batch, mostly in the same few processes
     translated = translate_spark_options(dict(given))
     for sentence in translated.without_effect:
         logger.warning(sentence)

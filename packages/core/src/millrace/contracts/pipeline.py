@@ -81,7 +81,7 @@ class PipelineDestination:
 
 class _PipelineEnd(Plugin):
     def problems(self) -> Iterable[OptionProblem]:
-        """Return options that do not go together; each option by itself is right.
+        """Return options that do not go together; each option by itself is valid.
 
         It asks nothing of the outside world, so that a file can be checked anywhere. By default all go together.
         """

@@ -195,7 +195,7 @@ class TableSource(ABC):
         """Return the table's physical and metadata columns, by name, in their declared types.
 
         A source that is not insert-only adds the column `ROW_KIND_COLUMN`. One that cannot be a stream, such as a table
-        of a database, returns a batch for a stream too: a stream that is joined with it reads it anew in each
+        of a database, returns a batch for a stream too: a stream that is joined with it reads it again in each
         micro-batch.
 
         Args:

@@ -39,7 +39,7 @@ class LogBounds(NamedTuple):
     Attributes:
         begin: The earliest offset of each partition.
         end: The offset after the last visible record of each partition, see `KafkaAdmin.end`.
-        leader_epochs: The epoch of the leader that has told the end (KIP-320); partitions without one are left out.
+        leader_epochs: The epoch of the leader that reported the end (KIP-320); partitions without one are left out.
         high_watermarks: The offset after the last record of each partition, visible or not; empty unless asked for.
     """
 

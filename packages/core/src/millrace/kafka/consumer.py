@@ -89,7 +89,7 @@ CONSUMERS = ResourceKind[KafkaConsumer]("consumer", capacity=4, close=KafkaConsu
 
 
 def consumer_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaConsumer:
-    """Return the process's consumer for a client configuration, which each task assigns anew.
+    """Return the process's consumer for a client configuration, which each task assigns its own partitions.
 
     Raises:
         OptionsError: The client does not accept its properties.

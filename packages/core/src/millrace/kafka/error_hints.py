@@ -173,7 +173,7 @@ def _credentials_advice(mechanism: str) -> str:
 
 
 def advertised_addresses(text: str) -> list[str]:
-    """Return the addresses in a client's errors that brokers have told it (``advertised.listeners``)."""
+    """Return the addresses in a client's errors that brokers have advertised (``advertised.listeners``)."""
     return list(dict.fromkeys(_ADVERTISED_ADDRESS.findall(text)))
 
 

@@ -206,6 +206,6 @@ def _linger_ms(settings: Mapping[str, Any]) -> int:
     bounds = {"transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS} if "transactional.id" in settings else {}
     bounds |= settings
     timeouts = [str(bounds[name]) for name in _DELIVERY_TIMEOUTS if name in bounds]
-    # Anything but a positive number is without a limit, or an error that the client tells
+    # Anything but a positive number is without a limit, or an error that the client reports
     limits = [int(text) // _LINGER_SHARE for text in timeouts if text.isdigit() and int(text)]
     return min([_LINGER_MS, *limits])

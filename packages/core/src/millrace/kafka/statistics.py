@@ -67,7 +67,7 @@ class Statistics:
 class FetchPositions:
     """The offsets up to which a consumer has fetched, behind aborted messages too, which it never hands out.
 
-    A consumer tells them by its statistics alone. Follow only one that is polled all the time: reports pile up in one
+    A consumer reports them in its statistics alone. Follow only one that is polled all the time: reports pile up in one
     that nobody polls.
     """
 

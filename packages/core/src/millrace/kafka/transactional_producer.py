@@ -79,7 +79,7 @@ class TransactionalProducer(KafkaProducer):
 
         Raises:
             FencedError: Another producer has taken the transactional id over.
-            ClientError: The brokers refuse, or do not answer; this producer is of no more use.
+            ClientError: The brokers refuse, or do not answer; this producer can no longer be used.
         """
         with self._errors(_SENDING_OFFSETS):
             self._send_offset(group_metadata, offset, REQUEST_TIMEOUT_S)

@@ -53,7 +53,7 @@ class WriteAdmin(KafkaAdmin):
             self._await_leaders(topic)
 
     def check_writable(self, topics: Sequence[str], option: str = "topic") -> None:
-        """Check that topics exist and that this client may write to them, as far as the brokers say.
+        """Check that topics exist and that this client may write to them, where the brokers say so.
 
         Args:
             topics: The topics.

@@ -19,9 +19,9 @@ class SinkReport:
         send_errors: The number of deliveries that have failed without failing a task.
         send_ms: The longest time, in ms, that a task waited for the brokers at its end; None when none waited.
         duration_ms: The duration of the longest task, in ms.
-        tasks_failed: The number of failed attempts of tasks, as far as that is known.
+        tasks_failed: The number of failed attempts of tasks that are known.
         committed: The number of tasks that committed a transaction.
-        aborted: The number of aborted transactions, as far as that is known.
+        aborted: The number of aborted transactions that are known.
         skipped: The number of tasks whose rows were written already.
         producers: The statistics of the Kafka producers, by name.
     """

@@ -121,7 +121,7 @@ class SourceOptions(TableOptions):
         "scan.parallelism",
         default=None,
         aliases=("minPartitions",),
-        doc="The least number of tasks that read, as far as there are records: partitions are cut for it. "
+        doc="The minimum number of tasks that read, where there are enough records: partitions are divided for it. "
         "By default a task for each partition with much to read, several for a million records and more, and one for "
         "several partitions with little.",
     )

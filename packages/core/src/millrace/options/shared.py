@@ -86,7 +86,7 @@ class TableOptions:
         "__raw_value__. A schema that is given must have them, in these types or others with a safe cast. "
         "A sink takes them from these columns, all but offset, "
         "timestamp-type and leader-epoch, and its format writes the others; __raw_value__ is a whole value, so that "
-        "there must be no others. A read by a format of changes also has what that tells, as value.<key>.",
+        "there must be no others. A read by a format of changes also has the format's own metadata, as value.<key>.",
     )
     columns: tuple[DeclaredColumn, ...] = option(
         "columns",

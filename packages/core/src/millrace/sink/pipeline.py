@@ -153,7 +153,7 @@ def commit_micro_batch(
         query: The streaming query.
         run: Its run.
         batch: The micro-batch.
-        results: The results of its tasks by their indexes, as far as they are known.
+        results: The results of its tasks that are known, by their indexes.
         write: The id of a batch write inside foreachBatch; empty for a streaming write.
 
     Raises:

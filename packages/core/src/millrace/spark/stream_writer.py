@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class StreamWriter(WriterBase, DataSourceStreamArrowWriter):
     """Appends the rows of a micro-batch to topics. Spark creates one for every micro-batch.
 
-    In output mode complete every micro-batch appends the whole result anew: a topic is a log. Spark's own connector
+    In output mode complete every micro-batch appends the whole result again: a topic is a log. Spark's own connector
     does the same.
     """
 

@@ -116,11 +116,11 @@ class CatalogSuite(ABC):
             )
 
     def test_a_table_that_there_is_not_is_named(self) -> None:
-        with must_refuse(MillraceError, "no-such-table", "a table that there is not must be told by its name"):
+        with must_refuse(MillraceError, "no-such-table", "a table that does not exist must be named in the error"):
             self.make_catalog({}).table("no-such-table")
 
     def test_an_option_that_there_is_not_is_named(self) -> None:
-        with must_refuse(OptionsError, "no.such.option", "an unknown option must be told by its name"):
+        with must_refuse(OptionsError, "no.such.option", "an unknown option must be named in the error"):
             self.make_catalog({"no.such.option": "1"})
 
     def test_what_is_refreshed_is_there_still(self) -> None:

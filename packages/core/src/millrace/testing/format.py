@@ -208,7 +208,7 @@ class FormatSuite(PluginOptionsSuite):
             assert indexes(decoded) == expected, (
                 f"{payload!r} must give {'one row' if gives_a_row else 'no row'}, in its place, as "
                 f"null_gives_a_row and "
-                f"empty_gives_a_row say; message_index tells the messages of the other rows"
+                f"empty_gives_a_row say; message_index holds the messages of the other rows"
             )
             if gives_a_row:
                 del found[place]

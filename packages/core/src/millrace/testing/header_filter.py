@@ -93,7 +93,7 @@ class HeaderFilterSuite(PluginOptionsSuite):
     def test_examples(self) -> None:
         for example in self._examples():
             kept = self.make_filter(example.expression).mask(header_array([example.headers])).to_pylist()
-            assert kept == [example.kept], f"{example}: a record alone in its batch must be kept or dropped as told"
+            assert kept == [example.kept], f"{example}: a record alone in its batch must be handled as the example says"
 
     def test_examples_in_one_batch(self) -> None:
         batch = header_array([example.headers for example in self._examples()])

@@ -104,7 +104,7 @@ class SchemaInferenceSuite(PluginOptionsSuite):
         )
 
     def test_a_malformed_message_is_told_with_its_topic(self) -> None:
-        with must_refuse(MessageError, "orders", "a malformed message must be told with its topic"):
+        with must_refuse(MessageError, "orders", "a malformed message must be reported with its topic"):
             self.infer([*self.messages(), self.malformed()])
 
     def test_malformed_messages_can_be_skipped(self) -> None:

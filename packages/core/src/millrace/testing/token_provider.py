@@ -76,7 +76,7 @@ class TokenProviderSuite(PluginOptionsSuite):
         first = self._token(provider)
         second = self._token(provider)
         check_token(second)
-        # Libraries that keep a token and its lifetime compute its expiry anew, in whole seconds
+        # Libraries that keep a token and its lifetime compute its expiry again, in whole seconds
         assert second.expires_at >= first.expires_at - 2, "a token that is asked for later must not expire earlier"
 
     def test_executors_make_the_same_provider(self) -> None:

@@ -43,7 +43,7 @@ class JsonDecoder(FallbackDecoder):
         self._is_checked = False
 
     def decode(self, payloads: Payloads) -> Decoded:
-        """Decode a batch; columns of which the first batch has no field are told."""
+        """Decode a batch; columns of which the first batch has no field are logged."""
         decoded = super().decode(payloads)
         if not self._is_checked and decoded.rows.num_rows:
             self._is_checked = True

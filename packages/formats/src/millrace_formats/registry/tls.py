@@ -24,7 +24,7 @@ def write_pem_files(
 
     Args:
         format_name: The format, for errors.
-        settings: ``ssl.truststore.*`` and ``ssl.keystore.*``, as far as they are given.
+        settings: ``ssl.truststore.*`` and ``ssl.keystore.*``, those that are given.
         key_password: The password of the key, where it has its own.
 
     Yields:

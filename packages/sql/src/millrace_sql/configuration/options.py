@@ -68,7 +68,7 @@ class SessionOptions:
         aliases=("execution.checkpointing.directory",),
         deprecated=("state.checkpoints.dir",),
         doc="Folder of the checkpoints of streams, as a path or URI: each INSERT has a folder of its own in it, from "
-        "which it goes on when the statement runs again. Without it, an INSERT begins anew.",
+        "which it goes on when the statement runs again. Without it, an INSERT starts from scratch.",
     )
     checkpoint_interval_ms: int | None = option(
         "execution.checkpointing.interval",

@@ -93,7 +93,7 @@ class JdbcOptions:
 class JdbcSource(TableSource):
     """Read of a table of a database.
 
-    A stream that is joined with it reads it anew in each micro-batch: rows see it as it is then.
+    A stream that is joined with it reads it again in each micro-batch: rows see it as it is then.
 
     Args:
         table: The table.
@@ -112,7 +112,7 @@ class JdbcSource(TableSource):
 
     @property
     def is_static(self) -> bool:
-        """True: a stream reads it anew in each micro-batch."""
+        """True: a stream reads it again in each micro-batch."""
         return True
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:

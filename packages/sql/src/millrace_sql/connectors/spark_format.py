@@ -86,7 +86,7 @@ class SparkFormatFactory(TableFactory):
         self.format_name = format_name
 
     def check(self, table: TableDescription) -> None:
-        """Refuse metadata columns; which options a format has, it tells nobody."""
+        """Refuse metadata columns; a format does not publish its options."""
         refuse_metadata(table, self.format_name)
 
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[Any, ...]:
@@ -98,7 +98,7 @@ class SparkFormatFactory(TableFactory):
         schema = spark.read.format(self.format_name).options(**table.options).load().schema
         found = [TableColumn(each.name, each.dataType, each.nullable) for each in schema if each.name not in declared]
         if not (found or declared):
-            raise SchemaError(f"table {table.name!r}: format {self.format_name!r} tells no columns; declare them")
+            raise SchemaError(f"table {table.name!r}: format {self.format_name!r} has no own columns; declare them")
         return (*table.columns, *found)
 
     def source(self, table: TableDescription) -> SparkFormatSource:

@@ -142,7 +142,7 @@ class InsertRunner:
     def _start(self, planned: PlannedInsert, rows: DataFrame, place: QueryPlace) -> StreamingQuery:
         if place.is_temporary:
             logger.warning(
-                "the stream %s keeps no checkpoint, so that it begins anew when it runs again: "
+                "the stream %s keeps no checkpoint, so that it starts from scratch when it runs again: "
                 "SET 'execution.checkpointing.dir'",
                 place.name,
             )

@@ -181,7 +181,7 @@ class Tables:
         return self._with_computed(definition, description)
 
     def check(self, definition: TableDefinition) -> None:
-        """Check a table that is created, as far as its connector can without asking another machine.
+        """Check a table that is created, where its connector can do so without asking another machine.
 
         References to secrets need no value yet. Where another one has none, options are checked when the table is used.
 

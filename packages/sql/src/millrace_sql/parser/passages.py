@@ -89,7 +89,7 @@ class _PassageReader:
         word = match[0].upper()
         if word == "END":
             ends = self.passage == "query of a set" and not self.open_cases and self.word_before != "AS"
-            # Behind a second END the query could not be told from the end of its set
+            # Behind a second END the query could not be distinguished from the end of its set
             return ends and self._is_last(match.end(), "END")
         if self.passage.startswith("query") or match.start() == self.start:
             return False

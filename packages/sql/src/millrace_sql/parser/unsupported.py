@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MODIFIERS = frozenset({"OR", "REPLACE", "TEMPORARY", "SYSTEM", "IF", "_NOT", "EXISTS"})
 _NAMES = frozenset({"WORD", "QUOTED", "TEXT", "SIZE", "QUERY", "EXPRESSION", "SETTING_KEY", "SETTING_VALUE"})
 
-_NOT_ALTERED = "ALTER TABLE has SET, RESET, RENAME, ADD, MODIFY and DROP; or create the table anew with OR REPLACE"
+_NOT_ALTERED = "ALTER TABLE has SET, RESET, RENAME, ADD, MODIFY and DROP; or create the table again with OR REPLACE"
 _FUNCTIONS = "register functions with spark.udf.register, and call them in queries"
 _MODULES = "this SQL has no modules; functions are Spark's"
 _JARS = "give jars when the Spark session starts, such as millrace sql --conf spark.jars=driver.jar"

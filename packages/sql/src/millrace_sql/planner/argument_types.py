@@ -1,4 +1,4 @@
-"""The types of aggregates' arguments, as far as they are known before Spark analyses the query."""
+"""The types of aggregates' arguments that are known before Spark analyses the query."""
 
 from __future__ import annotations
 

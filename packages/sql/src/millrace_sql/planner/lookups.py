@@ -113,7 +113,7 @@ class CurrentRows:
             version = before._replace(batch=batch_id, changed=before.changed + count, position=position)
             if self._needs_snapshot(version):
                 version = self._write_snapshot(session, version)
-        # Written last: without it the micro-batch begins anew from the version before it
+        # Written last: without it the micro-batch starts again from the version before it
         written = session.createDataFrame([tuple(version)], _VERSION_SCHEMA).coalesce(1)
         written.write.mode("overwrite").parquet(self._folder("version", batch_id % 2))
         return version

@@ -44,7 +44,7 @@ class Reference:
             sql: The user's text, with names of the scans.
 
         Raises:
-            SqlError: Spark understands the query otherwise when it was written anew.
+            SqlError: The rewritten query means something else to Spark.
         """
         from pyspark.sql import functions
         from pyspark.sql.types import StructField, StructType

@@ -39,7 +39,7 @@ def join_sources(
 
 
 def keep_order(text: QueryText, node: exp.Select, sources: tuple[Source, ...]) -> None:
-    """Send tables that changes are joined with to all tasks: dividing rows anew would mix the changes of a key."""
+    """Send tables that changes are joined with to all tasks: a shuffle would mix the changes of a key."""
     from sqlglot import exp
 
     if any(isinstance(source.node, exp.Subquery) and not source.alias for source in sources) and len(sources) > 1:

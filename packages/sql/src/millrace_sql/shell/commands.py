@@ -19,7 +19,7 @@ HELP = """Type a statement of SQL, over as many lines as you like, and end it wi
   SOURCE 'file.sql';   runs a script
   SHOW JOBS;           lists the streams of INSERT
   STOP JOB 'job';      ends one, by its name or id, or those of a statement set
-  PROGRESS;            tells how far they are
+  PROGRESS;            shows their progress
   CLEAR;               clears the screen"""
 
 _ARGUMENT = r"(?:'(?P<quoted>[^']*)'|\"(?P<double_quoted>[^\"]*)\"|(?P<plain>[^\s;'\"]+))"

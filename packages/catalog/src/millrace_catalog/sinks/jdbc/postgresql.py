@@ -99,7 +99,7 @@ class PostgreSQL(Dialect):
         return [f"ALTER TABLE {self.quote_table(table)} {', '.join(changes)}"]
 
     def rows(self, columns: Sequence[RowColumn]) -> str:
-        """Read each value as what the table stores; the text of JSON stays as it is, which jsonb would write anew."""
+        """Read each value as what the table stores; the text of JSON stays as it is, which jsonb would rewrite."""
         types = ", ".join(f"{self.quote(each.name)} {self._record_type(each)}" for each in columns)
         return f"json_to_recordset(CAST(? AS json)) AS {ROWS} ({types})"
 

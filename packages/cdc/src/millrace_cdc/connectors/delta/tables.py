@@ -135,7 +135,7 @@ class DeltaSinkTable:
         )
 
     def _rewrite(self, spark: SparkSession, delta: DeltaTable, after: Schema) -> None:
-        """Write all rows anew, with the casts that wider columns of every table have."""
+        """Rewrite all rows, with the casts that wider columns of every table have."""
         from deltalake import write_deltalake
 
         rows = cast_rows(spark.createDataFrame(delta.to_pyarrow_table()), after).toArrow()

@@ -21,7 +21,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def digest(row: Mapping[str, Any]) -> str:
-    """Return what tells a row from others."""
+    """Return what distinguishes a row from others."""
     return hashlib.blake2b(_encode(row), digest_size=8).hexdigest()
 
 
@@ -31,9 +31,9 @@ class TablePosition:
 
     Attributes:
         value: The value of the column, as JSON has it; None before all rows.
-        rows: What tells the rows apart that have it; empty where they are many.
+        rows: What distinguishes the rows that have it; empty where there are many.
         count: The number of those rows.
-        total: The sum of what tells them apart, by which many rows are told from others.
+        total: The sum of what distinguishes them, by which a change among many rows is noticed.
     """
 
     value: Any = None

@@ -73,7 +73,7 @@ class JdbcPipelineSink(PipelineSink):
         return not self._dialect.rebuilds_table or kinds[0] != "VARBINARY" or kinds[1] == kinds[0]
 
     def check(self, spark: SparkSession) -> None:
-        """Connect to the database, so that a missing driver is told before the start."""
+        """Connect to the database, so that a missing driver is reported before the start."""
         with self._database.connection(spark, "be prepared for a pipeline") as connection:
             self._progress_table.fit(connection, _PROGRESS_COLUMNS, ("pipeline",), _ZONE)
             connection.commit()

@@ -48,7 +48,7 @@ class JdbcPipelineSource(RowSource):
         if (options.column is None) != (options.startup_mode == "snapshot"):
             yield OptionProblem(
                 "scan.incremental.column",
-                "'scan.incremental.column' tells which rows have changed: give it, or 'scan.startup.mode: snapshot' to "
+                "'scan.incremental.column' shows which rows have changed: give it, or 'scan.startup.mode: snapshot' to "
                 "read all rows once",
             )
 

@@ -28,7 +28,7 @@ class Digest(NamedTuple):
 
 
 def has_password(store: bytes, password: str) -> bool | None:
-    """Return whether a store is intact and has a password; None where that cannot be told."""
+    """Return whether a store is intact and has a password; None where that cannot be determined."""
     try:
         digest = digest_of(store, password)
     except (ValueError, IndexError):

@@ -74,7 +74,7 @@ def _read_pkcs12(data: bytes, password: str | None) -> Store:
 
 def _rejected(reason: str) -> str:
     return (
-        f"it holds a certificate or key that the library 'cryptography' rejects{reason}. Issue it anew, or give the "
+        f"it holds a certificate or key that the library 'cryptography' rejects{reason}. Issue it again, or give the "
         f"store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
     )
 

@@ -18,7 +18,7 @@ from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 logger = logging.getLogger("millrace.kafka")
 
 _MIN_LIFETIME_S = 1.0
-"""Lifetime below which a token is of no use: it would expire before the broker sees it."""
+"""Lifetime below which a token cannot be used: it would expire before the broker sees it."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _EXTENSION_NAME = re.compile("[A-Za-z]+")

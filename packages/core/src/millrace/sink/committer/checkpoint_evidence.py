@@ -2,7 +2,7 @@
 
 Offsets expire, a checkpoint does not. Its offset log has the time when Spark planned the newest micro-batch, which it
 keeps when the micro-batch is repeated. The driver also notes with which sink the query has completed one. A query that
-was stopped for long could not be told otherwise from one whose prefix or topic has been changed.
+was stopped for long could not be distinguished otherwise from one whose prefix or topic has been changed.
 """
 
 from __future__ import annotations

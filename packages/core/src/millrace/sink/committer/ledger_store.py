@@ -1,6 +1,6 @@
 """Read and write ledgers in Kafka: one consumer group for each transactional id, and one for the prefix of all.
 
-The names of these groups end with what tells them apart, in words that no application's group has by accident: the
+The names of these groups end with what distinguishes them, in words that no application's group has by accident: the
 groups of one prefix are never those of another one, whatever the two are.
 """
 

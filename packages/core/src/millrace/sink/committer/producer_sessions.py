@@ -103,7 +103,7 @@ class TransactionSessions:
 
 
 def _key(config: SinkConfig, task: WriteTask) -> tuple[SinkConfig, str, str]:
-    # A run that follows in the same worker reads its ledger anew: the query may have changed
+    # A run that follows in the same worker reads its ledger again: the query may have changed
     return config, transactional_id(config, task.index), task.run
 
 

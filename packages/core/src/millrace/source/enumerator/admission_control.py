@@ -104,7 +104,7 @@ def limit_records(start: Offsets, end: Offsets, max_records: int) -> dict[TopicP
     """Return end offsets not beyond ``end`` that together take at most ``max_records`` offsets.
 
     The limit is shared out in proportion to what each partition has left, so that all finish at about the same time.
-    A partition with something left gets at least one, as far as ``max_records`` goes: none starves beside a big one.
+    A partition with something left gets at least one, while ``max_records`` allows: none starves beside a big one.
 
     Args:
         start: Where each partition is.

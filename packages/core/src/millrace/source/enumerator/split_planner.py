@@ -28,7 +28,7 @@ def plan_splits(
     Args:
         start: Where each partition begins.
         end: Where each partition ends; of the same partitions or fewer.
-        parallelism: How many splits there must be at least, as far as there are offsets.
+        parallelism: The minimum number of splits, where there are enough offsets.
         max_records: How many offsets a split has at most, above which a range is cut.
         cuts_partitions: Whether ranges may be cut at all; else one task reads a partition in order.
     """

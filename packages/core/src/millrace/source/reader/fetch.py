@@ -52,7 +52,7 @@ class FetchTimeouts:
             its high watermark late.
         refused_s: After this, a client that brokers refuse gives up; they may let it in later.
         stall_s: After this, a read gives up; a restarted broker is back sooner.
-        quiet_s: After this, a client that fetches and hands out nothing is replaced by one that tells its positions.
+        quiet_s: After this, a client that fetches and hands out nothing is replaced by one that reports its positions.
     """
 
     early_end_s: float = 10.0
@@ -73,7 +73,7 @@ def fetch(
     """Yield all visible messages of a split's ranges, in batches, in order within each partition.
 
     Args:
-        consumer: The consumer to fetch with, which is assigned anew.
+        consumer: The consumer to fetch with, which gets a new assignment.
         split: What to read.
         metrics: Where to count what was read.
         fail_on_data_loss: Whether offsets that are gone are an error; else they are skipped with a warning.

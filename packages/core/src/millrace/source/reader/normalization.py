@@ -63,7 +63,7 @@ class EventReader(Protocol):
 
     @property
     def column(self) -> str:
-        """The name of the column that holds kept rows in files, by which files of another reader are told."""
+        """The name of the column that holds kept rows in files, by which files of another reader are recognized."""
 
     def read(self, messages: Messages) -> RowEvents:
         """Return the events of messages."""

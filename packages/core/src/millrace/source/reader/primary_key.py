@@ -1,4 +1,4 @@
-"""Decode the primary keys of messages, by which the rows of a table are told apart."""
+"""Decode the primary keys of messages, which identify the rows of a table."""
 
 from __future__ import annotations
 

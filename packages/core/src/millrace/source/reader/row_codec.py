@@ -1,4 +1,4 @@
-"""Rows as state keeps them, where a message says more than its row, or tells of several rows."""
+"""Rows as state keeps them, where a message holds more than its row, or several rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RowCodec:
     """
 
     column = "row"
-    """The name of the column that holds rows in files, by which files of another codec are told."""
+    """The name of the column that holds rows in files, by which files of another codec are recognized."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema

@@ -22,7 +22,7 @@ class MessageCodec(Protocol):
     """Writes messages as bytes.
 
     Attributes:
-        column: The name of the column that holds them in files, by which files of another codec are told.
+        column: The name of the column that holds them in files, by which files of another codec are recognized.
     """
 
     column: str

@@ -173,4 +173,4 @@ def _given_schema(format_name: str, text: str) -> JsonSchema:
     try:
         return parse_schema(SchemaText(text))
     except ValueError as error:
-        raise OptionsError(format_name, (f"option 'schema' is of no use: {error}",)) from None
+        raise OptionsError(format_name, (f"option 'schema' is invalid: {error}",)) from None

@@ -1,6 +1,6 @@
 """The JSON Schemas of a schema registry, with what they refer to.
 
-Only what tells the types of columns is read; messages are not validated against their schema.
+Only what determines the types of columns is read; messages are not validated against their schema.
 """
 
 from __future__ import annotations

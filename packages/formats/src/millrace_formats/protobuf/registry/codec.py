@@ -98,7 +98,7 @@ class ProtobufRegistryCodec:
         try:
             return schema.message_class(schema.path_of(self._options.message_name))
         except ValueError as error:
-            raise OptionsError(self._name, (f"option 'message-name': the schema is of no use: {error}",)) from None
+            raise OptionsError(self._name, (f"option 'message-name': the schema is invalid: {error}",)) from None
 
     def _latest(self, subject: str) -> Latest[ProtobufSchema] | None:
         try:
@@ -189,5 +189,5 @@ def _given_schema(format_name: str, options: ProtobufRegistryOptions) -> Protobu
         schema = parse_schema(SchemaText(options.schema or ""))
         schema.path_of(options.message_name)
     except ValueError as error:
-        raise OptionsError(format_name, (f"option 'schema' is of no use: {error}",)) from None
+        raise OptionsError(format_name, (f"option 'schema' is invalid: {error}",)) from None
     return schema

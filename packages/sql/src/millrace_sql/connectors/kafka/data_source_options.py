@@ -135,7 +135,7 @@ def kafka_table(table: TableDescription, connector: str, more: Mapping[str, str]
         raise OptionsError(f"table {table.name!r}", tuple(problems))
     names = {name.lower() for name in options}
     if "key.fields-prefix" in names and "value.fields-include" not in names:
-        # A prefix tells the key's columns from those of the value, so that the value has none of them
+        # A prefix distinguishes the key's columns from those of the value, so that the value has none of them
         options["value.fields-include"] = "EXCEPT_KEY"
     return KafkaTable(table, Properties(options), parallelism)
 

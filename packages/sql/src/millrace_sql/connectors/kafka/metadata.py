@@ -144,7 +144,7 @@ def _reads_as(declared: sql.DataType, key: str, format_metadata: Mapping[str, pa
 
 
 def _casts(own: sql.DataType, declared: sql.DataType) -> bool:
-    """Return whether values keep their meaning as the declared type, as far as they fit it."""
+    """Return whether values keep their meaning as the declared type, where they fit it."""
     if isinstance(declared, sql.StringType):
         return not isinstance(own, sql.ArrayType | sql.MapType | sql.StructType)
     if isinstance(own, _TIMES):

@@ -28,7 +28,7 @@ _REFUSED = {
     "SHA384(": "write sha2(x, 384)",
     "SHA512(": "write sha2(x, 512)",
     "SOURCE_WATERMARK(": "the watermark belongs to the table: WATERMARK FOR column AS column - INTERVAL '5' SECOND",
-    "CURRENT_WATERMARK(": "Spark tells no watermark within a query",
+    "CURRENT_WATERMARK(": "Spark does not expose the watermark within a query",
     "CURRENT_ROW_TIMESTAMP(": "write current_timestamp(), which is that of the micro-batch",
     "HOP_START(": "write window(ts, size, slide).start and GROUP BY window(ts, size, slide)",
     "HOP_END(": "write window(ts, size, slide).end and GROUP BY window(ts, size, slide)",
