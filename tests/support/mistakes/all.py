@@ -23,7 +23,7 @@ ALL: tuple[Mistake, ...] = (*(wrong.in_spark() for wrong in options.ALL), *reads
 
 MOST_LINES = 8
 
-_LONGEST_S = 1200
+_LONGEST_S = 1700
 
 _PROGRAM = Path(__file__).parents[2] / "programs" / "make_mistakes.py"
 _MARK = "\x1e"

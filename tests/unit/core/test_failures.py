@@ -6,7 +6,7 @@ import pytest
 
 from millrace import explain_failure
 from millrace.errors import OptionsError, UnknownTopicError, UnreachableError
-from millrace.failures import sentence_of
+from millrace.failures import explain_log, sentence_of
 
 OURS = """\
 Traceback (most recent call last):
@@ -61,6 +61,7 @@ def test_an_error_that_was_raised_here_is_its_own_explanation(error: Exception) 
         ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", "two queries use the same checkpoint"),
         ("TimeoutException: Timed out waiting for a node assignment. Call: listTopics", "reached no broker"),
         ("SparkException: Python worker exited unexpectedly (crashed)", "too little memory"),
+        ("SparkException: Python worker failed to connect back.", "PYSPARK_PYTHON"),
         ("java.io.IOException: No space left on device", "a disk is full"),
     ],
 )
@@ -68,6 +69,25 @@ def test_failures_of_spark_and_java_are_explained(text: str, part: str) -> None:
     found = explain_failure(f"26/11/22 ERROR MicroBatchExecution: Query terminated\n{text}\n\tat org.apache")
     assert found is not None
     assert part in found.message
+
+
+@pytest.mark.parametrize(
+    ("log", "found"),
+    [
+        (OURS, "no topic 'order' at broker:9092 (option 'topic'). Did you mean 'orders'?"),
+        ("ERROR X: [STREAM_FAILED] Query [id = 1]: [TABLE_NOT_FOUND] t. SQLSTATE: 42P01\n", "[TABLE_NOT_FOUND] t."),
+        (
+            "pyspark.errors.PythonException: \n[PYTHON_EXCEPTION] From the worker: Traceback (most recent call last):\n"
+            "  File 'udf.py'\nZeroDivisionError: division by zero\n SQLSTATE: 38000\n",
+            "division by zero",
+        ),
+        ("Traceback (most recent call last):\n  File 'job.py'\nTypeError: give the query\n", "give the query"),
+        ("26/11/22 INFO all is well\n", None),
+    ],
+)
+def test_what_a_log_ends_in_is_found(log: str, found: str | None) -> None:
+    explanation = explain_log(log)
+    assert (explanation and explanation.message) == found
 
 
 def test_any_other_failure_is_left_as_it_is() -> None:

@@ -163,9 +163,9 @@ def explain_log(text: str) -> Explanation | None:
     explanation = explain_failure(text)
     if explanation is not None:
         return explanation
-    for found in _CONDITION.finditer(text):
-        if found["condition"] not in _WRAPPERS and not found[0].endswith(_FRAMES):
-            return Explanation(_NOT_OURS, _reason_in(found[0]).rstrip(";"))
+    condition = _condition_in(text)
+    if condition is not None and not condition.endswith(_FRAMES):
+        return Explanation(_NOT_OURS, _reason_in(condition).rstrip(";"))
     raised = [each for each in _OF_PYTHON.findall(text) if not each.startswith("pyspark.")] or _OF_PYTHON.findall(text)
     if not raised:
         return None
@@ -183,10 +183,10 @@ def explain_condition(failure: BaseException) -> Explanation | None:
     text = str(failure)
     if _FRAMES in text:
         return None
-    found = next((each for each in _CONDITION.finditer(text) if each["condition"] not in _WRAPPERS), None)
-    if found is None and not isinstance(failure, AnalysisException):
+    condition = _condition_in(text)
+    if condition is None and not isinstance(failure, AnalysisException):
         return None
-    return Explanation(_NOT_OURS, (_reason_in(found[0]) if found else reason_of(failure)).rstrip(";"))
+    return Explanation(_NOT_OURS, (_reason_in(condition) if condition else reason_of(failure)).rstrip(";"))
 
 
 def sentence_of(failure: BaseException) -> str:
@@ -195,9 +195,9 @@ def sentence_of(failure: BaseException) -> str:
     if explanation is not None:
         return explanation.message
     text = str(failure)
-    for found in _CONDITION.finditer(text):
-        if found["condition"] not in _WRAPPERS:
-            return _reason_in(found[0])
+    condition = _condition_in(text)
+    if condition is not None:
+        return _reason_in(condition)
     if "\n" in text and (causes := [*_OF_JAVA.finditer(text)]):
         return causes[-1]["message"]
     if "Traceback" in text and (raised := _OF_PYTHON.findall(text)):
@@ -208,6 +208,16 @@ def sentence_of(failure: BaseException) -> str:
 def reason_of(failure: BaseException) -> str:
     """Return what a failure of Spark says, without the frames and the plan that follow it."""
     return _reason_in(str(failure)) or type(failure).__name__
+
+
+def _condition_in(text: str) -> str | None:
+    """Return the first condition that says what is wrong, and its message; it may follow a wrapper in the same line."""
+    at = 0
+    while found := _CONDITION.search(text, at):
+        if found["condition"] not in _WRAPPERS:
+            return found[0]
+        at = found.end("condition")
+    return None
 
 
 def _reason_in(text: str) -> str:
