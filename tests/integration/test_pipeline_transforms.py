@@ -11,7 +11,7 @@ from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError
 from millrace_cdc.runtime.change_parser import KnownTable
-from millrace_cdc.runtime.json_rows import row_json, row_struct
+from millrace_cdc.runtime.json_rows import row_struct
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transform
 
@@ -20,6 +20,7 @@ CHANGES = (
     "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
     "timestamp TIMESTAMP"
 )
+NAMES = ["table", "operation", "before", "after", "topic", "partition", "offset", "timestamp"]
 
 
 def transform(spark, *rules_and_changes, columns=COLUMNS):
@@ -34,7 +35,8 @@ def transform(spark, *rules_and_changes, columns=COLUMNS):
     bound = [Transform.of(rule).bind(parse_schema(columns).names) for rule in rules]
     after = transforms.columns("shop.t", parse_schema(columns), bound[0])
     frame = spark.createDataFrame(rows, CHANGES)
-    result = transforms.apply(frame, {"shop.t": KnownTable(columns, ())}, {"shop.t": bound})
+    computed, finish = transforms.apply(frame, {"shop.t": KnownTable(columns, ())}, {"shop.t": bound})
+    result = computed.mapInArrow(lambda batches: (each.select(NAMES) for each in finish(batches)), CHANGES)
     found = sorted(result.collect(), key=lambda row: row.offset)
     images = [(each.before, each.after) for each in found]
     return str(after), [
@@ -99,10 +101,10 @@ def test_an_expression_is_checked_against_the_tables_columns(spark, given, messa
         transform(spark, TransformRule(source_table="shop.t", **given))
 
 
-def test_typed_rows_are_the_json_that_they_were_read_from(spark):
-    columns = parse_schema(
+def test_typed_rows_and_computed_values_are_the_json_that_they_were_read_from(spark):
+    columns = (
         "`a.b` BIGINT, d DATE, n DECIMAL(20, 6), t TIMESTAMP(6), z TIMESTAMP_LTZ(6), y BYTES, "
-        "l ARRAY<DATE>, r ROW<x TIMESTAMP_LTZ(6)>, m MAP<STRING, BYTES>"
+        'l ARRAY<DATE>, r ROW<x TIMESTAMP_LTZ(6), `it\'s` STRING>, m MAP<STRING, BYTES>, `say "x"` DOUBLE, o BOOLEAN'
     )
     from millrace_catalog.types.spark import to_spark_schema
 
@@ -114,16 +116,22 @@ def test_typed_rows_are_the_json_that_they_were_read_from(spark):
         "z": "1969-12-31 23:59:58.5Z",
         "y": "aGVsbG8=",
         "l": ["2024-01-01", None],
-        "r": {"x": "2024-05-06 07:08:09Z"},
+        "r": {"x": "2024-05-06 07:08:09Z", "it's": "é"},
         "m": {"k": "AA=="},
+        'say "x"': float("1e300"),
+        "o": None,
     }
-    schema = to_spark_schema(columns)
+    schema = to_spark_schema(parse_schema(columns))
     frame = spark.createDataFrame([(json.dumps(row).encode(),), (None,)], "row BINARY")
-    typed = frame.select(row_struct(frame.row, schema).alias("typed"))
-    first, second = typed.select("typed", row_json(typed.typed, schema).alias("json")).collect()
-    assert (second.typed, second.json) == (None, None)
-    assert json.loads(bytes(first.json)) == row
+    first, second = frame.select(row_struct(frame.row, schema).alias("typed")).collect()
+    assert second.typed is None
     assert first.typed.d == date(2024, 2, 29)
     assert first.typed.t == datetime(2024, 5, 6, 7, 8, 9, 123456)
     assert first.typed.z.astimezone(UTC) == datetime(1969, 12, 31, 23, 59, 58, 500000, UTC)
     assert bytes(first.typed.y) == b"hello"
+    # Each value as an expression that is no copy
+    items = ", ".join(f"COALESCE(`{name}`, `{name}`) AS c{number}" for number, name in enumerate(row))
+    computed = TransformRule(source_table="shop.t", projection=rf"\*, {items}")
+    _, [(_, _, made)] = transform(spark, computed, ("shop.t", "c", None, row), columns=columns)
+    assert made == row | {f"c{number}": value for number, value in enumerate(row.values())}
+    assert list(made)[: len(row)] == list(row)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import SparkContext, TaskContext
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 
@@ -107,3 +107,12 @@ def silence_lost_worker() -> None:
 def driver_jvm(session: SparkSession) -> Any | None:
     """Return py4j's view of the JVM of the driver; None for a session of Spark Connect, which has none of its own."""
     return getattr(session, "_jvm", None)
+
+
+def parsed_column(spark: SparkSession, expression: str) -> Column:
+    """Return a column of an expression that is parsed now, once; `pyspark.sql.functions.expr` parses at each use."""
+    from pyspark.sql import Column
+
+    jvm: Any = spark._jvm
+    parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(expression)
+    return Column(jvm.org.apache.spark.sql.classic.ExpressionUtils.column(parsed))

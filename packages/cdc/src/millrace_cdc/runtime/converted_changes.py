@@ -33,6 +33,7 @@ class ConvertedChanges(ChangeBatch):
         rows: By id of a source's table, the number of its changes.
         fitting: See `ChangeConverter`.
         truncated: The ids of those that are emptied first.
+        finish: Makes changes of what the columns of ``changes`` have; for tasks.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class ConvertedChanges(ChangeBatch):
         rows: Mapping[str, int],
         fitting: frozenset[str] = frozenset(),
         truncated: frozenset[str] = frozenset(),
+        finish: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]] = iter,
     ) -> None:
         self.pipeline = pipeline
         self.id = batch
@@ -58,6 +60,7 @@ class ConvertedChanges(ChangeBatch):
         self._routes = routes
         self._columns = columns
         self._fitting = fitting
+        self._finish = finish
 
     @property
     def spark(self) -> SparkSession:
@@ -82,8 +85,8 @@ class ConvertedChanges(ChangeBatch):
         columns: str,
         routes: Mapping[str, tuple[str, ...]],
     ) -> DataFrame:
-        known, fitting = self._columns, self._fitting
+        known, fitting, finish = self._columns, self._fitting, self._finish
         rows = self._changes.where(fn.col("table").isin(list(routes))) if len(routes) == 1 else self._changes
         return rows.mapInArrow(
-            lambda batches: function(ChangeConverter(routes, known, fitting).convert(batches)), columns
+            lambda batches: function(ChangeConverter(routes, known, fitting).convert(finish(batches))), columns
         )

@@ -54,29 +54,3 @@ def _typed(value: Column, type_: sql.DataType) -> Column:
         fields = [_typed(value.getField(each.name), each.dataType).alias(each.name) for each in type_]
         return fn.when(value.isNotNull(), fn.struct(*fields))
     return fn.unbase64(value) if isinstance(type_, sql.BinaryType) else value.cast(type_)
-
-
-def row_json(row: Column, schema: sql.StructType) -> Column:
-    """Return the JSON, in bytes, of a struct: the reverse of `row_struct`."""
-    columns = [_as_json(row.getField(each.name), each.dataType).alias(each.name) for each in schema]
-    text = fn.to_json(fn.struct(*columns), {"ignoreNullFields": "false"})
-    return fn.when(row.isNotNull(), text.cast("binary"))
-
-
-def _as_json(value: Column, type_: sql.DataType) -> Column:
-    if isinstance(type_, sql.ArrayType):
-        return fn.transform(value, lambda element: _as_json(element, type_.elementType))
-    if isinstance(type_, sql.MapType):
-        values = fn.transform_values(value, lambda _, inner: _as_json(inner, type_.valueType))
-        return fn.transform_keys(values, lambda key, _: key.cast("string"))
-    if isinstance(type_, sql.StructType):
-        fields = [_as_json(value.getField(each.name), each.dataType).alias(each.name) for each in type_]
-        return fn.when(value.isNotNull(), fn.struct(*fields))
-    if isinstance(type_, sql.TimestampType):
-        # In UTC, whatever the session's time zone
-        seconds = (fn.unix_micros(value) / fn.lit(1_000_000).cast("decimal(7, 0)")).cast("decimal(18, 6)")
-        moment = fn.lit("1970-01-01").cast("timestamp_ntz") + fn.make_dt_interval(secs=seconds)
-        return fn.concat(moment.cast("string"), fn.lit("Z"))
-    if isinstance(type_, sql.BinaryType):
-        return fn.base64(value)
-    return value.cast("string") if isinstance(type_, _AS_TEXT) and not isinstance(type_, sql.DecimalType) else value

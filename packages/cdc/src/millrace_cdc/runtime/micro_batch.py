@@ -217,7 +217,9 @@ class MicroBatches:
         tables = {name: pipeline_table(state.sinks[name].schema, state.sinks[name], self._planner) for name in names}
         columns = self._sink_texts.of(state.sinks, names)
         transforms = self._transforms_of(state, routes)
-        transformed = self._transforms.apply(changes, self._texts.of(state.sources, transforms), transforms)
+        sources = self._texts.of(state.sources, transforms)
+        same = frozenset(name for name in transforms if fitting.get(name) == sources[name])
+        transformed, finish = self._transforms.apply(changes, sources, transforms, same)
         pipeline = streaming_query_id(changes.sparkSession.sparkContext)
         stay = frozenset(
             name
@@ -226,7 +228,9 @@ class MicroBatches:
             and name not in transforms
             and all(fitting[name].columns == columns[target].columns for target in targets)
         )
-        self._sink.write(ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows, stay, truncated))
+        self._sink.write(
+            ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows, stay, truncated, finish)
+        )
 
     def _transforms_of(self, state: SchemaState, tables: Iterable[str]) -> dict[str, tuple[BoundTransform, ...]]:
         found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}

@@ -68,6 +68,7 @@ class TablePlanner:
         self._targets: dict[str, tuple[str, ...]] = {}
         self._layouts: dict[str, TableLayout] = {}
         self._transforms: dict[str, tuple[Transform, ...]] = {}
+        self._bound: dict[str, tuple[tuple[str, ...], tuple[BoundTransform, ...]]] = {}
 
     def plan(self, table: str, columns: Schema, primary_key: tuple[str, ...]) -> TablePlan:
         """Plan one of the source's tables.
@@ -89,8 +90,12 @@ class TablePlanner:
 
     def transforms(self, table: str, columns: Schema) -> tuple[BoundTransform, ...]:
         """Return the transforms of a table's rows; none where they stay as they are."""
-        bound = tuple(rule.bind(columns.names) for rule in self._of_table(table))
-        return () if len(bound) == 1 and is_identity(bound[0], columns) else bound
+        known = self._bound.get(table)
+        if known is None or known[0] != columns.names:
+            bound = tuple(rule.bind(columns.names) for rule in self._of_table(table))
+            is_same = len(bound) == 1 and is_identity(bound[0], columns)
+            known = self._bound[table] = columns.names, () if is_same else bound
+        return known[1]
 
     def targets(self, table: str) -> tuple[str, ...]:
         """Return the ids of the sink's tables that the rows of one of the source's go to.

@@ -1,37 +1,51 @@
-"""Transform the rows of tables by Spark SQL: all tables of a micro-batch in one plan."""
+"""Transform the rows of tables by Spark SQL: one expression for all tables of a micro-batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import functions as fn
+from pyspark.sql import types as sql
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import SchemaError
+from millrace.pyspark_internals import parsed_column
 from millrace_catalog.types import Column, Schema
-from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
+from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
 from millrace_cdc.runtime.change_parser import KnownTable, columns_of
-from millrace_cdc.runtime.conversion import ChangeConverter
-from millrace_cdc.runtime.json_rows import row_json, row_struct
-from millrace_cdc.runtime.projection import table_id, table_metadata
+from millrace_cdc.runtime.image_values import IMAGE_COLUMNS, RULE, ImageReader, TableImages, TransformedChanges
+from millrace_cdc.runtime.json_sql import json_sql, needs_json, value_sql
+from millrace_cdc.runtime.transform_programs import (
+    Parts,
+    Program,
+    ProgramRule,
+    TableProgram,
+    named_sql,
+    table_program,
+    value_name,
+)
+from millrace_cdc.transforms.expressions import join_sql
 from millrace_cdc.transforms.transform import METADATA_COLUMNS, BoundTransform
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
 
-_PLACE = ("topic", "partition", "offset", "timestamp")
-_BEFORE, _AFTER, _ROW, _KEPT = "__millrace_before", "__millrace_after", "__millrace_row", "__millrace_kept"
-_IMAGES = {_BEFORE: ("before", {"u": "-U", "d": "-D"}), _AFTER: ("after", {"c": "+I", "u": "+U"})}
-"""The rows of a change: their columns, and their row kinds by operation."""
+ResultTypes = tuple[tuple[sql.DataType, ...], ...]
+"""The types of the results of each rule."""
+
+_COLUMNS = ("table", "operation", "before", "after", "topic", "partition", "offset", "timestamp")
+_CASES = 16
+"""Programs that are compared one after the other; of more, half are left out first."""
 
 
 class RowTransforms:
@@ -43,7 +57,10 @@ class RowTransforms:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._known: dict[tuple[BoundTransform, Schema], Schema] = {}
+        self._types: dict[Program, ResultTypes] = {}
+        self._columns: dict[Program, SparkColumn] = {}
+        self._last: tuple[tuple[Program, ...], SparkColumn] | None = None
+        self._programs: dict[str, tuple[KnownTable, Sequence[BoundTransform], TableProgram]] = {}
 
     def columns(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
         """Return the columns that a transform makes of a table's.
@@ -51,17 +68,23 @@ class RowTransforms:
         Raises:
             PipelineError: An expression is wrong for the table.
         """
-        known = self._known.get((transform, columns))
-        if known is None:
-            known = self._known[transform, columns] = self._analyze(table, columns, transform)
-        return known
+        found = table_program(columns, [transform])
+        (results,) = self._result_types(found.program, table, columns, [transform])
+        computed = map(deeply_nullable, from_spark_schema(_struct(results)).types.values())
+        # A copy keeps what Spark does not know of its type; any column may become NULL later
+        types = columns.types
+        (rule,) = found.rules
+        return Schema(
+            tuple(Column(name, next(computed) if source is None else types[source]) for name, source in rule.columns)
+        )
 
     def apply(
         self,
         changes: DataFrame,
         tables: Mapping[str, KnownTable],
         transforms: Mapping[str, Sequence[BoundTransform]],
-    ) -> DataFrame:
+        fitting: frozenset[str] = frozenset(),
+    ) -> tuple[DataFrame, Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]]:
         """Transform the changes of some tables; those of others stay as they are.
 
         A row takes the first transform whose condition it meets. An update of which only one row meets any is an
@@ -71,90 +94,135 @@ class RowTransforms:
             changes: Changes as the parser yields them, without reports.
             tables: The source's tables.
             transforms: Transforms by table, of tables that have changes.
+            fitting: The ids of those of the tables whose rows have all columns of their tables already.
+
+        Returns:
+            Changes with what Spark has computed of them, and a function for tasks that makes changes of these.
         """
-        if not transforms:
-            return changes
-        others = changes.where(~fn.col("table").isin(list(transforms)))
-        parts = (self._transform(changes, name, tables[name], each) for name, each in transforms.items())
-        return reduce(lambda left, right: left.unionByName(right), parts, others)
-
-    def _transform(
-        self, changes: DataFrame, name: str, table: KnownTable, transforms: Sequence[BoundTransform]
-    ) -> DataFrame:
-        rows = changes.where(fn.col("table") == name).mapInArrow(
-            lambda batches: ChangeConverter({name: (name,)}, {name: table}).convert(batches), CHANGE_BATCH_COLUMNS
+        programs: dict[Program, int] = {}
+        images = {name: self._images(name, tables[name], each, programs) for name, each in transforms.items()}
+        if not images:
+            return changes, iter
+        is_transformed = fn.col("table").isin(list(images))
+        values = changes.where(is_transformed).mapInArrow(
+            lambda batches: ImageReader(images, fitting).read(batches), f"{CHANGE_BATCH_COLUMNS}, {IMAGE_COLUMNS}"
         )
-        columns = columns_of(table)
-        for image in _IMAGES:
-            rows = self._project(rows, name, image, columns, transforms)
-        return _with_operation(rows, name)
+        results = self._chosen(tuple(programs))
+        computed = values.select(*_COLUMNS, results.alias("results"))
+        others = changes.where(~is_transformed).select(*_COLUMNS, fn.lit(None).cast("array<string>").alias("results"))
+        return others.unionAll(computed), lambda batches: TransformedChanges(images).make(batches)
 
-    def _project(
-        self, rows: DataFrame, name: str, image: str, columns: Schema, transforms: Sequence[BoundTransform]
-    ) -> DataFrame:
-        """Add a struct of one image's transformed row, as JSON; NULL where there is no row, or it is filtered."""
-        kept = rows.columns
-        source, events = _IMAGES[image]
-        kinds = fn.create_map(*(fn.lit(each) for pair in events.items() for each in pair))
-        metadata = table_metadata(table_id(name))
-        # Hidden in a struct, so that the names of a table's columns never meet others
-        typed = rows.select(
-            fn.struct(*kept).alias(_KEPT),
-            row_struct(fn.col(source), to_spark_schema(columns)).alias(_ROW),
-            *(fn.lit(text).cast("string").alias(column) for column, text in metadata.items()),
-            kinds[fn.col("operation")].alias(METADATA_COLUMNS[-1]),
-        )
-        fields = (fn.col(_ROW).getField(field).alias(field) for field in columns.names)
-        flat = typed.select(_KEPT, _ROW, *METADATA_COLUMNS, *fields)
-        chosen: SparkColumn | None = None
-        for transform in transforms:
-            row = fn.struct(*(fn.expr(each.expression).alias(each.name) for each in transform.columns))
-            json = row_json(row, to_spark_schema(self.columns(name, columns, transform)))
-            value = fn.struct(json.alias("json"), fn.lit(transform.soft_delete).alias("soft_delete"))
-            condition = fn.col(_ROW).isNotNull()
-            if transform.condition is not None:
-                condition = condition & fn.expr(transform.condition)
-            chosen = fn.when(condition, value) if chosen is None else chosen.when(condition, value)
-        assert chosen is not None  # noqa: S101
-        return flat.select(fn.col(f"{_KEPT}.*"), chosen.alias(image))
+    def _images(
+        self, name: str, table: KnownTable, transforms: Sequence[BoundTransform], programs: dict[Program, int]
+    ) -> TableImages:
+        known = self._programs.get(name)
+        if known is None or known[:2] != (table, transforms):
+            columns = columns_of(table)
+            found = table_program(columns, transforms)
+            self._result_types(found.program, name, columns, transforms)
+            known = self._programs[name] = table, transforms, found
+        found = known[2]
+        number = programs.setdefault(found.program, len(programs))
+        objects = frozenset(index for index, type_ in enumerate(found.program.types) if needs_json(to_spark(type_)))
+        return TableImages(table, number, found.reads, objects, found.rules)
 
-    def _analyze(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
+    def _chosen(self, programs: tuple[Program, ...]) -> SparkColumn:
+        """Choose the results of the program that a row has.
+
+        All of it is in ``zip_with``, which Spark evaluates without generating code: the code would be too large for a
+        method, and another one whenever other tables have changes.
+        """
+        if self._last is not None and self._last[0] == programs:
+            return self._last[1]
+        columns = [self._column(program) for program in programs]
+
+        def choose(start: int, end: int) -> SparkColumn:
+            number = fn.col("program")
+            if end - start > _CASES:
+                middle = (start + end) // 2
+                return fn.when(number < middle, choose(start, middle)).otherwise(choose(middle, end))
+            found = fn.when(number == start, columns[start])
+            for index in range(start + 1, end):
+                found = found.when(number == index, columns[index])
+            return found
+
+        one = fn.array(fn.lit(0))
+        chosen = fn.zip_with(one, one, lambda _, __: choose(0, len(columns))).getItem(0)
+        self._last = programs, chosen
+        return chosen
+
+    def _column(self, program: Program) -> SparkColumn:
+        column = self._columns.get(program)
+        if column is None:
+            column = self._columns[program] = parsed_column(self._spark, _program_sql(program, self._types[program]))
+        return column
+
+    def _result_types(
+        self, program: Program, table: str, columns: Schema, transforms: Sequence[BoundTransform]
+    ) -> ResultTypes:
+        """Return the types of the results of each rule of a program.
+
+        Raises:
+            PipelineError: An expression is wrong for the types of the table's columns.
+        """
+        found = self._types.get(program)
+        if found is None:
+            values = _struct([to_spark(type_) for type_ in program.types])
+            source = self._spark.createDataFrame([], values)
+            try:
+                found = tuple(_analyzed(source, rule) for rule in program.rules)
+            except (AnalysisException, ParseException, SchemaError):
+                # Once more, with the names of the table's columns, and which of the expressions it is
+                for transform in transforms:
+                    self._explain(table, columns, transform)
+                raise
+            self._types[program] = found
+        return found
+
+    def _explain(self, table: str, columns: Schema, transform: BoundTransform) -> None:
+        """Raise the error of a wrong expression, with its place."""
         empty = self._spark.createDataFrame([], to_spark_schema(columns))
         source = empty.withColumns({name: fn.lit(None).cast("string") for name in METADATA_COLUMNS})
         if transform.condition is not None:
             source = _checked(table, transform.rule, ("filter", 0), partial(source.where, transform.condition))
-        columns_sql = [fn.expr(each.expression).alias(each.name) for each in transform.columns]
-
-        def analyzed(*chosen: SparkColumn) -> Schema:
-            return from_spark_schema(source.select(*chosen).schema)
-
-        try:
-            found = analyzed(*columns_sql)
-        except (AnalysisException, ParseException, SchemaError):
-            # Which of them it is
-            for each, column in zip(transform.columns, columns_sql, strict=True):
-                _checked(table, transform.rule, ("projection", each.offset), partial(analyzed, column))
-            raise
-        # A copy keeps what Spark does not know of its type; any column may become NULL later
-        copied = {
-            each.name: columns.types[each.copied_from]
-            for each in transform.columns
-            if each.copied_from in columns.types
-        }
-        types = {name: copied.get(name, deeply_nullable(type_)) for name, type_ in found.types.items()}
-        return Schema(tuple(Column(name, type_) for name, type_ in types.items()))
+        for each in transform.columns:
+            column = fn.expr(each.expression).alias(each.name)
+            analyze = partial(lambda chosen: from_spark_schema(source.select(chosen).schema), column)
+            _checked(table, transform.rule, ("projection", each.offset), analyze)
 
 
-def _with_operation(rows: DataFrame, table: str) -> DataFrame:
-    before, after = fn.col(_BEFORE), fn.col(_AFTER)
-    # A deletion that is made an insertion
-    is_soft = (fn.col("operation") == "d") & before.isNotNull() & before.getField("soft_delete")
-    old = fn.when(~fn.coalesce(is_soft, fn.lit(False)), before.getField("json"))
-    new = fn.when(is_soft, before.getField("json")).otherwise(after.getField("json"))
-    operation = fn.when(old.isNotNull() & new.isNotNull(), "u").when(new.isNotNull(), "c").otherwise("d")
-    return rows.where(before.isNotNull() | after.isNotNull()).select(
-        fn.lit(table).alias("table"), operation.alias("operation"), old.alias("before"), new.alias("after"), *_PLACE
-    )
+def _struct(types: Sequence[sql.DataType]) -> sql.StructType:
+    return sql.StructType([sql.StructField(value_name(number), type_) for number, type_ in enumerate(types)])
+
+
+def _analyzed(source: DataFrame, rule: ProgramRule) -> tuple[sql.DataType, ...]:
+    if rule.condition is not None:
+        source = source.where(named_sql(rule.condition))
+    schema = source.select(
+        *(fn.expr(named_sql(each)).alias(value_name(n)) for n, each in enumerate(rule.results))
+    ).schema
+    from_spark_schema(schema)
+    return tuple(field.dataType for field in schema)
+
+
+def _program_sql(program: Program, results: ResultTypes) -> str:
+    """Write a program as a function from the values of the rows of a change to its results."""
+    values = [value_sql(f"u[{number}]", to_spark(type_)) for number, type_ in enumerate(program.types)]
+
+    def written(parts: Parts) -> str:
+        return join_sql(parts, lambda number: values[int(number)])
+
+    cases = ["WHEN u IS NULL THEN NULL"]
+    for number, (rule, types) in enumerate(zip(program.rules, results, strict=True)):
+        fields = [f"'{RULE}', {number}"]
+        fields += [
+            f"'{value_name(index)}', {json_sql(f'({written(parts)})', type_)}"
+            for index, (parts, type_) in enumerate(zip(rule.results, types, strict=True))
+        ]
+        json = f"to_json(named_struct({', '.join(fields)}), map('ignoreNullFields', 'false'))"
+        condition = "TRUE" if rule.condition is None else written(rule.condition)
+        cases.append(f"WHEN {condition} THEN {json}")
+    return f"transform(images, u -> CASE {' '.join(cases)} END)"
 
 
 def _checked(table: str, rule: TransformRule, place: tuple[str, int], analyze: Callable[[], T]) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from millrace_cdc.transforms.scanner import CALL, Call, ExpressionError, Prepare
 STAR = "*"
 
 _DIALECT = "spark"
+_BORDER = "\x01"
 _ALLOWED = re.compile(
     "Add|Alias|And|Anonymous|Between|Boolean|Bracket|Case|Column|DPipe|Div|EQ|Escape|GT|GTE|Identifier|If|In|Is|LT|LTE|"
     "Like|Literal|Mod|Mul|NEQ|Neg|Not|Null|Or|Paren|Star|Sub|Trim|Var"
@@ -34,26 +35,29 @@ class Expression:
         columns: The columns that it reads, in the order in which they are first read, with their places in the text.
         column: The column that it is, and no more; None for another expression.
         offset: Its place in the text.
+        parts: It as Spark SQL: texts, and between each two of them the name of a column.
     """
 
     name: str | None
     columns: Mapping[str, int]
     column: str | None
     offset: int
-    _write: Callable[[Callable[[str], str]], str]
-
-    def sql(self, column_sql: Callable[[str], str] | None = None) -> str:
-        """Return it as Spark SQL.
-
-        Args:
-            column_sql: Returns the SQL of a column by its name; by default its name between backticks.
-        """
-        return self._write(column_sql or quote)
+    parts: tuple[str, ...]
 
 
 def quote(name: str) -> str:
     """Return a name between backticks."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def join_sql(parts: Sequence[str], column_sql: Callable[[str], str] = quote) -> str:
+    """Join the parts of an expression.
+
+    Args:
+        parts: Texts, and between each two of them the name of a column.
+        column_sql: Returns the SQL of a column by its name; by default its name between backticks.
+    """
+    return "".join(column_sql(part) if index % 2 else part for index, part in enumerate(parts))
 
 
 def parse_projection(text: str) -> tuple[Expression, ...]:
@@ -118,15 +122,14 @@ def _expression(item: Any, prepared: Prepared, offset: int) -> Expression:
     name = item.alias if isinstance(item, exp.Alias) else None
     value = item.this if isinstance(item, exp.Alias) else item
     if isinstance(value, exp.Star):
-        return Expression(STAR, {}, None, offset, lambda _: STAR)
+        return Expression(STAR, {}, None, offset, (STAR,))
     units = {id(unit) for unit in _units(value, prepared)}
     columns: dict[str, int] = {}
     for each in value.find_all(exp.Column):
         if id(each) not in units:
             columns.setdefault(each.name, _offset(each, prepared))
     column = value.name if isinstance(value, exp.Column) else None
-    _write(value, prepared, quote)  # a wrong call is found now
-    return Expression(name or column, columns, column, offset, lambda column_sql: _write(value, prepared, column_sql))
+    return Expression(name or column, columns, column, offset, tuple(_write(value, prepared).split(_BORDER)))
 
 
 def _check(item: Any, prepared: Prepared) -> None:
@@ -157,8 +160,8 @@ def _units(value: Any, prepared: Prepared) -> Iterator[Any]:
             yield node.expressions[0]
 
 
-def _write(value: Any, prepared: Prepared, column_sql: Callable[[str], str]) -> str:
-    """Write a tree as Spark SQL, from the leaves up."""
+def _write(value: Any, prepared: Prepared) -> str:
+    """Write a tree as Spark SQL, from the leaves up, with `_BORDER` around the names of columns."""
     from sqlglot import exp
 
     holder = exp.Paren(this=value.copy())
@@ -167,7 +170,7 @@ def _write(value: Any, prepared: Prepared, column_sql: Callable[[str], str]) -> 
         if id(node) in units and isinstance(node, exp.Column):
             node.replace(exp.Var(this=_unit(node, prepared)))
         elif isinstance(node, exp.Column):
-            node.replace(exp.Var(this=column_sql(node.name)))
+            node.replace(exp.Var(this=f"{_BORDER}{node.name}{_BORDER}"))
         elif isinstance(node, exp.Literal) and node.is_string:
             node.replace(exp.Var(this=_literal(prepared.texts[int(node.this)])))
         elif isinstance(node, exp.Anonymous):
@@ -216,7 +219,7 @@ def _type(call: Call) -> str:
 
 
 def _literal(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace(_BORDER, "\\u0001")
     return f"'{escaped}'"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
 from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.table_id import TableId
-from millrace_cdc.transforms.expressions import STAR, Expression, parse_condition, parse_projection, quote
+from millrace_cdc.transforms.expressions import STAR, Expression, join_sql, parse_condition, parse_projection
 from millrace_cdc.transforms.scanner import ExpressionError
 
 METADATA_COLUMNS = ("__namespace_name__", "__schema_name__", "__table_name__", "__data_event_type__")
@@ -38,15 +38,20 @@ class ProjectedColumn:
 
     Attributes:
         name: Its name.
-        expression: Its value in Spark SQL, over the table's columns and the metadata columns.
-        copied_from: The table's column that it is a copy of; None where it is computed.
+        parts: Its value in Spark SQL, over the table's columns and the metadata columns: see `join_sql`.
+        copied_from: The column that it is a copy of; None where it is computed.
         offset: The character of the projection that it begins at.
     """
 
     name: str
-    expression: str
+    parts: tuple[str, ...]
     copied_from: str | None = None
     offset: int = 0
+
+    @property
+    def expression(self) -> str:
+        """Its value in Spark SQL."""
+        return join_sql(self.parts)
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class BoundTransform:
     Attributes:
         rule: Its definition.
         columns: The columns, in order.
-        condition: The condition that rows must meet, in Spark SQL over the table's columns; None for all rows.
+        condition_parts: The condition that rows must meet, over the table's columns: see `join_sql`; None for all rows.
         primary_key: The names of the columns of the primary key; empty for none.
         partition_keys: The names of the columns that divide the sink's table.
         table_options: Options of the sink's table.
@@ -65,11 +70,16 @@ class BoundTransform:
 
     rule: TransformRule
     columns: tuple[ProjectedColumn, ...]
-    condition: str | None
+    condition_parts: tuple[str, ...] | None
     primary_key: tuple[str, ...]
     partition_keys: tuple[str, ...]
     table_options: tuple[tuple[str, str], ...]
     soft_delete: bool
+
+    @property
+    def condition(self) -> str | None:
+        """The condition in Spark SQL."""
+        return None if self.condition_parts is None else join_sql(self.condition_parts)
 
 
 @dataclass(frozen=True)
@@ -135,7 +145,7 @@ class Transform:
         return BoundTransform(
             rule,
             projected,
-            self._condition_sql(columns, {column.name: column.expression for column in projected}),
+            self._condition(columns, {column.name: column.parts for column in projected}),
             rule.primary_keys or kept_key,
             rule.partition_keys,
             rule.table_options,
@@ -166,14 +176,26 @@ class Transform:
                 found |= {name: _copy(name, item.offset) for name in columns if name not in found}
             else:
                 name = str(item.name)
-                found[name] = ProjectedColumn(name, item.sql(), item.column, item.offset)
+                found[name] = ProjectedColumn(name, item.parts, item.column, item.offset)
         return tuple(found.values())
 
-    def _condition_sql(self, columns: Sequence[str], computed: dict[str, str]) -> str | None:
+    def _condition(self, columns: Sequence[str], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:
+        """Put the values of computed columns in; those of the table's columns win."""
         if self.condition is None:
             return None
-        inlined = {name: f"({sql})" for name, sql in computed.items() if name not in columns}
-        return self.condition.sql(lambda name: inlined.get(name, quote(name)))
+        known = set(columns)
+        parts: list[str] = [""]
+        for index, part in enumerate(self.condition.parts):
+            if index % 2 == 0:
+                parts[-1] += part
+            elif part in computed and part not in known:
+                first, *rest = computed[part]
+                parts[-1] += f"({first}"
+                parts += rest
+                parts[-1] += ")"
+            else:
+                parts += (part, "")
+        return tuple(parts)
 
 
 _ALL = parse_projection(STAR)[0]
@@ -233,7 +255,7 @@ def _projection_problems(text: str) -> Iterator[FieldProblem]:
 
 
 def _copy(name: str, offset: int) -> ProjectedColumn:
-    return ProjectedColumn(name, quote(name), name, offset)
+    return ProjectedColumn(name, ("", name, ""), name, offset)
 
 
 def _unknown(key: str, name: str, known: Sequence[str], offset: int = 0) -> FieldProblem:

@@ -1,0 +1,106 @@
+"""Values in JSON, read and written in Spark SQL: what `row_struct` does for rows, for single values."""
+
+from __future__ import annotations
+
+from pyspark.sql import types as sql
+
+from millrace_catalog.types.identifiers import backquote
+
+_AS_TEXT = (sql.DateType, sql.TimestampNTZType, sql.TimestampType, sql.TimeType, sql.BinaryType, sql.DecimalType)
+"""Types that JSON has no values of; a DECIMAL is a number, and its text keeps all digits."""
+
+
+def needs_json(type_: sql.DataType) -> bool:
+    """Return whether `value_sql` takes a value of a type as an object with the field ``v``, not as text."""
+    return isinstance(type_, sql.ArrayType | sql.MapType | sql.StructType | sql.VariantType)
+
+
+def value_sql(text: str, type_: sql.DataType) -> str:
+    """Return the expression of a value of a type.
+
+    Args:
+        text: The expression of its text; see `needs_json`.
+        type_: The type.
+    """
+    if isinstance(type_, sql.NullType):
+        return "NULL"
+    if not needs_json(type_):
+        return _typed(text, type_)
+    columns = _quoted(f"v {_ddl(_read_type(type_))}")
+    return _typed(f"from_json({text}, {columns}).v", type_)
+
+
+def json_sql(value: str, type_: sql.DataType, depth: int = 0) -> str:
+    """Return an expression that `to_json` writes as rows have it.
+
+    Args:
+        value: The expression of the value.
+        type_: Its type.
+        depth: The number of expressions around it that have variables.
+    """
+    variable = f"w{depth}"
+    if isinstance(type_, sql.ArrayType):
+        return f"transform({value}, {variable} -> {json_sql(variable, type_.elementType, depth + 1)})"
+    if isinstance(type_, sql.MapType):
+        inner = json_sql(variable, type_.valueType, depth + 1)
+        values = f"transform_values({value}, (k{depth}, {variable}) -> {inner})"
+        return f"transform_keys({values}, (k{depth}, {variable}) -> CAST(k{depth} AS STRING))"
+    if isinstance(type_, sql.StructType):
+        fields = ((each.name, f"{value}.{backquote(each.name)}", each.dataType) for each in type_)
+        made = ", ".join(f"{_quoted(name)}, {json_sql(field, inner, depth)}" for name, field, inner in fields)
+        return f"IF({value} IS NULL, NULL, named_struct({made}))"
+    if isinstance(type_, sql.TimestampType):
+        # In UTC, whatever the session's time zone
+        seconds = f"CAST(unix_micros({value}) / CAST(1000000 AS DECIMAL(7, 0)) AS DECIMAL(18, 6))"
+        moment = f"TIMESTAMP_NTZ '1970-01-01' + make_dt_interval(0, 0, 0, {seconds})"
+        return f"concat(CAST({moment} AS STRING), 'Z')"
+    if isinstance(type_, sql.BinaryType):
+        return f"base64({value})"
+    is_text = isinstance(type_, _AS_TEXT) and not isinstance(type_, sql.DecimalType)
+    return f"CAST({value} AS STRING)" if is_text else value
+
+
+def _read_type(type_: sql.DataType) -> sql.DataType:
+    """Return the type to read a value as, of which `_typed` makes the one that is meant."""
+    if isinstance(type_, sql.ArrayType):
+        return sql.ArrayType(_read_type(type_.elementType))
+    if isinstance(type_, sql.MapType):
+        return sql.MapType(sql.StringType(), _read_type(type_.valueType))
+    if isinstance(type_, sql.StructType):
+        return sql.StructType([sql.StructField(each.name, _read_type(each.dataType)) for each in type_])
+    return sql.StringType() if isinstance(type_, _AS_TEXT) else type_
+
+
+def _typed(value: str, type_: sql.DataType, depth: int = 0) -> str:
+    variable = f"w{depth}"
+    if (depth or needs_json(type_)) and _read_type(type_) == type_:
+        return value
+    if isinstance(type_, sql.ArrayType):
+        return f"transform({value}, {variable} -> {_typed(variable, type_.elementType, depth + 1)})"
+    if isinstance(type_, sql.MapType):
+        inner = _typed(variable, type_.valueType, depth + 1)
+        key = _typed(f"k{depth}", type_.keyType, depth + 1)
+        values = f"transform_values({value}, (k{depth}, {variable}) -> {inner})"
+        return f"transform_keys({values}, (k{depth}, {variable}) -> {key})"
+    if isinstance(type_, sql.StructType):
+        fields = ((each.name, f"{value}.{backquote(each.name)}", each.dataType) for each in type_)
+        made = ", ".join(f"{_quoted(name)}, {_typed(field, inner, depth + 1)}" for name, field, inner in fields)
+        return f"IF({value} IS NULL, NULL, named_struct({made}))"
+    if isinstance(type_, sql.VariantType | sql.StringType):
+        return value
+    return f"unbase64({value})" if isinstance(type_, sql.BinaryType) else f"CAST({value} AS {_ddl(type_)})"
+
+
+def _ddl(type_: sql.DataType) -> str:
+    if isinstance(type_, sql.ArrayType):
+        return f"ARRAY<{_ddl(type_.elementType)}>"
+    if isinstance(type_, sql.MapType):
+        return f"MAP<{_ddl(type_.keyType)}, {_ddl(type_.valueType)}>"
+    if isinstance(type_, sql.StructType):
+        return f"STRUCT<{', '.join(f'{backquote(each.name)}: {_ddl(each.dataType)}' for each in type_)}>"
+    return "TIMESTAMP_LTZ" if isinstance(type_, sql.TimestampType) else type_.simpleString()
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,128 @@
+"""Programs that tables share, and rows that are made of what these compute."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from millrace_catalog.types import parse_schema
+from millrace_cdc.definitions.rules import TransformRule
+from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA
+from millrace_cdc.runtime.change_parser import KnownTable
+from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
+from millrace_cdc.runtime.transform_programs import named_sql, table_program
+from millrace_cdc.transforms.transform import Transform
+
+ORDERS = 'id BIGINT, name STRING, `say "x"` STRING'
+SCHEMA = pa.schema(list(CHANGE_SCHEMA)[:-1])
+
+
+def bound(columns, **rule):
+    return Transform.of(TransformRule(source_table="shop.t", **rule)).bind(parse_schema(columns).names)
+
+
+def program(columns, **rule):
+    return table_program(parse_schema(columns), [bound(columns, **rule)])
+
+
+def test_tables_that_compute_the_same_of_other_columns_have_one_program():
+    first = program("id BIGINT, price DOUBLE, note STRING", projection=r"\*, price * 2 AS twice", filter="twice > id")
+    assert first.reads == ("price", "id")
+    assert named_sql(first.program.rules[0].condition) == "(v0 * 2) > v1"
+    assert [named_sql(each) for each in first.program.rules[0].results] == ["v0 * 2"]
+    other = program("key BIGINT, cost DOUBLE NOT NULL", projection=r"\*, cost * 2 AS more", filter="more > key")
+    assert (other.program, other.reads) == (first.program, ("cost", "key"))
+    assert other.rules[0].columns == (("key", "key"), ("cost", "cost"), ("more", None))
+
+
+@pytest.mark.parametrize(
+    ("columns", "rule"),
+    [
+        ("id BIGINT, price DECIMAL(10, 2)", {"projection": "id, price * 2 AS twice"}),
+        ("id BIGINT, price DOUBLE", {"projection": "id, price * 3 AS twice"}),
+        ("id BIGINT, price DOUBLE", {"projection": "id, price * 2 AS twice", "filter": "id > 1"}),
+    ],
+)
+def test_other_types_and_other_rules_are_other_programs(columns, rule):
+    same = program("id BIGINT, price DOUBLE", projection="id, price * 2 AS twice")
+    assert program(columns, **rule).program != same.program
+
+
+def changes(*rows):
+    given = [
+        (
+            "shop.t",
+            operation,
+            *(None if each is None else json.dumps(each).encode() for each in images),
+            "o",
+            0,
+            7,
+            None,
+        )
+        for operation, *images in rows
+    ]
+    return pa.RecordBatch.from_pydict(dict(zip(SCHEMA.names, zip(*given, strict=True), strict=True)), SCHEMA)
+
+
+def images_of(**rule):
+    found = program(ORDERS, **rule)
+    return TableImages(KnownTable(ORDERS, ()), 4, found.reads, frozenset(), found.rules)
+
+
+def test_a_program_gets_the_values_that_it_reads_as_texts_converted_to_their_columns():
+    computed = '`say "x"` || __table_name__ AS said, __data_event_type__ AS kind'
+    table = images_of(projection=rf"\*, id + 1 AS next, {computed}")
+    update = ("u", {"id": "5", 'say "x"': "é\n"}, {"id": 6, "name": 1})
+    (read,) = ImageReader({"shop.t": table}, frozenset()).read([changes(update, ("d", {"id": 1}, None))])
+    assert table.reads == ("id", 'say "x"', "__table_name__", "__data_event_type__")
+    assert read.column("program").to_pylist() == [4, 4]
+    assert read.column("images").to_pylist() == [
+        [["5", "é\n", "t", "-U"], ["6", None, "t", "+U"]],
+        [["1", None, "t", "-D"], None],
+    ]
+    assert json.loads(read.column("after")[0].as_py()) == {"id": 6, "name": "1", 'say "x"': None}
+
+
+def made(table, *rows_and_results):
+    batch = changes(*(row for row, _ in rows_and_results))
+    results = [
+        None if each is None else [json.dumps(one) if one else None for one in each] for _, each in rows_and_results
+    ]
+    batch = batch.append_column("results", pa.array(results, pa.list_(pa.string())))
+    (found,) = TransformedChanges({"shop.t": table}).make([batch])
+    images = zip(*(found.column(name).to_pylist() for name in ("before", "after")), strict=True)
+    rows = [tuple(None if each is None else json.loads(each) for each in pair) for pair in images]
+    return [(operation, *row) for operation, row in zip(found.column("operation").to_pylist(), rows, strict=True)]
+
+
+def test_rows_have_copies_and_results_in_the_order_of_the_projection():
+    table = images_of(projection='UPPER(name) AS name, id, `say "x"`, id + 1 AS next')
+    old, new = {"id": 1, "name": "a", 'say "x"': "1.50"}, {"id": 2, "name": "b", 'say "x"': None}
+    results = [{"rule": 0, "v0": "A", "v1": 2}, {"rule": 0, "v0": "B", "v1": 3}]
+    ((operation, before, after),) = made(table, (("u", old, new), results))
+    assert operation == "u"
+    assert list(before.items()) == [("name", "A"), ("id", 1), ('say "x"', "1.50"), ("next", 2)]
+    assert after == {"name": "B", "id": 2, 'say "x"': None, "next": 3}
+
+
+def test_what_filters_leave_of_a_change_decides_its_operation():
+    table, row = images_of(projection="id", filter="id > 1"), {"id": 5}
+    met = {"rule": 0}
+    update, insertion = ("u", row, row), ("c", None, row)
+    given = [(update, [met, met]), (update, [None, met]), (update, [met, None]), (update, [None, None])]
+    found = made(table, *given, (insertion, [None, None]), (insertion, [None, met]))
+    assert found == [("u", row, row), ("c", None, row), ("d", row, None), ("c", None, row)]
+
+
+def test_a_soft_deletion_is_an_insertion():
+    table = images_of(projection="id", converter="SOFT_DELETE")
+    assert made(table, (("d", {"id": 5}, None), [{"rule": 0}, None])) == [("c", None, {"id": 5})]
+
+
+def test_changes_of_other_tables_stay():
+    (found,) = TransformedChanges({}).make(
+        [changes(("c", None, {"id": 5})).append_column("results", pa.nulls(1, pa.list_(pa.string())))]
+    )
+    assert found.equals(changes(("c", None, {"id": 5})))
