@@ -69,6 +69,14 @@ class RowFilter:
         """
         return rows.filter(_Evaluation(self.text, rows).mask(self.condition))
 
+    def mask(self, rows: pa.Table) -> list[bool]:
+        """Return for each row whether the condition is true.
+
+        Raises:
+            CommandError: As `apply`.
+        """
+        return [bool(each) for each in _Evaluation(self.text, rows).mask(self.condition).to_pylist()]
+
 
 class _Evaluation:
     """The columns of some rows, for the conditions on them."""

@@ -5,12 +5,13 @@ A transaction commits such a text atomically with its records; see KIP-98 and ``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
+from millrace.contracts import TopicPartition
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.client_settings import consumer_settings, without_producer_properties
 from millrace.kafka.consumer import committed_offsets
@@ -56,6 +57,37 @@ def read_offset_metadata(
                 lambda timeout_s: committed_offsets(consumer, [ClientPartition(topic, 0)], timeout_s)
             )
         return (committed.metadata or "") if committed.offset >= 0 else None, consumer.consumer_group_metadata()
+    finally:
+        consumer.close()
+
+
+def read_group_offsets(
+    client: Properties, group: str, partitions: Collection[TopicPartition]
+) -> tuple[dict[TopicPartition, tuple[int, str]], bytes]:
+    """Read a consumer group's committed offsets with their metadata; waits for open transactions that change them.
+
+    Args:
+        client: Properties for the Kafka client.
+        group: The consumer group.
+        partitions: The partitions.
+
+    Returns:
+        Offset and metadata of each partition that has one; and the group's own metadata, to commit others.
+
+    Raises:
+        ClientError: The brokers refuse, or do not answer.
+    """
+    consumer = _consumer(client, group, "read_committed")
+    asked = [ClientPartition(*partition) for partition in partitions]
+    try:
+        with client_errors(f"reading the offsets of consumer group {group!r}"):
+            found = retry_transaction_request(lambda timeout_s: committed_offsets(consumer, asked, timeout_s))
+        committed = {
+            TopicPartition(each.topic, each.partition): (each.offset, each.metadata or "")
+            for each in found
+            if each.offset >= 0
+        }
+        return committed, consumer.consumer_group_metadata()
     finally:
         consumer.close()
 
