@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from millrace_cdc.definition_files import read_definition
 from millrace_cli.parameters import NameValue
-
-if TYPE_CHECKING:
-    from millrace_cdc.definitions.model import PipelineDefinition
-
 
 _set = click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME}; repeatable.")
 _secrets = click.option(
@@ -81,34 +76,6 @@ def run(
     run_definition(definition, location, dict(conf), once=once, pause_tables=pause_table, resume_tables=resume_table)
 
 
-@click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@_set
-@_secrets
-@_checkpoint
-@_conf
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-def plan(
-    file: Path,
-    settings: Sequence[tuple[str, str]],
-    secrets: Path | None,
-    checkpoint: str | None,
-    conf: Sequence[tuple[str, str]],
-    as_json: bool,
-) -> None:
-    """Show what a run of a pipeline would do.
-
-    It looks at the newest messages, and shows the tables that it found, the message that each column's type was taken
-    from, where rows go, the schema changes that the sink applies, and what would end a run. It changes nothing. Spark
-    starts only where expressions or a checkpoint need it. The exit code is 0 for a plan without problems, 1 with
-    problems, or when the definition is wrong or Kafka cannot be reached, and 2 for a wrong command line.
-    """
-    from millrace_cdc.plan_command import plan_definition
-
-    definition = read_definition(file, settings, secrets)
-    plan_definition(definition, checkpoint or f"{file.resolve()}.checkpoint", dict(conf), as_json=as_json)
-
-
 @click.command("pipeline-schema")
 def pipeline_schema() -> None:
     """Print the JSON Schema of pipelines' files, for editors.
@@ -120,24 +87,6 @@ def pipeline_schema() -> None:
     from millrace_cdc.json_schema import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))
-
-
-def read_definition(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | None) -> PipelineDefinition:
-    """Read a definition with the values that a command line gives.
-
-    Args:
-        file: The file.
-        settings: Values of references, by name; environment variables stand for the others.
-        secrets: The file of secrets; None for no secrets.
-
-    Raises:
-        PipelineError: It is wrong, or a file cannot be read.
-    """
-    from millrace_cdc.reader.reader import read_pipeline_file
-    from millrace_cdc.reader.secrets_file import read_secrets
-
-    secret_values = read_secrets(secrets) if secrets is not None else {}
-    return read_pipeline_file(file, variables={**os.environ, **dict(settings)}, secret_values=secret_values)
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from millrace_cdc.definition_files import read_definition
 from millrace_cdc.pipeline import Pipeline
 from millrace_cdc.plans.text import render_plan
+from millrace_cli.planned_files import PlannedFile
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,8 +19,21 @@ if TYPE_CHECKING:
     from millrace_cdc.definitions.model import PipelineDefinition
 
 
-def plan_definition(definition: PipelineDefinition, checkpoint: str, conf: Mapping[str, str], *, as_json: bool) -> None:
-    """Write the plan of a pipeline.
+def plan_file(file: PlannedFile) -> bool:
+    """Write the plan of a pipeline's file for ``millrace plan``, and return whether a run would end well.
+
+    Raises:
+        PipelineError: The definition is wrong, or a file cannot be read.
+        MillraceError: As `plan_definition`.
+    """
+    definition = read_definition(file.path, list(file.settings.items()), file.secrets)
+    return plan_definition(
+        definition, file.checkpoint or f"{file.path.resolve()}.checkpoint", file.conf, as_json=file.as_json
+    )
+
+
+def plan_definition(definition: PipelineDefinition, checkpoint: str, conf: Mapping[str, str], *, as_json: bool) -> bool:
+    """Write the plan of a pipeline, and return whether a run would end well.
 
     Args:
         definition: The pipeline.
@@ -28,7 +43,6 @@ def plan_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappi
 
     Raises:
         MillraceError: The source or the sink cannot be asked.
-        Exit: A run would fail.
     """
     started: list[SparkSession] = []
 
@@ -49,5 +63,4 @@ def plan_definition(definition: PipelineDefinition, checkpoint: str, conf: Mappi
         for spark in started:
             spark.stop()
     click.echo(json.dumps(plan.to_json(), indent=2) if as_json else render_plan(plan))
-    if plan.problems:
-        raise click.exceptions.Exit(1)
+    return not plan.problems

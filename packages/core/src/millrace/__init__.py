@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from millrace.api.offsets import KafkaOffsetResetStrategy as KafkaOffsetResetStrategy
     from millrace.api.offsets import KafkaOffsetsInitializer as KafkaOffsetsInitializer
     from millrace.api.offsets import KafkaTopicPartition as KafkaTopicPartition
+    from millrace.api.plan import plan as plan
     from millrace.api.probe import probe as probe
     from millrace.api.record_functions import KafkaTopicSelector as KafkaTopicSelector
     from millrace.api.record_functions import ProducerRecord as ProducerRecord
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from millrace.api.spark_state import normalize_upserts as normalize_upserts
     from millrace.api.string_schema import SimpleStringSchema as SimpleStringSchema
     from millrace.api.tracebacks import install_short_tracebacks as install_short_tracebacks
+    from millrace.api.why import why as why
     from millrace.failures import explain_failure as explain_failure
 
 __all__ = [
@@ -65,10 +67,12 @@ __all__ = [
     "local_session",
     "metrics",
     "normalize_upserts",
+    "plan",
     "probe",
     "repartition_by_key",
     "set_active_session",
     "upsert_batches",
+    "why",
 ]
 
 excepthook.use_for_millrace()
@@ -82,6 +86,7 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.metrics": ["metrics"],
         "millrace.api.metrics_listener": ["MetricsListener"],
         "millrace.api.metrics_model": ["PartitionMetrics", "QueryMetrics", "SinkMetrics", "SourceMetrics"],
+        "millrace.api.plan": ["plan"],
         "millrace.api.offsets": ["KafkaOffsetResetStrategy", "KafkaOffsetsInitializer", "KafkaTopicPartition"],
         "millrace.api.probe": ["probe"],
         "millrace.api.record_functions": ["KafkaTopicSelector", "ProducerRecord"],
@@ -93,6 +98,7 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.spark_state": ["normalize_upserts"],
         "millrace.api.string_schema": ["SimpleStringSchema"],
         "millrace.api.tracebacks": ["install_short_tracebacks"],
+        "millrace.api.why": ["why"],
         "millrace.failures": ["explain_failure"],
     },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from millrace.plans.model import JobPlan
 from millrace_catalog.types.identifiers import backquote
 from millrace_sql.configuration.session import TableConfig
 from millrace_sql.definitions.model import DataFrameView
@@ -140,6 +141,24 @@ class TableEnvironment:
             return self._runner.explain(statement)
         except SqlError as error:
             raise error.with_script(stmt) from error
+
+    def plan_sql(self, script: str) -> JobPlan:
+        """Return what statements would read, write and create, without running them, as ``millrace plan`` shows it.
+
+        Queries, INSERT and statement sets are planned. In an environment with ``dry_run`` a script may also have
+        definitions and settings, which its later statements see; nothing of them is kept.
+
+        Raises:
+            SqlError: A statement is wrong, or cannot be planned.
+            MillraceError: A connector, a catalog or an option refuses.
+        """
+        plan = JobPlan()
+        for statement in parse(script):
+            try:
+                plan += self._runner.plan(statement)
+            except SqlError as error:
+                raise error.with_script(script) from error
+        return plan
 
     def create_statement_set(self) -> StatementSet:
         """Return an empty set of INSERT statements, which start together."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from millrace.errors import ClientError, MachineError
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.retry import call_with_retries
 from millrace.options.secrets import Properties
 from millrace_cli.transactions.login import login
+
+T = TypeVar("T")
 
 _RETRY_TIMEOUT_SECONDS = 30.0
 _CONNECT_TIMEOUT_MS = 10_000
@@ -32,6 +34,22 @@ class TransactionDescription(NamedTuple):
     state: str
     began_ms: int
     partitions: Collection[tuple[str, int]]
+
+
+class OpenProducer(NamedTuple):
+    """A producer that has an open transaction in a partition.
+
+    Attributes:
+        partition: Topic and partition.
+        offset: The first offset of its transaction.
+        producer_id: Its producer id.
+        transactional_id: Its transactional id; empty where brokers do not tell it.
+    """
+
+    partition: tuple[str, int]
+    offset: int
+    producer_id: int
+    transactional_id: str
 
 
 class TransactionsAdmin:
@@ -67,14 +85,42 @@ class TransactionsAdmin:
         Raises:
             ClientError: The brokers refuse, or do not answer.
         """
+        return self._call(lambda: self._describe_once(states, is_wanted))
+
+    def open_producers(self, partitions: Collection[tuple[str, int]]) -> list[OpenProducer]:
+        """Return the producers that have open transactions in some partitions.
+
+        Raises:
+            ClientError: The brokers refuse, or do not answer.
+        """
+        return self._call(lambda: self._open_producers_once(partitions))
+
+    def _call(self, request: Callable[[], T]) -> T:
         try:
             return call_with_retries(
-                lambda: self._describe_once(states, is_wanted),
+                request,
                 lambda error: isinstance(error, self._library.KafkaError) and self._is_transient(error),
                 _RETRY_TIMEOUT_SECONDS,
             )
         except self._library.KafkaError as error:
             raise ClientError(self._failure_message(error)) from error
+
+    def _open_producers_once(self, partitions: Collection[tuple[str, int]]) -> list[OpenProducer]:
+        with self._library.KafkaAdminClient(**self._settings) as admin:
+            states = admin.describe_producers([self._library.TopicPartition(*each) for each in partitions])
+            listings = (each for of_broker in admin.list_transactions().values() for each in of_broker)
+            ids = {listing.producer_id: listing.transactional_id for listing in listings}
+        return [
+            OpenProducer(
+                (partition.topic, partition.partition),
+                producer.current_transaction_start_offset,
+                producer.producer_id,
+                ids.get(producer.producer_id, ""),
+            )
+            for partition, state in states.items()
+            for producer in state.active_producers
+            if producer.current_transaction_start_offset >= 0
+        ]
 
     def _describe_once(self, states: Collection[str], is_wanted: Callable[[str], bool]) -> list[TransactionDescription]:
         # A new client each time: an existing one would ask the coordinators that it knows already

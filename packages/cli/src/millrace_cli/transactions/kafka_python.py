@@ -6,6 +6,7 @@ requires token providers to inherit from it, and exports it nowhere else.
 
 from __future__ import annotations
 
+from kafka import TopicPartition
 from kafka.admin import KafkaAdminClient, TransactionState
 from kafka.errors import (
     AuthorizationError,
@@ -21,6 +22,7 @@ __all__ = [
     "AuthorizationError",
     "KafkaAdminClient",
     "KafkaError",
+    "TopicPartition",
     # Missing in versions that cannot list transactions
     "TransactionState",
     "TransactionalIdNotFoundError",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from millrace.contracts.plugin import NoOptions, Plugin
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
-    from pyspark.sql.types import DataType
+    from pyspark.sql.types import DataType, StructType
 
 ROW_KIND_COLUMN = "__row_kind"
 """The STRING column of row kinds (``+I``, ``-U``, ``+U``, ``-D``) in the rows of a changelog."""
@@ -164,6 +164,18 @@ class SinkContext:
         return writer if self.trigger is None else writer.trigger(**self.trigger)
 
 
+class PlannedTableRead(NamedTuple):
+    """A read of a table by the data source ``millrace``.
+
+    Attributes:
+        options: Its options.
+        schema: Its columns.
+    """
+
+    options: Mapping[str, str]
+    schema: StructType
+
+
 class TableSource(ABC):
     """Reader of a table."""
 
@@ -206,6 +218,10 @@ class TableSource(ABC):
             OptionsError: The table cannot be read in this way, such as as a stream.
         """
 
+    def planned_read(self, scan: ScanContext) -> PlannedTableRead | None:
+        """Return how the data source ``millrace`` reads the table, for plans; by default None: it is read otherwise."""
+        return None
+
     def read_changes(self, spark: SparkSession, since: str | None) -> DataFrame | None:
         """Return the last change of each key since a position, as a batch; by default None: there are no positions.
 
@@ -242,6 +258,10 @@ class TableSink(ABC):
         query may drop the new row, as a filter does: unless a later row of the batch has its key, it is a delete.
         """
         return ChangelogMode.INSERT_ONLY
+
+    def planned_write(self) -> Mapping[str, str] | None:
+        """Return the options of the data source ``millrace`` by which it writes, for plans; by default None."""
+        return None
 
     @abstractmethod
     def write(self, rows: DataFrame, sink: SinkContext) -> None:

@@ -105,6 +105,12 @@ class KafkaAdmin(RetryingAdmin):
         )
         return {name: entry.value for name, entry in entries.items() if entry.value is not None}
 
+    def allowed_operations(self, topics: Collection[str]) -> dict[str, frozenset[str]]:
+        """Look up what this client may do with topics, by Kafka's names of the operations; brokers may tell nothing."""
+        if not topics:
+            return {}
+        return self.call(lambda timeout_s: self._allowed_operations(list(topics), timeout_s), "looking up permissions")
+
     def bounds(self, partitions: Collection[TopicPartition], *, with_high_watermarks: bool = False) -> LogBounds:
         """Look up `begin` and `end` of each partition, and their high watermarks if wanted, together."""
         lookups = [(OffsetSpec.earliest(), self._isolation), (OffsetSpec.latest(), self._isolation)]
@@ -247,6 +253,13 @@ class KafkaAdmin(RetryingAdmin):
             else:
                 topics[name] = Topic(len(description.partitions), str(description.topic_id))
         return topics
+
+    def _allowed_operations(self, topics: list[str], timeout_s: float) -> dict[str, frozenset[str]]:
+        futures = self._admin.describe_topics(
+            TopicCollection(topics), include_authorized_operations=True, request_timeout=timeout_s
+        )
+        allowed = {name: future.result().authorized_operations or () for name, future in futures.items()}
+        return {name: frozenset(operation.name for operation in operations) for name, operations in allowed.items()}
 
     def _leaders(self, topic: str, timeout_s: float) -> list[int]:
         try:

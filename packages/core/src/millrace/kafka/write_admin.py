@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AclOperation, ConfigResource, NewTopic, ResourceType
+from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException
+from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType
 
 from millrace.errors import ClientError
 from millrace.kafka.admin import KafkaAdmin
@@ -99,9 +99,8 @@ class WriteAdmin(KafkaAdmin):
         return {group.group_id: group.state not in _WITHOUT_MEMBERS for group in listed.valid}
 
     def _check_may_write(self, topics: Sequence[str]) -> None:
-        if not topics:
-            return
-        unwritable = self.call(lambda timeout_s: self._unwritable(list(topics), timeout_s), "looking up permissions")
+        allowed = self.allowed_operations(topics)
+        unwritable = [name for name, operations in allowed.items() if operations and "WRITE" not in operations]
         if unwritable:
             named = ", ".join(map(repr, unwritable))
             raise ClientError(
@@ -140,13 +139,6 @@ class WriteAdmin(KafkaAdmin):
         if metadata.error is not None or not metadata.partitions:
             return False
         return all(partition.leader >= 0 for partition in metadata.partitions.values())
-
-    def _unwritable(self, topics: list[str], timeout_s: float) -> list[str]:
-        futures = self._admin.describe_topics(
-            TopicCollection(topics), include_authorized_operations=True, request_timeout=timeout_s
-        )
-        allowed = {name: future.result().authorized_operations for name, future in futures.items()}
-        return [name for name, operations in allowed.items() if operations and AclOperation.WRITE not in operations]
 
     def _request_broker_config(self, names: Sequence[str], timeout_s: float) -> dict[str, str]:
         broker = next(iter(self._admin.list_topics(timeout=timeout_s).brokers))

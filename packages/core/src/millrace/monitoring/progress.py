@@ -84,20 +84,26 @@ class PlanProgress:
         group: The commits to the consumer group; None for a stream that commits nothing.
         high_watermarks: The offset after the last record of each partition whose last records are not visible yet,
             since transactions are open.
+        held_back: The reason why the last micro-batch did not take all that was available; empty where it did.
     """
 
     skipped: int = 0
     group: GroupProgress | None = None
     high_watermarks: Offsets = field(default_factory=dict)
+    held_back: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the metrics as they stand in a progress."""
-        watermarks = {"high_watermarks": nest_by_topic(self.high_watermarks)} if self.high_watermarks else {}
+        optional: dict[str, Any] = {}
+        if self.high_watermarks:
+            optional["high_watermarks"] = nest_by_topic(self.high_watermarks)
+        if self.held_back:
+            optional["held_back"] = self.held_back
         if self.group is None:
-            return {"skipped": self.skipped, **watermarks}
+            return {"skipped": self.skipped, **optional}
         return {
             "skipped": self.skipped,
-            **watermarks,
+            **optional,
             "committed": nest_by_topic(self.group.committed),
             "commits_succeeded": self.group.commits_succeeded,
             "commits_failed": self.group.commits_failed,
@@ -111,4 +117,5 @@ class PlanProgress:
             reported.get("commits_succeeded", 0),
             reported.get("commits_failed", 0),
         )
-        return cls(reported.get("skipped", 0), group, flatten_by_topic(reported.get("high_watermarks", {})))
+        watermarks = flatten_by_topic(reported.get("high_watermarks", {}))
+        return cls(reported.get("skipped", 0), group, watermarks, reported.get("held_back", ""))

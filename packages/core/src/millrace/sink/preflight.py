@@ -55,11 +55,12 @@ def prepare(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkC
         admin = write_admin_for(config.client, connect_timeout_s)
         settings = {CLEANUP_POLICY: COMPACT} if options.is_upsert else None
         admin.create_missing(options.topics, options.created_partitions, options.created_replication_factor, settings)
-    return _check_and_complete(config, connect_timeout_s)
+    return check_and_complete(config, connect_timeout_s)
 
 
 @functools.lru_cache(maxsize=16)
-def _check_and_complete(config: SinkConfig, connect_timeout_s: float | None) -> SinkConfig:
+def check_and_complete(config: SinkConfig, connect_timeout_s: float | None = None) -> SinkConfig:
+    """Refuse what would fail during a write, and complete its configuration: see `prepare`, which creates topics."""
     options, client = config.options, config.client
     transactional_id = f"{options.transactional_id_prefix}-0" if options.is_exactly_once else None
     # The client checks its properties when it is created; it is dropped before it connects

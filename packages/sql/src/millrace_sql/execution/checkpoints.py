@@ -76,6 +76,15 @@ class QueryPlaces:
         self._configuration = configuration
         self._statements: dict[str, str] = {}
 
+    @property
+    def keeps_checkpoints(self) -> bool:
+        """True when queries have checkpoints that are kept."""
+        return bool(self._folder)
+
+    @property
+    def _folder(self) -> str | None:
+        return self._configuration.options.checkpoint_dir or self._spark.conf.get(_SPARK_DIR, None)
+
     def of_insert(self, insert: Insert, table: Identifier, *, is_one_of_many: bool) -> QueryPlace:
         """Return the place of an INSERT's query.
 
@@ -93,7 +102,7 @@ class QueryPlaces:
             name = f"insert-into_{'.'.join(table.parts)}-{id_}"
         else:
             name = f"{pipeline}-{table.parts[-1]}" if is_one_of_many else pipeline
-        folder = self._configuration.options.checkpoint_dir or self._spark.conf.get(_SPARK_DIR, None)
+        folder = self._folder
         if not folder:
             return QueryPlace(self._unused(name), tempfile.mkdtemp(prefix="millrace-sql-"), is_temporary=True)
         checkpoint = f"{folder.rstrip('/')}/{quote(name, safe='-_.')}"

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from millrace.contracts import ScanContext
 from millrace.options.secrets import is_secret
+from millrace.plans.model import JobPlan
 from millrace_sql.configuration.session import SessionConfiguration
 from millrace_sql.definitions.kept import KeptDefinitions
 from millrace_sql.definitions.manager import CatalogManager
+from millrace_sql.definitions.model import CONNECTOR
 from millrace_sql.definitions.secrets import References
 from millrace_sql.definitions.store import DefinitionStore
 from millrace_sql.errors import SqlError
@@ -19,6 +21,7 @@ from millrace_sql.execution.definitions import DefinitionRunner
 from millrace_sql.execution.inserts import InsertRunner, PlannedInsert
 from millrace_sql.execution.jobs import Job
 from millrace_sql.execution.listings import ListingRunner
+from millrace_sql.execution.plans import JobPlanner
 from millrace_sql.execution.queries import QueryRunner
 from millrace_sql.execution.results import TableResult, table_of, text_result
 from millrace_sql.execution.selects import SelectRunner
@@ -77,6 +80,7 @@ class StatementRunner:
         self._spark = spark
         self._selects = SelectRunner(spark, self.configuration, self.queries, self.inserts.places)
         self._definitions = DefinitionRunner(self.catalogs, self.queries.schema, self.tables.check)
+        self._planner = JobPlanner(self.configuration, self.queries, self.inserts)
         self._copies = CopyRunner(
             spark,
             self.configuration,
@@ -153,6 +157,39 @@ class StatementRunner:
         inserts = statement.inserts if isinstance(statement, StatementSet) else (statement,)
         planned: list[PlannedInsert] = [self.inserts.plan(insert) for insert in inserts]
         return _explained([each.explain() for each in planned], [each.plan.sql for each in planned])
+
+    def plan(self, statement: Statement) -> JobPlan:
+        """Plan what a statement would read and write; definitions, settings and the like run, in a dry run alone.
+
+        Raises:
+            SqlError: It is wrong, or it changes definitions and this is no dry run.
+        """
+        if isinstance(statement, Query):
+            return self._planner.of_query(statement.query)
+        if isinstance(statement, Insert):
+            return self._planner.of_insert(statement)
+        if isinstance(statement, StatementSet):
+            plan = JobPlan()
+            for insert in statement.inserts:
+                plan += self._planner.of_insert(insert, is_one_of_many=len(statement.inserts) > 1)
+            return plan
+        if not self._dry_run:
+            raise SqlError("expected a query, an INSERT or a statement set to plan; dry_run=True allows definitions")
+        if isinstance(statement, CreateTable):
+            return self._plan_table(statement)
+        self.run(statement)
+        return JobPlan()
+
+    def _plan_table(self, statement: CreateTable) -> JobPlan:
+        if statement.as_table is not None:
+            raise SqlError("CREATE TABLE ... AS TABLE cannot be planned yet: plan AS SELECT", statement.position)
+        table = self._definitions.create_table(statement)
+        if table is None:
+            return JobPlan()
+        plan = self._planner.of_table(table.identifier, table.options[CONNECTOR])
+        if statement.query is None:
+            return plan
+        return plan + self._planner.of_insert(Insert(table.identifier, statement.query, position=statement.position))
 
     @run.register
     def _(self, statement: CreateTable) -> TableResult:

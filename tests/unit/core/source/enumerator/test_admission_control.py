@@ -145,3 +145,15 @@ def test_what_a_table_with_state_has_changed_fits_into_memory(clock: Clock, opti
     control = AdmissionControl(config.options, RecordSizes(100.0), clock=clock)
     end = control.end({A0: 5}, {A0: 3_000_005}, draining=True)
     assert end == {A0: 5 + taken}
+
+
+def test_it_tells_why_a_batch_is_not_all(clock: Clock) -> None:
+    raw = {"properties.bootstrap.servers": "h:1", "topic": "a"}
+    limits = {"scan.max-records-per-batch": "5", "scan.min-records-per-batch": "3"}
+    control = AdmissionControl(configure_source({**raw, **limits}).options, RecordSizes(None), None, clock)
+    assert control.end({A0: 0}, {A0: 9}, draining=False) == {A0: 5}
+    assert control.held_back == "limit"
+    assert control.end({A0: 5}, {A0: 7}, draining=False) == {A0: 5}
+    assert control.held_back == "min-records"
+    assert control.end({A0: 5}, {A0: 8}, draining=False) == {A0: 8}
+    assert control.held_back is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Protocol
 
 from millrace.checkpoint import Offsets
@@ -27,6 +28,14 @@ RESAMPLE_SAFETY_FACTOR = 10
 """Growth of the size of records up to which a batch that seems to fit is not sampled again."""
 
 
+class HeldBack(StrEnum):
+    """The reason why a micro-batch does not take all that is available."""
+
+    MIN_RECORDS = "min-records"
+    ALIGNMENT = "alignment"
+    LIMIT = "limit"
+
+
 class RecordSizes(Protocol):
     """The sizes of records in a cluster."""
 
@@ -42,6 +51,9 @@ class AdmissionControl:
         record_sizes: Samples records for a limit in bytes.
         alignment: Ends partitions at about the same timestamp; None when the user does not want that.
         clock: Monotonic clock, in seconds.
+
+    Attributes:
+        held_back: The reason why the last micro-batch did not take everything; None where it did.
     """
 
     def __init__(
@@ -58,6 +70,7 @@ class AdmissionControl:
         self._record_bytes = DEFAULT_RECORD_BYTES
         self._has_sampled = False
         self._last_batch_at: float | None = None
+        self.held_back: HeldBack | None = None
 
     def end(self, begin: Offsets, available: Offsets, *, draining: bool) -> Offsets:
         """Return where the next micro-batch ends.
@@ -68,14 +81,19 @@ class AdmissionControl:
             draining: Whether nothing more is waited for.
         """
         start = {partition: begin[partition] for partition in available}
+        self.held_back = None
         if not draining and self._must_wait(start, available):
+            self.held_back = HeldBack.MIN_RECORDS
             return start
         max_records = self._max_records(start, available)
+        everything = available
         if self._options.has_default_limit:
             available = {p: min(offset, start[p] + MAX_TABLE_RECORDS) for p, offset in available.items()}
         if self._alignment:
             available = self._alignment.end(start, available, max_records, draining=draining)
         end = available if max_records is None else limit_records(start, available, max_records)
+        if end != everything:
+            self.held_back = HeldBack.ALIGNMENT if self._alignment and end == available else HeldBack.LIMIT
         if end != start:
             self._last_batch_at = self._clock()
         return end

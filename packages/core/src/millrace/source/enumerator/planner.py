@@ -99,16 +99,20 @@ class Planner:
         """
         return cls(config, KafkaAdmin(config.client), RecordProbe(config.client))
 
-    def batch_splits(self) -> list[Split]:
-        """Return the splits of a batch read, from the starting to the stopping offsets."""
+    def batch_range(self) -> tuple[Offsets, Offsets]:
+        """Return where a batch read starts and stops in each partition, which may be beyond the ends of the logs."""
         partitions = self._discovery.partitions().partitions
         start = starting_offsets(self._config, StandardOffsets.EARLIEST, partitions, self._admin)
         if self._config.options.check_duplicated_group:
             check_group_is_free(self._admin, start, owner="")
-        stop = stopping_offsets(self._config, start, self._admin)
+        return start, stopping_offsets(self._config, start, self._admin)
+
+    def batch_splits(self) -> list[Split]:
+        """Return the splits of a batch read, when the logs reach to where it stops."""
+        start, stop = self.batch_range()
         if self._config.bounded is not None:
             wait_for_stopping_offsets(stop, self._admin, clock=self._clock, pause=self._pause)
-        return _splits(start, stop, self._config.options)
+        return plan_batch(start, stop, self._config.options)
 
     def first_offset(self) -> StreamOffset:
         """Return where a stream without a checkpoint begins, and where it stops if it is bounded."""
@@ -171,6 +175,7 @@ class Planner:
             draining: Whether the query ends when it has read all of ``available``, so that nothing is waited for.
         """
         if available == start:
+            self._admission_control.held_back = None
             return start
         begin = available.starting_offsets(start)
         # Start overrides must come into the checkpoint, or they would be found, and logged, again
@@ -204,7 +209,8 @@ class Planner:
         """Return the planner's metrics."""
         group = self._group
         commits = None if group is None else GroupProgress(group.committed, group.succeeded, group.failed)
-        return PlanProgress(self._loss_policy.skipped, commits, self._behind_transactions)
+        held_back = self._admission_control.held_back
+        return PlanProgress(self._loss_policy.skipped, commits, self._behind_transactions, held_back or "")
 
     def stop(self) -> None:
         """Release what a query holds that has ended."""
@@ -247,9 +253,10 @@ class Planner:
 
 def plan_micro_batch(start: StreamOffset, end: StreamOffset, options: SourceOptions) -> list[Split]:
     """Return the splits of the micro-batch between two offsets: a function of its arguments alone."""
-    return _splits(end.starting_offsets(start), end.positions, options)
+    return plan_batch(end.starting_offsets(start), end.positions, options)
 
 
-def _splits(start: Offsets, end: Offsets, options: SourceOptions) -> list[Split]:
+def plan_batch(start: Offsets, end: Offsets, options: SourceOptions) -> list[Split]:
+    """Return the splits of what is read between two offsets of each partition."""
     max_records = options.max_records_per_split or MAX_SPLIT_RECORDS
     return plan_splits(start, end, options.parallelism or 1, max_records, cuts_partitions=not options.has_primary_key)

@@ -36,9 +36,7 @@ def starting_offsets(
     Raises:
         DataLossError: A partition has no valid offset, and no policy says where to start instead.
     """
-    initializer = config.startup or _standard_initializer(
-        StandardOffsets.GROUP if config.follows_group else default_mode
-    )
+    initializer = startup_initializer(config, default_mode)
     offsets = _initialize(initializer, partitions, admin)
     begin, end, *_ = admin.bounds(partitions)
     beyond_end = [partition for partition, offset in offsets.items() if offset > end[partition]]
@@ -53,6 +51,12 @@ def starting_offsets(
         raise DataLossError(_no_valid_offset(initializer.name, missing, offsets, begin, end))
     bounds = begin if reset == "earliest" else end
     return {**valid, **{partition: bounds[partition] for partition in missing}}
+
+
+def startup_initializer(config: SourceConfig, default_mode: str) -> PluginRef:
+    """Return what says where a read without a checkpoint starts; arguments as of `starting_offsets`."""
+    mode = StandardOffsets.GROUP if config.follows_group else default_mode
+    return config.startup or _standard_initializer(mode)
 
 
 def stopping_offsets(config: SourceConfig, start: Offsets, admin: KafkaAdmin) -> dict[TopicPartition, int]:

@@ -45,6 +45,10 @@ class KafkaSink(TableSink):
         """All kinds of rows with a format of changes, else insertions."""
         return ChangelogMode.ALL if self._has_row_kinds else ChangelogMode.INSERT_ONLY
 
+    def planned_write(self) -> Properties:
+        """Return the options of the write."""
+        return self._options
+
     def write(self, rows: DataFrame, sink: SinkContext) -> None:
         """Append the rows to the topic."""
         if sink.overwrite:

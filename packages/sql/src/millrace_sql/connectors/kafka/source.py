@@ -9,6 +9,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext, TableSource
+from millrace.contracts.table_factory import PlannedTableRead
 from millrace.errors import OptionsError
 from millrace.options.secrets import Properties
 from millrace_sql.connectors.kafka.data_source_options import KafkaTable, format_metadata, is_changelog
@@ -66,14 +67,17 @@ class KafkaSource(TableSource):
 
         A stream keeps the rows of a table in the query's checkpoint.
         """
+        reader = spark.readStream if scan.streaming else spark.read
+        options, schema = self.planned_read(scan)
+        return self._declared(reader.format("millrace").options(**options).schema(schema).load())
+
+    def planned_read(self, scan: ScanContext) -> PlannedTableRead:
+        """Return options and columns of the read."""
         keeps_state = scan.streaming and self.raw_changelog_mode is not None
         if not keeps_state or scan.state_location is None or self._kafka.given(STATE_LOCATION) is not None:
-            return self._read(spark, scan, self._options)
-        return self._read(spark, scan, {**self._options, STATE_LOCATION: scan.state_location})
-
-    def _read(self, spark: SparkSession, scan: ScanContext, options: Mapping[str, str]) -> DataFrame:
-        reader = spark.readStream if scan.streaming else spark.read
-        return self._declared(reader.format("millrace").options(**options).schema(self._schema()).load())
+            return PlannedTableRead(self._options, self._schema())
+        options = Properties({**self._options, STATE_LOCATION: scan.state_location})
+        return PlannedTableRead(options, self._schema())
 
     def _primary_key_option(self, config: SourceConfig) -> Mapping[str, str]:
         """Return the option by which changes are normalized, where the session asks for it.

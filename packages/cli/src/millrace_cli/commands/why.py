@@ -1,0 +1,49 @@
+"""``millrace why``: find out why nothing comes from a query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from millrace_cli.connection import connection_options, java_properties, require_brokers
+from millrace_cli.parameters import NameValue
+
+
+@click.command()
+@connection_options
+@click.option("--topic", help="Topic that the query reads, as of the option topic.")
+@click.option("--option", "options", type=NameValue(), multiple=True, help="Option of the read; repeatable.")
+@click.option("--checkpoint", metavar="LOCATION", help="Folder or URI of the query's checkpoint.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def why(
+    bootstrap_servers: str | None,
+    config: Path | None,
+    properties: Mapping[str, str],
+    topic: str | None,
+    options: tuple[tuple[str, str], ...],
+    checkpoint: str | None,
+    as_json: bool,
+) -> None:
+    """Find out why nothing, or nothing more, comes from a query.
+
+    It looks from outside: at the checkpoint, how far the query is, and at the topics and the consumer group; without
+    --checkpoint it tells what a new query would find. Limits and filters of a running query are seen by
+    millrace.why(query) in its own process. Nothing is written or committed, and no group is joined.
+
+    \b
+    --json prints one object:
+      causes  list of {kind, message, remedy, evidence}, the most important first
+    """  # noqa: D301 - \b is click's mark for a paragraph that keeps its lines
+    if topic is None and not options:
+        raise click.UsageError("give the read by --topic and --option")
+
+    import millrace
+
+    java = require_brokers(java_properties(bootstrap_servers, config, properties))
+    client = {f"properties.{name}": value for name, value in java.items()}
+    given = {**client, **({} if topic is None else {"topic": topic}), **dict(options)}
+    found = millrace.why(options=given, checkpoint=checkpoint)
+    click.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))

@@ -1,0 +1,77 @@
+"""Plan a job before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from millrace.configuration.build import configure_sink, configure_source
+from millrace.errors import OptionsError
+from millrace.plans.model import JobPlan
+from millrace.plans.read import COUNTED_OFFSETS, ReadRequest, plan_read
+from millrace.plans.write import plan_write
+from millrace.spark.options import connector_options
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+
+def plan(
+    options: Mapping[str, str],
+    *,
+    schema: StructType | str | None = None,
+    streaming: bool = False,
+    available_now: bool = False,
+    checkpoint: str | None = None,
+    writes: bool = False,
+    count_limit: int = COUNTED_OFFSETS,
+    origins: Mapping[str, str] | None = None,
+) -> JobPlan:
+    """Return what a read or a write with these options would do, as ``millrace plan`` shows it.
+
+    The offsets and tasks are found by the code that plans real queries. Nothing is written, created or committed, and
+    no consumer group is joined. Up to ``count_limit`` offsets are read and decoded, to count messages and rows; of more
+    there is a bound, which says so.
+
+    Args:
+        options: The options of the query.
+        schema: The columns, as for ``.schema(...)``; text needs an active Spark session.
+        streaming: Whether it is a stream, whose next micro-batch is planned; by default a batch.
+        available_now: Whether the stream has the trigger ``availableNow``; implies ``streaming``.
+        checkpoint: The folder of the stream's checkpoint, where it goes on; implies ``streaming``.
+        writes: Whether the options are those of a write.
+        count_limit: Offsets up to which messages are read to be counted; 0 reads none.
+        origins: For options that were given elsewhere, the place, to be shown as their origin.
+
+    Returns:
+        The plan; what would end a run is among its problems.
+
+    Raises:
+        OptionsError: An option is wrong or unknown.
+        UnreachableError: No broker answered.
+    """
+    given = {name: str(value) for name, value in connector_options(options).items()}
+    places = origins or {}
+    if writes:
+        return plan_write(given, configure_sink(given), origins=places)
+    request = ReadRequest(
+        given,
+        schema=_schema(schema),
+        streaming=streaming or available_now or checkpoint is not None,
+        available_now=available_now,
+        checkpoint=checkpoint or "",
+        count_limit=count_limit,
+        origins=places,
+    )
+    return plan_read(request, configure_source(given))
+
+
+def _schema(schema: StructType | str | None) -> StructType | None:
+    if not isinstance(schema, str):
+        return schema
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+    if SparkSession.getActiveSession() is None:
+        raise OptionsError("plan", ("schema: text needs an active Spark session, which parses it; give a StructType",))
+    return StructType.fromDDL(schema)

@@ -1,0 +1,72 @@
+"""Find out why nothing comes from a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from millrace.configuration.build import configure_source
+from millrace.errors import OptionsError
+from millrace.idle.model import Cause, CauseKind, WhyIdle
+from millrace.idle.query import causes_of_query, position_of
+from millrace.idle.topics import causes_of_topics
+from millrace.plans.checkpoint import read_checkpoint
+from millrace.spark.options import connector_options
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming import StreamingQuery
+
+    from millrace.checkpoint import StreamOffset
+    from millrace.configuration import SourceConfig
+
+_ENDED = {CauseKind.FAILED, CauseKind.STOPPED}
+
+
+def why(
+    query: StreamingQuery | None = None,
+    *,
+    options: Mapping[str, str] | None = None,
+    checkpoint: str | None = None,
+) -> WhyIdle:
+    """Return why nothing, or nothing more, comes from a query, as ``millrace why`` shows it.
+
+    A query shows its failure, its limits, filters and open transactions by itself. With the options of its read the
+    topics, their open transactions and the consumer group are looked up, too; and so they are for a query that is not
+    of this process, by its checkpoint. Nothing is written or committed, and no group is joined.
+
+    Args:
+        query: A streaming query of this process.
+        options: The options of its read; for a query with several sources, those of one.
+        checkpoint: The folder of its checkpoint, where ``query`` is not given.
+
+    Returns:
+        The causes, the one that counts most first. It prints well.
+
+    Raises:
+        OptionsError: Neither a query nor options are given, or an option is wrong.
+        UnreachableError: No broker answered.
+    """
+    if query is None and options is None:
+        raise OptionsError("why", ("give the query, or the options of its read",))
+    causes = [] if query is None else causes_of_query(query)
+    if options is not None and not any(cause.kind in _ENDED for cause in causes):
+        config = configure_source({name: str(value) for name, value in connector_options(options).items()})
+        position = _position(config, checkpoint) if query is None else position_of(query)
+        causes = _merged(causes, causes_of_topics(config, position))
+    if not causes:
+        causes = [Cause(CauseKind.NO_NEW_OFFSETS, "the query had read all that there was when it last looked")]
+    return WhyIdle(tuple(causes))
+
+
+def _position(config: SourceConfig, checkpoint: str | None) -> StreamOffset | None:
+    state = read_checkpoint(checkpoint, config.options) if checkpoint else None
+    return None if state is None else state.start
+
+
+def _merged(of_query: list[Cause], of_topics: list[Cause]) -> list[Cause]:
+    """Put causes together: what only the query knows comes first, what topics show explains the rest."""
+    seen = {cause.kind for cause in of_topics}
+    own = [cause for cause in of_query if cause.kind not in (*seen, CauseKind.STARTING)]
+    # That something is unread is explained by the limit that the query tells
+    others = [cause for cause in of_topics if not (own and cause.kind in (CauseKind.BEHIND, CauseKind.NO_NEW_OFFSETS))]
+    return [*own, *others] or of_query

@@ -1,0 +1,1 @@
+"""Find out why nothing, or nothing more, comes from a query."""

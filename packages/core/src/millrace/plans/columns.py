@@ -1,0 +1,83 @@
+"""The columns of a read: those that are declared against those that the format or messages have."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from millrace.configuration import SourceConfig
+from millrace.errors import MessageError, SchemaError
+from millrace.options.column_list import OTHERS
+from millrace.plans.model import PlannedColumn
+from millrace.spark.schema import default_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+_SYNONYMS = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint", "real": "float"}
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadColumns:
+    """The columns of a read.
+
+    Attributes:
+        schema: The schema; None where only Spark can tell it, since the option ``columns`` declares some.
+        columns: The columns, with differences.
+        problem: The reason why a run has no columns; empty where it has.
+    """
+
+    schema: StructType | None
+    columns: tuple[PlannedColumn, ...]
+    problem: str = ""
+
+
+def read_columns(config: SourceConfig, schema: StructType | None) -> ReadColumns:
+    """Determine the columns of a read, and compare.
+
+    Args:
+        config: How to read.
+        schema: The schema that the user gives; None without one.
+    """
+    declared = _declared(config, schema)
+    undeclared = dataclasses.replace(config, options=dataclasses.replace(config.options, columns=()))
+    try:
+        found = default_schema(undeclared)
+    except (SchemaError, MessageError) as error:
+        if not declared:
+            return ReadColumns(None, (), str(error))
+        return ReadColumns(schema, tuple(PlannedColumn(name, type_, None) for name, type_ in declared.items()))
+    types = {field.name: field.dataType.simpleString() for field in found}
+    if not declared:
+        return ReadColumns(found, tuple(PlannedColumn(name, None, type_) for name, type_ in types.items()))
+    with_others = schema is None and any(column.name == OTHERS for column in config.options.columns)
+    columns = [_compared(name, type_, types.get(name)) for name, type_ in declared.items()]
+    for name, type_ in types.items():
+        if name not in declared:
+            difference = "" if with_others else "it is there, and not declared: it is not read"
+            columns.append(PlannedColumn(name, None, type_, difference))
+    return ReadColumns(schema, tuple(columns))
+
+
+def _declared(config: SourceConfig, schema: StructType | None) -> dict[str, str]:
+    if schema is not None:
+        return {field.name: field.dataType.simpleString() for field in schema}
+    columns = (each for each in config.options.columns if each.name != OTHERS)
+    return {each.name: _type_text(each.ddl) for each in columns}
+
+
+def _type_text(ddl: str) -> str:
+    """Return the type in a column's DDL, as far as it goes without Spark: what follows it stays."""
+    rest = ddl.partition("` ")[2] if ddl.startswith("`") else ddl.partition(" ")[2]
+    text = rest.strip().lower()
+    return _SYNONYMS.get(text, text)
+
+
+def _compared(name: str, declared: str, found: str | None) -> PlannedColumn:
+    if found is None:
+        difference = "no message that was looked at has it, nor the format: it is NULL there"
+    elif found != declared:
+        difference = f"messages or the format have {found}"
+    else:
+        difference = ""
+    return PlannedColumn(name, declared, found, difference)
