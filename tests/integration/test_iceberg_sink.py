@@ -17,6 +17,7 @@ from millrace_cdc.connectors.iceberg import catalog
 from millrace_cdc.connectors.iceberg.catalog import IcebergTable
 from millrace_cdc.connectors.iceberg.sink import IcebergPipelineSink
 from support.iceberg import Warehouse, add_iceberg
+from support.pipeline_sinks import Table, make_sink
 
 FIRST = """
 +I shop.a {"id": 1, "c": "AT", "n": 1}
@@ -133,14 +134,14 @@ def patch(patches: pytest.MonkeyPatch, fails: str | None, truncated: str | None)
 
 
 @pytest.fixture(scope="module")
-def runs(spark, tmp_path_factory) -> dict[str, dict]:
+def runs(spark, tmp_path_factory) -> dict[str, Any]:
     """Run a pipeline that fails at each place."""
     add_iceberg(spark)
     folder = tmp_path_factory.mktemp("iceberg")
     options = f"catalog.properties.type: hadoop, catalog.properties.warehouse: {folder}/warehouse, "
-    options += "partition.key: shop.a:c, sink.delete-files.warning: 1"
+    options += "partition.key: shop.a:c, sink.delete-files.warning: 1, sink.small-files.warning: 3"
     settings = {"spark.sql.catalog.lake.type": "hadoop", "spark.sql.catalog.lake.warehouse": f"{folder}/warehouse"}
-    sink = "catalog: lake"
+    sink = "catalog: lake, sink.small-files.warning: 3"
     first, second = file(FIRST, sink=options), file(FIRST, SECOND, sink=options)
     third, fourth = file(FIRST, SECOND, THIRD, sink=sink), file(FIRST, SECOND, THIRD, FOURTH, sink=sink)
     lake = Lake(spark, folder)
@@ -150,6 +151,7 @@ def runs(spark, tmp_path_factory) -> dict[str, dict]:
         application.set(name, value)
     try:
         return {
+            "folder": folder,
             "first": lake.run(first),
             "second fails": lake.run(second, fails="one table is committed"),
             "second": lake.run(second),
@@ -229,8 +231,32 @@ def test_a_truncated_table_has_the_rows_behind_it(runs):
     assert rows(runs, "fourth")["c"] == ["(5, 5.0)"]
 
 
-def test_the_log_recommends_to_compact_a_table_with_delete_files(runs):
+def test_the_log_recommends_to_compact_a_table_with_many_files(runs):
     assert any("table 'shop.b' has 1 delete files" in each for each in runs["second"]["warnings"])
+    hint = "table 'shop.log' has 3 small files, each of which readers open: compact it, by CALL system.rewrite_data"
+    assert any(hint in each for each in runs["third"]["warnings"])
+    assert not any("'shop.log'" in each for each in runs["second"]["warnings"])
+
+
+def test_a_plan_finds_tables_that_are_there(runs, spark):
+    folder = runs["folder"]
+    given = {"catalog.properties.type": "hadoop", "catalog.properties.warehouse": f"{folder}/warehouse"}
+    sink = make_sink(IcebergPipelineSink, **given, **{"partition.key": "shop.new:day(n)"})
+    tables = [
+        Table("shop.a", "id BIGINT", ("id",)),
+        Table("shop.later", "id BIGINT"),
+        Table("shop.new", "n BIGINT"),
+        Table("alone", "id BIGINT"),
+    ]
+    found = sink.destinations(lambda: spark, [each.planned() for each in tables])
+    assert [(each.name, each.exists) for each in found] == [
+        ("shop.a", True),
+        ("shop.later", False),
+        ("shop.new", False),
+        ("default.alone", False),
+    ]
+    assert [each.table for each in found if each.problem] == ["shop.new"]
+    assert Warehouse(spark, f"{folder}/warehouse", "shop").tables().keys() == runs["fourth"]["tables"].keys()
 
 
 def test_a_session_without_icebergs_library_is_told_what_to_add(spark, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from pyspark.errors import StreamingQueryException
 
 from millrace_cdc import Pipeline
 from millrace_cdc.connectors.parquet.sink import ParquetPipelineSink
+from support.pipeline_sinks import Table, make_sink
 
 FIRST = """
 +I shop.a {"id": 1, "n": 1}
@@ -80,3 +81,11 @@ def test_folders_have_all_rows_of_changes_and_follow_columns(spark, tmp_path, mo
         ("-D", 1, 2.0, None, 3),
         ("+I", 2, 2.5, True, 4),
     ]
+
+    tables = [Table("shop.a", "id INT"), Table("shop.new", "id INT"), Table("shop.kinds", "row_kind STRING")]
+    sink = make_sink(ParquetPipelineSink, path=str(warehouse))
+    found = sink.destinations(lambda: spark, [each.planned() for each in tables])
+    assert [(each.kind, each.name, each.exists) for each in found] == [
+        ("folder", f"{warehouse}/shop.{name}", name == "a") for name in ("a", "new", "kinds")
+    ]
+    assert [each.table for each in found if each.problem] == ["shop.kinds"]

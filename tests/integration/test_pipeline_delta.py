@@ -109,6 +109,32 @@ def test_values_are_exact_and_tables_have_their_layout(spark, sink, tmp_path):
     assert (metadata.partition_columns, metadata.description) == (["day"], "all")
 
 
+def test_the_log_recommends_to_compact_a_table_with_many_small_files(spark, tmp_path, caplog):
+    sink = make_sink(DeltaPipelineSink, path=str(tmp_path), **{"sink.small-files.warning": "2"})
+    log = Table("shop.log", "line STRING")
+    sink.apply(spark, [log.change()])
+    for batch in range(4):
+        sink.write(micro_batch(spark, batch, [log], [("shop.log", None, {"line": "x"})]))
+    folder = tmp_path / "shop" / "log"
+    assert caplog.messages == [
+        f"table 'shop.log' has {count} small files, each of which readers open: compact it, by DeltaTable('{folder}')"
+        f".optimize.compact() in Python, or OPTIMIZE delta.`{folder}` in Spark with Delta's plugin"
+        for count in (2, 4)
+    ]
+    DeltaTable(folder).optimize.compact()
+    assert len(DeltaTable(folder).file_uris()) == 1
+
+
+def test_a_plan_finds_tables_that_are_there(spark, sink, tmp_path):
+    sink.apply(spark, [ORDERS.change()])
+    tables = [ORDERS, Table("shop.new", "id INT"), Table("shop.v", "v VARIANT")]
+    found = sink.destinations(lambda: pytest.fail("it needs no session"), [each.planned() for each in tables])
+    assert [(each.name, each.exists) for each in found] == [
+        (f"{tmp_path}/shop/{name}", name == "orders") for name in ("orders", "new", "v")
+    ]
+    assert ["VARIANT" in (each.problem or "") for each in found] == [False, False, True]
+
+
 def test_what_cannot_be_written_is_refused(spark, sink, tmp_path):
     with pytest.raises(SchemaError, match=r"table 'shop.orders' should be in .*shop/orders, which holds none"):
         sink.write(micro_batch(spark, 0, [ORDERS], [(ORDERS.id, None, {"id": 1})]))

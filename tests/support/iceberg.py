@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -13,15 +14,20 @@ from support.maven import Artifact, fetch_jars
 _LOADER = "org.apache.spark.util.MutableURLClassLoader"
 
 
+def iceberg_jar() -> Path:
+    """Return the jar of the library."""
+    group, name, version = PACKAGE.split(":")
+    (jar,) = fetch_jars(f"{name}-{version}", [Artifact(group, name, version, is_alone=True)])
+    return jar
+
+
 def add_iceberg(spark: SparkSession) -> None:
     """Add the library to the driver of a session, where ``spark.jars.packages`` would have put it at the start."""
     jvm: Any = spark._jvm
-    group, name, version = PACKAGE.split(":")
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     while loader.getClass().getName() != _LOADER:
         loader = loader.getParent()
-    (jar,) = fetch_jars(f"{name}-{version}", [Artifact(group, name, version, is_alone=True)])
-    loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
+    loader.addURL(jvm.java.io.File(str(iceberg_jar())).toURI().toURL())
 
 
 class Warehouse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from millrace.contracts import (
     PipelineTable,
     SchemaChangeType,
 )
-from millrace.errors import MillraceError
+from millrace.errors import MachineError, MillraceError
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.values.lines import schema_change_line
@@ -203,8 +203,7 @@ class _Planning:
             name: pipeline_table(tracker.schema, tracker, self._planner)
             for name, tracker in sorted(state.sinks.items())
         }
-        destinations = self._job.sink.destinations(self._session, tuple(tables.values()))
-        by_table = {each.table: each for each in destinations}
+        by_table = {each.table: each for each in self._destinations(tuple(tables.values()))}
         changes: dict[str, list[PipelineSchemaChange]] = {}
         for change in pending_changes(state, self._planner, self._settings.accepted):
             changes.setdefault(change.table.id, []).append(change)
@@ -213,6 +212,14 @@ class _Planning:
             if destination.problem is not None:
                 self._found.problems.append(Problem(None, destination.problem))
             yield _target(table, state.sinks[name].schema, changes.get(name, ()), by_table[name])
+
+    def _destinations(self, tables: Sequence[PipelineTable]) -> Iterable[PipelineDestination]:
+        try:
+            return self._job.sink.destinations(self._session, tables)
+        except MachineError as error:
+            # Such as a library, which a run would lack, too
+            self._found.add(error)
+            return [PipelineDestination(table.id, "table", table.id) for table in tables]
 
     def _rules(self, tables: Sequence[PlannedTable]) -> Iterator[PlannedRule]:
         ids = {table.id: table_id(table.id) for table in tables}

@@ -25,3 +25,9 @@ class DeltaSinkOptions:
     parallelism: Annotated[int, Gt(0)] = option(
         "sink.parallelism", default=4, doc="The number of tables that are written at the same time."
     )
+    small_file_warning: Annotated[int, Gt(0)] = option(
+        "sink.small-files.warning",
+        default=1_000,
+        doc="From this number of files on, of less than 16 MiB in the mean, the log recommends to compact a table, "
+        "again whenever it has doubled.",
+    )

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from millrace.contracts import (
     ChangeBatch,
+    PipelineDestination,
     PipelineSchemaChange,
     PipelineSink,
     SchemaChangeType,
     SinkCapabilities,
 )
-from millrace.errors import MachineError
+from millrace.errors import MachineError, SchemaError
 from millrace_catalog.sinks.normalized_json import NORMALIZED_KINDS
 from millrace_catalog.types import Scalar
 from millrace_cdc.connectors.delta.options import DeltaSinkOptions
 from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, no_rows, read_rows, write_rows
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
 from millrace_cdc.connectors.final_states import KeyedTable, final_states
+from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
+from millrace_cdc.connectors.table_files.concurrency import each_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,15 +30,21 @@ if TYPE_CHECKING:
 
     from millrace.contracts import PipelineTable
 
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
-
 
 class DeltaPipelineSink(PipelineSink):
     """Tables of Delta Lake, which have the rows of their keys."""
 
     Options = DeltaSinkOptions
     options: DeltaSinkOptions
+
+    def __init__(self, options: DeltaSinkOptions) -> None:
+        super().__init__(options)
+        self._files = CompactionHints(
+            options.small_file_warning,
+            SMALL_FILES,
+            "compact it, by DeltaTable('{0}').optimize.compact() in Python, or OPTIMIZE delta.`{0}` in Spark with "
+            "Delta's plugin",
+        )
 
     @property
     def capabilities(self) -> SinkCapabilities:
@@ -46,21 +54,30 @@ class DeltaPipelineSink(PipelineSink):
 
     def check(self, spark: SparkSession) -> None:
         """Check that the package is there which writes the tables; the session needs no jars."""
-        if find_spec("deltalake") is None:
-            raise MachineError("sink delta needs the package deltalake: pip install 'millrace-cdc[delta]'")
+        self._check_package()
+
+    def destinations(
+        self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
+    ) -> list[PipelineDestination]:
+        """Look for the logs of tables: see `PipelineSink.destinations`."""
+        self._check_package()
+        return each_table(self._destination, tables, self.options.parallelism)
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create and change tables, a commit each: see `PipelineSink.apply`."""
         tables = {change.table.id: change.table for change in changes}
         created = {change.table.id for change in changes if change.type == "create.table"}
-        self._for_each(
-            tables.values(), lambda table: self._table(table.id).fit(spark, table, may_create=table.id in created)
+        each_table(
+            lambda table: self._table(table.id).fit(spark, table, may_create=table.id in created),
+            tables.values(),
+            self.options.parallelism,
         )
 
     def write(self, batch: ChangeBatch) -> None:
         """Merge the last state of each key, a commit for each table: see `PipelineSink.write`."""
         # 1. The log of a table says whether it has the micro-batch, which may have failed amid its tables
-        has_not = self._for_each(batch.tables, lambda name: self._table(name).needs(batch.pipeline, batch.id))
+        at_once = self.options.parallelism
+        has_not = each_table(lambda name: self._table(name).needs(batch.pipeline, batch.id), batch.tables, at_once)
         tables = {name: table for (name, table), needs in zip(batch.tables.items(), has_not, strict=True) if needs}
         if not tables:
             return
@@ -74,7 +91,7 @@ class DeltaPipelineSink(PipelineSink):
             if chunk["table"] in chunks:
                 chunks[chunk["table"]].append(read_rows(bytes(chunk["rows"])))
         # 3. A commit for each table, some at a time
-        self._for_each(tables.values(), lambda table: self._write(batch, table, chunks[table.id]))
+        each_table(lambda table: self._write(batch, table, chunks[table.id]), tables.values(), at_once)
 
     def _write(self, batch: ChangeBatch, table: PipelineTable, chunks: list[pa.Table]) -> None:
         import pyarrow as pa
@@ -82,16 +99,26 @@ class DeltaPipelineSink(PipelineSink):
         truncate = table.id in batch.truncated
         if chunks or truncate:
             rows = pa.concat_tables(chunks) if chunks else no_rows(arrow_schema(columns_of(table)))
-            self._table(table.id).write(table, rows, batch.pipeline, batch.id, truncate=truncate)
+            target = self._table(table.id)
+            sizes = target.write(table, rows, batch.pipeline, batch.id, truncate=truncate)
+            self._files.look(table.id, small_files(len(sizes), sum(sizes)), target.uri)
 
     def _table(self, id_: str) -> DeltaSinkTable:
         uri = "/".join([self.options.path.rstrip("/"), *id_.split(".")])
         return DeltaSinkTable(id_, uri, dict(self.options.storage))
 
-    def _for_each(self, items: Iterable[_Item], work: Callable[[_Item], _Result]) -> list[_Result]:
-        """Do some work for each item, several at a time; the first error is raised when all have ended."""
-        with ThreadPoolExecutor(self.options.parallelism, "millrace-delta") as pool:
-            return [future.result() for future in [pool.submit(work, item) for item in items]]
+    def _destination(self, table: PipelineTable) -> PipelineDestination:
+        target = self._table(table.id)
+        exists, problem = target.exists(), None
+        try:
+            target.check(table)
+        except SchemaError as error:
+            problem = str(error)
+        return PipelineDestination(table.id, "table", target.uri, exists, problem)
+
+    def _check_package(self) -> None:
+        if find_spec("deltalake") is None:
+            raise MachineError("sink delta needs the package deltalake: pip install 'millrace-cdc[delta]'")
 
 
 def _keyed(table: PipelineTable) -> KeyedTable:

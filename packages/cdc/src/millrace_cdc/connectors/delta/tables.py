@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.connectors.delta.rows import DELETED
 
 if TYPE_CHECKING:
-    from deltalake import DeltaTable
+    from deltalake import CommitProperties, DeltaTable
     from pyspark.sql import SparkSession
 
 _COMMENT = "comment"
@@ -32,11 +32,14 @@ class DeltaSinkTable:
         id_: Id of the table.
         uri: Its folder.
         storage: Options of the storage.
+
+    Attributes:
+        uri: Its folder.
     """
 
     def __init__(self, id_: str, uri: str, storage: Mapping[str, str]) -> None:
         self._id = id_
-        self._uri = uri
+        self.uri = uri
         self._storage = dict(storage)
 
     def fit(self, spark: SparkSession, table: PipelineTable, *, may_create: bool) -> None:
@@ -55,8 +58,7 @@ class DeltaSinkTable:
                 self._create(table, required)
                 return
             current = _columns(delta)
-            after = widen_schemas(current, required)
-            check_case(after.names, f"table {self._id!r}")
+            after = self._fitting(current, required)
             added = new_columns(current, after)
             if any(column.type != after.types[column.name] for column in current):
                 self._rewrite(spark, delta, after)
@@ -65,6 +67,27 @@ class DeltaSinkTable:
 
                 fields = DeltaSchema.from_arrow(arrow_schema(Schema(added))).fields
                 delta.alter.add_columns(list(fields))
+
+    def exists(self) -> bool:
+        """Return whether the folder holds a table.
+
+        Raises:
+            TableSinkError: The storage refused.
+        """
+        with self._translated_errors("be looked at"):
+            return self._open() is not None
+
+    def check(self, table: PipelineTable) -> None:
+        """Check that the table can be created, or can get the columns.
+
+        Raises:
+            SchemaError: It cannot.
+            TableSinkError: The storage refused.
+        """
+        required = columns_of(table)
+        with self._translated_errors("be looked at"):
+            delta = self._open()
+        self._fitting(Schema(()) if delta is None else _columns(delta), required)
 
     def needs(self, pipeline: str, batch: int) -> bool:
         """Return whether the table does not have a micro-batch of a pipeline yet, by its own log.
@@ -79,8 +102,8 @@ class DeltaSinkTable:
             version = delta.transaction_version(pipeline)
             return version is None or int(version) < batch
 
-    def write(self, table: PipelineTable, rows: pa.Table, pipeline: str, batch: int, *, truncate: bool) -> None:
-        """Write the rows of a micro-batch, and its number, in one commit.
+    def write(self, table: PipelineTable, rows: pa.Table, pipeline: str, batch: int, *, truncate: bool) -> list[int]:
+        """Write the rows of a micro-batch, and its number, in one commit; return the sizes of all files, in bytes.
 
         Args:
             table: The table.
@@ -102,30 +125,33 @@ class DeltaSinkTable:
             if truncate or not table.primary_key:
                 kept = rows.filter(pa.compute.invert(rows[DELETED])).drop_columns([DELETED])
                 write_deltalake(delta, kept, mode="overwrite" if truncate else "append", commit_properties=properties)
-                return
-            same = " AND ".join(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in table.primary_key)
-            is_gone, is_there, extra = f's."{DELETED}"', f'NOT s."{DELETED}"', [DELETED]
-            merge = delta.merge(rows, same, source_alias="s", target_alias="t", commit_properties=properties)
-            merge = merge.when_matched_delete(is_gone).when_matched_update_all(is_there, except_cols=extra)
-            merge.when_not_matched_insert_all(is_there, except_cols=extra).execute()
+            else:
+                _merge(delta, rows, table.primary_key, properties)
+            sizes: list[int] = pa.table(delta.get_add_actions())["size_bytes"].to_pylist()
+            return sizes
+
+    def _fitting(self, current: Schema, required: Schema) -> Schema:
+        after = widen_schemas(current, required)
+        check_case(after.names, f"table {self._id!r}")
+        return after
 
     def _open(self) -> DeltaTable | None:
         from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
 
         try:
-            return DeltaTable(self._uri, storage_options=self._storage)
+            return DeltaTable(self.uri, storage_options=self._storage)
         except TableNotFoundError:
             return None
 
     def _create(self, table: PipelineTable, columns: Schema) -> None:
         from deltalake import DeltaTable
 
-        check_case(columns.names, f"table {self._id!r}")
+        self._fitting(Schema(()), columns)
         options = dict(table.options)
         comment = options.pop(_COMMENT, None)
         DeltaTable.create(
-            self._uri,
+            self.uri,
             arrow_schema(columns),
             mode="ignore",
             partition_by=list(table.partition_keys) or None,
@@ -149,7 +175,7 @@ class DeltaSinkTable:
 
     def _missing(self) -> SchemaError:
         return SchemaError(
-            f"table {self._id!r} should be in {self._uri}, which holds none: create it, or, if it has been dropped, "
+            f"table {self._id!r} should be in {self.uri}, which holds none: create it, or, if it has been dropped, "
             f"start the pipeline with a new checkpoint"
         )
 
@@ -163,7 +189,15 @@ class DeltaSinkTable:
             text = str(error)
             for secret in filter(None, self._storage.values()):
                 text = text.replace(secret, "***")
-            raise TableSinkError(f"table {self._id!r} in {self._uri} could not {action}: {text}") from None
+            raise TableSinkError(f"table {self._id!r} in {self.uri} could not {action}: {text}") from None
+
+
+def _merge(delta: DeltaTable, rows: pa.Table, key: Sequence[str], properties: CommitProperties) -> None:
+    same = " AND ".join(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in key)
+    is_gone, is_there, extra = f's."{DELETED}"', f'NOT s."{DELETED}"', [DELETED]
+    merge = delta.merge(rows, same, source_alias="s", target_alias="t", commit_properties=properties)
+    merge = merge.when_matched_delete(is_gone).when_matched_update_all(is_there, except_cols=extra)
+    merge.when_not_matched_insert_all(is_there, except_cols=extra).execute()
 
 
 def columns_of(table: PipelineTable) -> Schema:

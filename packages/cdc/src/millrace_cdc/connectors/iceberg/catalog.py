@@ -44,9 +44,13 @@ class CommitSummary:
 
     Attributes:
         delete_files: The number of delete files that the table has.
+        data_files: The number of its data files.
+        size: The size of all of them, in bytes.
     """
 
     delete_files: int
+    data_files: int
+    size: int
 
 
 class IcebergCatalog:
@@ -90,12 +94,16 @@ class IcebergCatalog:
                     known = self._keep(id_, self._catalog.loadTable(identifier))
         return known
 
+    def name(self, id_: str) -> str:
+        """Return the name of a table in the catalog."""
+        return str(self._identifier(id_).toString())
+
     def create(
         self, table: PipelineTable, partition: Sequence[PartitionField], properties: Mapping[str, str]
     ) -> IcebergTable:
         """Create a table, with an empty partition spec as its first one."""
+        check_partition(table, partition)
         schema = iceberg_schema(table)
-        _check_partition(arrow_schema(schema), partition, table.id)
         with self.errors(f"table {table.id!r} cannot be created"):
             identifier = self._identifier(table.id)
             self._create_namespace(identifier.namespace())
@@ -304,7 +312,17 @@ class IcebergTable:
             # 4. All or nothing
             transaction.commitTransaction()
             summary = self._java.currentSnapshot().summary()
-            return CommitSummary(int(summary.get("total-delete-files") or 0))
+            names = ("total-delete-files", "total-data-files", "total-files-size")
+            return CommitSummary(*(int(summary.get(name) or 0) for name in names))
+
+
+def check_partition(table: PipelineTable, fields: Sequence[PartitionField]) -> None:
+    """Check that a new table can be divided so.
+
+    Raises:
+        SchemaError: It cannot.
+    """
+    _check_partition(arrow_schema(iceberg_schema(table)), fields, table.id)
 
 
 def _check_partition(columns: Any, fields: Sequence[PartitionField], table: str) -> None:

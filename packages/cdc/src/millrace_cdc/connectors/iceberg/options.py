@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Gt
 
 from millrace.options import option
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, parse_partition_field
@@ -60,9 +63,15 @@ class IcebergSinkOptions:
         doc="Partitions of tables that the sink creates, as shop.orders:country;shop.users:day(created). Columns may "
         "be in year(), month(), day(), hour() and truncate[width](). Other tables have a transform's partition-keys.",
     )
-    delete_file_warning: int = option(
+    delete_file_warning: Annotated[int, Gt(0)] = option(
         "sink.delete-files.warning",
         default=100,
         doc="From this number of delete files on the log recommends to compact a table, again whenever it has doubled "
         "(an addition).",
+    )
+    small_file_warning: Annotated[int, Gt(0)] = option(
+        "sink.small-files.warning",
+        default=1_000,
+        doc="From this number of data files on, of less than 16 MiB in the mean, the log recommends to compact a "
+        "table, again whenever it has doubled (an addition).",
     )

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import itertools
 import json
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import (
     ChangeBatch,
     OptionProblem,
+    PipelineDestination,
     PipelineSchemaChange,
     PipelineSink,
     PipelineTable,
     SinkCapabilities,
 )
-from millrace.errors import MachineError
-from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog, IcebergTable
+from millrace.errors import MachineError, SchemaError
+from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog, IcebergTable, check_partition
 from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
 from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField
 from millrace_cdc.connectors.iceberg.schema import can_promote, iceberg_type, without_ids
+from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
 from millrace_cdc.connectors.table_files.grouping import map_tables
 
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
-logger = logging.getLogger("millrace.pipelines")
-
 _AT_ONCE = 8
+_COMPACTION = (
+    "compact it, by CALL system.rewrite_data_files('{0}') of Iceberg's procedures in Spark, or ALTER TABLE {0} EXECUTE "
+    "optimize in Trino"
+)
 _SPARK_CATALOG = "spark.sql.catalog."
 _CATALOGS = ("type", "catalog-impl")
 _ONE_TEXT_TYPES = {"boolean", "int", "long", "date", "string"}
@@ -48,7 +51,10 @@ class IcebergPipelineSink(PipelineSink):
         super().__init__(options)
         self._catalog: IcebergCatalog | None = None
         self._is_first = True
-        self._warned: dict[str, int] = {}
+        self._deletes = CompactionHints(
+            options.delete_file_warning, "delete files, which every reader applies", _COMPACTION
+        )
+        self._files = CompactionHints(options.small_file_warning, SMALL_FILES, _COMPACTION)
 
     @property
     def capabilities(self) -> SinkCapabilities:
@@ -80,6 +86,13 @@ class IcebergPipelineSink(PipelineSink):
     def check(self, spark: SparkSession) -> None:
         """Open the catalog: see `PipelineSink.check`."""
         self._open(spark)
+
+    def destinations(
+        self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
+    ) -> list[PipelineDestination]:
+        """Look up tables in the catalog: see `PipelineSink.destinations`."""
+        catalog = self._open(session())
+        return each_table(lambda table: self._destination(catalog, table), tables, _AT_ONCE)
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create tables and change columns, each table in one commit: see `PipelineSink.apply`."""
@@ -114,15 +127,21 @@ class IcebergPipelineSink(PipelineSink):
 
     def _commit(self, table: IcebergTable, name: str, entries: Sequence[Mapping[str, Any]], batch: ChangeBatch) -> None:
         summary = table.commit(entries, batch.pipeline, batch.id, truncates=name in batch.truncated)
-        count = 0 if summary is None else summary.delete_files
-        if count >= max(self.options.delete_file_warning, 2 * self._warned.get(name, 0)):
-            self._warned[name] = count
-            logger.warning(
-                "table %r has %d delete files, which every reader applies: compact it, by rewrite_data_files of "
-                "Iceberg's procedures in Spark, or ALTER TABLE ... EXECUTE optimize in Trino",
-                name,
-                count,
-            )
+        if summary is not None:
+            self._deletes.look(name, summary.delete_files, name)
+            files = summary.delete_files + summary.data_files
+            self._files.look(name, small_files(files, summary.size), name)
+
+    def _destination(self, catalog: IcebergCatalog, table: PipelineTable) -> PipelineDestination:
+        existing, problem = catalog.table(table.id), None
+        try:
+            if existing is None:
+                check_partition(table, self._partition(table))
+            else:
+                existing.check(table)
+        except SchemaError as error:
+            problem = str(error)
+        return PipelineDestination(table.id, "table", catalog.name(table.id), existing is not None, problem)
 
     def _prepare(self, catalog: IcebergCatalog, table: PipelineTable) -> None:
         existing = catalog.table(table.id)

@@ -15,7 +15,7 @@ from millrace.contracts import (
     SchemaChangeType,
     SinkCapabilities,
 )
-from millrace.errors import MachineError, OptionsError, SchemaError
+from millrace.errors import OptionsError, SchemaError
 from millrace_catalog.sinks.jdbc.database import Connection, Database
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
@@ -82,12 +82,8 @@ class JdbcPipelineSink(PipelineSink):
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
     ) -> list[PipelineDestination]:
         """Look up tables in the database: see `PipelineSink.destinations`."""
-        try:
-            with self._database.connection(session(), "be looked at") as connection:
-                return [self._destination(connection, table) for table in tables]
-        except MachineError as error:
-            # A run would lack the driver, too
-            return [PipelineDestination(each.id, "table", self._name(each.id), None, str(error)) for each in tables]
+        with self._database.connection(session(), "be looked at") as connection:
+            return [self._destination(connection, table) for table in tables]
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create and change tables, all in one transaction: see `PipelineSink.apply`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -57,9 +57,10 @@ class ParquetPipelineSink(PipelineSink):
 
     def destinations(
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
-    ) -> Iterable[PipelineDestination]:
-        """Return the folders of tables: see `PipelineSink.destinations`."""
-        return tuple(PipelineDestination(table.id, "folder", self._path(table.id)) for table in tables)
+    ) -> list[PipelineDestination]:
+        """Look for the folders of tables: see `PipelineSink.destinations`."""
+        spark = session()
+        return each_table(lambda table: self._destination(spark, table), tables, _AT_ONCE)
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
         """Create folders and change their columns: see `PipelineSink.apply`."""
@@ -88,18 +89,26 @@ class ParquetPipelineSink(PipelineSink):
                 folder.move(f"{APPENDED}/{name}", name)
         folder.delete(APPENDED)
 
+    def _destination(self, spark: SparkSession, table: PipelineTable) -> PipelineDestination:
+        path, problem = self._path(table.id), None
+        try:
+            self._columns(table)
+        except SchemaError as error:
+            problem = str(error)
+        return PipelineDestination(table.id, "folder", path, bool(HadoopFolder(spark, path).names()), problem)
+
     def _prepare(self, spark: SparkSession, table: PipelineTable) -> None:
-        if table.partition_keys:
-            raise SchemaError(
-                f"sink parquet: table {table.id!r} has partition keys {', '.join(table.partition_keys)}, and its files "
-                f"have no partitions: leave 'partition-keys' out of the transform"
-            )
         sink = ParquetSink(self._path(table.id))
         sink.prepare(spark, from_spark_schema(self._columns(table)))
         assert sink.schema is not None  # noqa: S101
         self._folders[table.id] = sink.schema
 
     def _columns(self, table: PipelineTable) -> sql.StructType:
+        if table.partition_keys:
+            raise SchemaError(
+                f"sink parquet: table {table.id!r} has partition keys {', '.join(table.partition_keys)}, and its files "
+                f"have no partitions: leave 'partition-keys' out of the transform"
+            )
         first = sql.StructField(self.options.row_kind_column, sql.StringType())
         positions = [
             sql.StructField(f"{self.options.position_prefix}{name}", type_)
