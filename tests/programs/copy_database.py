@@ -1,7 +1,6 @@
-"""Run pipelines, each until it is killed or, where ``once`` says so, to the end of its topics.
+"""Run a pipeline until it is killed or, where ``once`` says so, to the end of its topics.
 
-Its arguments come as JSON: the files of the pipelines by their names, the folder of their checkpoints, drivers as Maven
-coordinates.
+Its arguments come as JSON: the file of the pipeline, the folder of its checkpoint, and the paths of jars.
 """
 
 from __future__ import annotations
@@ -13,11 +12,13 @@ import millrace
 from millrace_cdc import Pipeline
 
 given = json.loads(sys.argv[1])
-quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-session = millrace.local_session("copies", cores=2, config={**quick, "spark.jars.packages": given["packages"]})
-running = [
-    Pipeline.from_yaml(text).run(session, checkpoint_location=f"{given['checkpoints']}/{name}", once=given["once"])
-    for name, text in given["files"].items()
-]
-for each in running:
-    each.await_termination()
+settings = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.memory": "700m",
+    "spark.jars": ",".join(given["jars"]),
+}
+session = millrace.local_session("copies", cores=2, config=settings)
+pipeline = Pipeline.from_yaml(given["file"])
+pipeline.run(
+    session, checkpoint_location=given["checkpoint"], once=given["once"], interval=None if given["once"] else "1 second"
+).await_termination()

@@ -1,34 +1,41 @@
-"""A database with a real Debezium, copied while its columns change and drivers are killed; run by ``tox -e soak``."""
+"""A database with a real Debezium, copied while its columns change and drivers are killed; run by ``tox -e soak``.
+
+The environment may say how many kills and schema changes there are, and the seed.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import sys
 import time
 from collections.abc import Callable, Iterable
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Message
+from deltalake import DeltaTable
 
 from millrace_broker import KafkaBroker
-from millrace_catalog.inference import DebeziumReader
+from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
+from millrace_cdc.connectors.iceberg.catalog import PACKAGE
 from support.copied_tables import check_equal
 from support.debezium import Debezium
-from support.families import Family
-from support.kafka import consume
-from support.origin import TABLES, Origin, as_origin, plain
+from support.iceberg_tables import IcebergTables
+from support.kafka import consume, wait_for_markers
+from support.killed_pipelines import PipelineFile, RunningPipelines
+from support.maven import jar_of
+from support.origin import TABLES, Origin
 from support.postgres import Postgres
 from support.waiting import wait_until
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "copy_database.py"
 SCHEMA_CHANGES = int(os.environ.get("SOAK_SCHEMA_CHANGES", "200"))
 KILLS = int(os.environ.get("SOAK_KILLS", "20"))
+SEED = int(os.environ.get("SOAK_SEED", str(random.SystemRandom().randrange(1_000_000))))
 NAME = "shop"
+# Rows of a table without primary key cannot be updated
+COPIED = [name for name, table in TABLES.items() if table.key or table.is_log]
 SOURCE = """
 source:
   type: kafka
@@ -41,123 +48,158 @@ transform:
 {keys}
 pipeline:
   schema.change.behavior: evolve
-"""
-DATABASE = """
 sink:
+"""
+SINKS = {
+    "database": """
   type: jdbc
   url: jdbc:postgresql://127.0.0.1:{port}/copies
   username: {user}
   password: {password}
   schema-name: copies
-"""
-KAFKA = """
-sink:
+""",
+    "topic": """
   type: kafka
   properties.bootstrap.servers: {servers}
   topic: copies
   exclude.schema.changes: truncate.table
   sink.delivery-guarantee: exactly-once
   sink.transactional-id-prefix: copies
-"""
+""",
+    "iceberg": """
+  type: iceberg
+  catalog.properties.type: hadoop
+  catalog.properties.warehouse: {folder}/warehouse
+  sink.delete-files.warning: 100000
+""",
+    "delta": """
+  type: delta
+  path: {folder}/lake
+""",
+}
+PACKAGES = {"database": PostgreSQL.package, "iceberg": PACKAGE}
+Change = tuple[str, dict[str, Any] | None, dict[str, Any] | None]
 
 
-def last_keys(messages: Iterable[Message]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the last rows by table and key, as JSON."""
-    rows: dict[str, dict[str, dict[str, Any]]] = {name: {} for name, table in TABLES.items() if table.key}
-    reader = DebeziumReader("copies")
-    for message in messages:
-        change = reader.parse(message.value())
-        assert change is not None
-        name = change.table.rpartition(".")[2]
-        if name not in rows:
-            continue
-        for before, after in change.rows:
-            for row, is_new in ((before, False), (after, True)):
-                if row is not None:
-                    key = json.dumps([row[column] for column in TABLES[name].key])
-                    assert is_new or key in rows[name], f"{name}: {key} at offset {message.offset()} is not there"
-                    rows[name].update({key: row}) if is_new else rows[name].pop(key)
-    return rows
-
-
-def changes_of_tables(servers: str) -> int:
-    """Count the changes of rows that Debezium has written."""
-    topics = [f"{NAME}.public.{name}" for name in (*TABLES, "marks")]
-    values = [json.loads(each.value()) for topic in topics for each in consume(servers, topic) if each.value()]
-    return sum(each["payload"]["op"] != "t" for each in values)
-
-
-def files_of(postgres: Postgres, servers: str) -> dict[str, str]:
-    """Return the files of the pipelines, by name."""
+def files_of(postgres: Postgres, servers: str, folder: Path) -> list[PipelineFile]:
+    """Return the pipelines, one for each sink."""
     keys = "\n".join(
         f"  - {{source-table: postgres.public.{name}, primary-keys: '{', '.join(table.key)}'}}"
         for name, table in TABLES.items()
         if table.key
     )
-
-    def source(topics: str) -> str:
-        return SOURCE.format(servers=servers, topics=topics, keys=keys)
-
+    copied = rf"{NAME}\.public\.({'|'.join(COPIED)})"
     login = {"port": postgres.port, "user": postgres.properties["user"], "password": postgres.properties["password"]}
-    return {
-        # Rows of a table without primary key cannot be updated
-        "database": source(rf"{NAME}\.public\.(?!visits)\w+") + DATABASE.format(**login),
-        "topic": source(rf"{NAME}\..*") + KAFKA.format(servers=servers),
-    }
+    found = []
+    for name, sink in SINKS.items():
+        text = SOURCE.format(servers=servers, topics=rf"{NAME}\..*" if name == "topic" else copied, keys=keys)
+        text += sink.format(servers=servers, folder=folder, **login)
+        found.append(PipelineFile(name, text, jar_of(PACKAGES[name]) if name in PACKAGES else ()))
+    return found
 
 
-class Kills:
-    """Kill drivers while the origin changes.
+class Changes:
+    """Random changes of the database, each time that it is called: schema changes come as kills do.
 
     Args:
-        origin: The origin.
-        start: Starts a driver.
+        origin: The database.
     """
 
-    def __init__(self, origin: Origin, start: Callable[[], Family]) -> None:
+    def __init__(self, origin: Origin) -> None:
         self._origin = origin
-        self._start = start
-        self._chance = random.Random(15)
-        self._kills = self._schema_changes = 0
+        self._chance = random.Random(SEED)
+        self._schema_changes = 0
+        self._calls = 0
 
-    def run(self) -> None:
-        """Go on until there were as many kills and schema changes as there should be."""
-        while self._kills < KILLS or self._schema_changes < SCHEMA_CHANGES:
-            with self._start() as running:
-                until = time.monotonic() + self._chance.uniform(10, 40)
-                while time.monotonic() < until:
-                    self._change()
-                    assert running.is_running(), running.console.read_text()[-5000:]
-                running.kill()
-            self._kills += 1
-            print(f"{self._kills} kills, {self._schema_changes} schema changes", flush=True)
+    def __call__(self, kill: int) -> None:
+        """Change rows, and now and then columns, before some kill."""
+        self._calls += 1
+        if self._schema_changes * KILLS < SCHEMA_CHANGES * kill and self._chance.random() < 0.3:
+            self._change_columns()
+        self._origin.change_rows(self._chance.randrange(1, 40))
+        if self._chance.random() < 0.01:
+            self._origin.truncate("lists")
+        time.sleep(self._chance.uniform(0, 0.4))
 
-    def _change(self) -> None:
-        if self._schema_changes < SCHEMA_CHANGES:
-            self._origin.change_columns()
-            self._schema_changes += 1
-        self._origin.change_rows(20)
+    def finish(self) -> None:
+        """Make the schema changes that are left."""
+        print(f"{self._schema_changes} schema changes while pipelines ran, {self._calls} calls", flush=True)
+        while self._schema_changes < SCHEMA_CHANGES:
+            self._change_columns()
 
-
-def check_copies(postgres: Postgres, servers: str, origin: Origin) -> None:
-    """Check the copies in the database and in the topic."""
-    for name, table in TABLES.items():
-        if table.key:
-            check_equal(postgres.rows(f'SELECT * FROM copies."{name}"', "copies"), origin, name)
-    messages = consume(servers, "copies")
-    assert len(messages) == changes_of_tables(servers)
-    rows = last_keys(messages)
-    # The topic keeps what TRUNCATE has deleted
-    for name in sorted(set(TABLES) - {"lists", "visits"}):
-        key, there = TABLES[name].key, origin.rows(name)
-        like = {each: [row[each] for row in there] for each in key}
-        wanted = [[plain(row[each]) for each in key] for row in there]
-        found = [[plain(_like(row[each], like[each])) for each in key] for row in rows[name].values()]
-        assert sorted(map(str, found)) == sorted(map(str, wanted)), name
+    def _change_columns(self) -> None:
+        self._origin.change_columns()
+        self._schema_changes += 1
 
 
-@pytest.mark.timeout(3600)
+def check_topic(servers: str) -> None:
+    """Check that the topic has the changes of each table as Debezium has written them, each once and in order."""
+    found: dict[str, list[Change]] = {name: [] for name in (*TABLES, "marks")}
+    wait_for_markers(servers, "copies")
+    for table, change in changes(servers, "copies", DebeziumReader("copies")):
+        found[table.rpartition(".")[2]].append(change)
+    reader = DebeziumReader("t", DebeziumInferenceOptions(schema_include=True))
+    for name, copies in found.items():
+        originals = [change for _, change in changes(servers, f"{NAME}.public.{name}", reader)]
+        for number, (original, copy) in enumerate(zip(originals, copies, strict=False)):
+            assert is_same(original, copy), f"{name}: change {number} is {copy} instead of {original}"
+        assert len(copies) == len(originals), f"{name}: {len(copies)} changes instead of {len(originals)}"
+        print(f"topic: {len(copies)} changes of {name}", flush=True)
+
+
+def changes(servers: str, topic: str, reader: DebeziumReader) -> Iterable[tuple[str, Change]]:
+    """Yield the changes of a topic's rows, with their tables."""
+    for message in consume(servers, topic):
+        change = reader.parse(message.value())
+        if change is not None and change.operation != "t":
+            ((before, after),) = change.rows
+            yield change.table, (change.operation, as_dict(before), as_dict(after))
+
+
+def as_dict(row: Any) -> dict[str, Any] | None:
+    """Return a row of its values that are not null: a copy may have other columns."""
+    return None if row is None else {name: value for name, value in row.items() if value is not None}
+
+
+def is_same(original: Any, copy: Any) -> bool:
+    """Return whether the values of a copy are those of the original, as texts or as numbers."""
+    if isinstance(original, dict):
+        return (
+            isinstance(copy, dict)
+            and original.keys() == copy.keys()
+            and all(is_same(value, copy[name]) for name, value in original.items())
+        )
+    if isinstance(original, list | tuple):
+        return len(original) == len(copy) and all(map(is_same, original, copy))
+    # Rows have the T of Debezium's ISO-8601, or a space as SQL
+    if str(original).replace("T", " ") == str(copy).replace("T", " "):
+        return True
+    try:
+        return Decimal(str(original)) == Decimal(str(copy))
+    except InvalidOperation:
+        return False
+
+
+def check_tables(postgres: Postgres, origin: Origin, folder: Path) -> None:
+    """Check the copies of all tables in all sinks."""
+    with IcebergTables(folder / "warehouse") as iceberg:
+        readers: dict[str, Callable[[str], Iterable[dict[str, Any]]]] = {
+            "database": lambda name: postgres.rows(f'SELECT * FROM copies."{name}"', "copies"),
+            "iceberg": lambda name: iceberg.rows(f"postgres.public.{name}"),
+            "delta": lambda name: DeltaTable(folder / f"lake/postgres/public/{name}").to_pyarrow_table().to_pylist(),
+        }
+        for sink, read in readers.items():
+            for name in COPIED:
+                try:
+                    check_equal(read(name), origin, name)
+                except AssertionError as error:
+                    raise AssertionError(f"{sink}: {error}") from None
+                print(f"{sink}: {name} is equal", flush=True)
+
+
+@pytest.mark.timeout(7200)
 def test_copies_equal_the_database_after_schema_changes_and_kills(tmp_path, tmp_path_factory):
+    print(f"\nSOAK_SEED={SEED} SOAK_KILLS={KILLS} SOAK_SCHEMA_CHANGES={SCHEMA_CHANGES}", flush=True)
     with (
         KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka")) as broker,
         Postgres(wal_level="logical", max_connections="200") as postgres,
@@ -166,28 +208,18 @@ def test_copies_equal_the_database_after_schema_changes_and_kills(tmp_path, tmp_
         broker.create_topic("copies")
         postgres.execute("CREATE DATABASE copies")
         postgres.execute("CREATE SCHEMA copies", "copies")
-        origin = Origin(postgres, seed=16)
+        origin = Origin(postgres, SEED)
         origin.create()
-        given = {
-            "files": files_of(postgres, servers),
-            "checkpoints": str(tmp_path),
-            "packages": PostgreSQL.package,
-        }
-
-        def driver(*, once: bool = False) -> Family:
-            return Family([sys.executable, str(PROGRAM), json.dumps({**given, "once": once})], tmp_path / "console")
-
+        files = files_of(postgres, servers, tmp_path)
+        changes = Changes(origin)
         with Debezium(postgres, servers, NAME, has_schemas=True) as debezium:
             debezium.wait_until_running()
-            Kills(origin, driver).run()
-            origin.truncate("lists")
-            position = origin.position()
-            wait_until(lambda: origin.is_sent(NAME, position), "Debezium to send all changes", 120)
-            with driver(once=True) as running:
-                running.result(900)
-            check_copies(postgres, servers, origin)
-
-
-def _like(value: Any, like: list[Any]) -> Any:
-    candidates = [as_origin(value, each) for each in like] or [value]
-    return next((each for each in candidates if each in like), candidates[0])
+            with RunningPipelines(files, tmp_path, SEED) as running:
+                running.kill(KILLS, changes)
+                changes.finish()
+                origin.truncate("lists")
+                position = origin.position()
+                wait_until(lambda: origin.is_sent(NAME, position), "Debezium to send all changes", 120)
+                running.finish()
+        check_tables(postgres, origin, tmp_path)
+        check_topic(servers)

@@ -68,7 +68,8 @@ class CopiedTables(PipelineSink):
 def check_equal(rows: Iterable[Mapping[str, Any]], origin: Origin, name: str) -> None:
     """Check that rows are those of a table of the origin, in the columns that this has."""
     columns, wanted_rows = origin.columns(name), origin.rows(name)
-    like = {column: [row[column] for row in wanted_rows if row[column] is not None] for column in columns}
+    values = {column: [row[column] for row in wanted_rows if row[column] is not None] for column in columns}
+    like = {column: list({repr(each): each for each in found}.values()) for column, found in values.items()}
     wanted = Counter(str([plain(row[column]) for column in columns]) for row in wanted_rows)
     found = Counter(str([plain(_shown(row.get(column), like[column])) for column in columns]) for row in rows)
     assert found == wanted, f"{name}: {found - wanted} instead of {wanted - found}"

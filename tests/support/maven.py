@@ -48,6 +48,12 @@ def fetch_jars(name: str, artifacts: Sequence[Artifact]) -> list[Path]:
     return sorted(folder.glob("*.jar"))
 
 
+def jar_of(coordinate: str) -> list[Path]:
+    """Return the one jar of a Maven coordinate, such as ``org.postgresql:postgresql:42.7.7``."""
+    group, name, version = coordinate.split(":")
+    return fetch_jars(f"{name}-{version}", [Artifact(group, name, version, is_alone=True)])
+
+
 def _fetch(folder: Path, artifacts: Sequence[Artifact]) -> None:
     ivy = next(Path(pyspark.__file__).parent.joinpath("jars").glob("ivy-*.jar"))
     with tempfile.TemporaryDirectory(dir=folder.parent) as work:

@@ -24,11 +24,27 @@ class OriginTable(NamedTuple):
         columns: Its columns, as SQL.
         key: The columns of its primary key.
         expressions: For each column, SQL with a random value; ``{r}`` is a random number from 0.
+        is_log: Whether rows are only ever inserted.
     """
 
     columns: str
     key: tuple[str, ...]
     expressions: tuple[str, ...]
+    is_log: bool = False
+
+
+class AddedType(NamedTuple):
+    """The type of a column that a table gets.
+
+    Attributes:
+        definition: Its type and its first value, as SQL; ``{n}`` is a random number.
+        wider: A wider type that all sinks can make of it; empty for none.
+        using: The values after that, as SQL; ``{c}`` is the column.
+    """
+
+    definition: str
+    wider: str = ""
+    using: str = ""
 
 
 _CLOCK = re.compile(r"\d\d:\d\d:\d\d(\.\d+)?")
@@ -36,6 +52,14 @@ _KEY_SPACE = 40
 _BITS = 8
 _TEXT = "(ARRAY['', 'a', 'ä→\U0001f600', E'line\\nbreak \"quoted\"', NULL])[1 + {r} % 5]"
 _MOMENT = "timestamp '2024-02-29 12:34:56.789012' + {r} * interval '1 day 1 second 1 microsecond'"
+_ADDED_TYPES = (
+    AddedType("INT DEFAULT {n}", "BIGINT", "{c} * 3000000000"),
+    AddedType("REAL DEFAULT {n}.25", "DOUBLE PRECISION", "{c} / 3::double precision"),
+    AddedType("NUMERIC(8, 2) DEFAULT {n}.25", "NUMERIC(16, 2)", "{c} * 1000000"),
+    AddedType("VARCHAR(8) DEFAULT 'v{n}'", "TEXT", "repeat({c}, 9)"),
+    AddedType("DATE DEFAULT date '1970-01-01' - {n}"),
+    AddedType("BOOLEAN DEFAULT true"),
+)
 TABLES: dict[str, OriginTable] = {
     "orders": OriginTable(
         "id BIGINT, amount NUMERIC(12, 2), placed TIMESTAMP, note TEXT, PRIMARY KEY (id)",
@@ -87,6 +111,7 @@ TABLES: dict[str, OriginTable] = {
         ("{key}", "ARRAY[{r}, NULL, {key}]", "ARRAY['x', " + _TEXT + "]"),
     ),
     "visits": OriginTable("v INT, w TEXT", (), ("{key}", _TEXT)),
+    "events": OriginTable("v INT, w TEXT", (), ("{r}", _TEXT), is_log=True),
     "places": OriginTable(
         "c CHAR(5) PRIMARY KEY, size NUMERIC, at TIMESTAMP(3)",
         ("c",),
@@ -108,7 +133,8 @@ class Origin:
         self._random = random.Random(seed)
         self._added = dict.fromkeys(TABLES, 0)
         self._columns = {name: [each.split()[0] for each in _split(table.columns)] for name, table in TABLES.items()}
-        self._wide: set[str] = set()
+        # The types that columns can still become wider from
+        self._types: dict[tuple[str, str], AddedType] = {}
 
     def create(self) -> None:
         """Create the tables, with rows."""
@@ -125,33 +151,41 @@ class Origin:
         """Insert, update and delete rows, and change keys."""
         names = list(TABLES)
         kinds = [self._insert, self._insert, self._update, self._update, self._delete, self._change_key]
-        statements = [self._random.choice(kinds)(self._random.choice(names)) for _ in range(changes)]
+        statements = [
+            (self._insert if TABLES[name].is_log else self._random.choice(kinds))(name)
+            for name in self._random.choices(names, k=changes)
+        ]
         self._postgres.execute("\n".join(statements))
 
     def change_columns(self, name: str | None = None) -> str:
         """Change the columns of one table, and write its rows again; return the statement."""
-        name = name or self._random.choice([each for each in TABLES if each != "visits"])
-        added = [each for each in self._columns[name] if each.startswith("added_")]
+        name = name or self._random.choice([each for each, table in TABLES.items() if table.key])
+        columns = self._columns[name]
+        added = [each for each in columns if each.startswith("added_")]
+        narrow = [each for each in added if self._types[name, each].wider]
         kind = self._random.choice(["add", "drop", "rename", "widen"])
         if kind == "drop" and added:
             dropped = self._random.choice(added)
-            self._columns[name].remove(dropped)
+            columns.remove(dropped)
             statement = f"ALTER TABLE {name} DROP COLUMN {dropped}"
         elif kind == "rename" and added:
-            old = self._random.choice(added)
-            self._columns[name][self._columns[name].index(old)] = new = self._new_column(name)
+            old, new = self._random.choice(added), self._new_column(name)
+            columns[columns.index(old)] = new
+            self._types[name, new] = self._types[name, old]
             statement = f"ALTER TABLE {name} RENAME COLUMN {old} TO {new}"
-            self._wide = {each if each != f"{name}.{old}" else f"{name}.{new}" for each in self._wide}
-        elif kind == "widen" and [each for each in added if f"{name}.{each}" not in self._wide]:
-            widened = self._random.choice([each for each in added if f"{name}.{each}" not in self._wide])
-            self._wide.add(f"{name}.{widened}")
-            statement = f"ALTER TABLE {name} ALTER COLUMN {widened} TYPE BIGINT USING {widened} * 3000000000"
+        elif kind == "widen" and narrow:
+            widened = self._random.choice(narrow)
+            _, type_, using = self._types[name, widened]
+            self._types[name, widened] = AddedType(type_)
+            statement = f"ALTER TABLE {name} ALTER {widened} TYPE {type_} USING {using.format(c=widened)}"
         else:
             new = self._new_column(name)
-            self._columns[name].append(new)
-            statement = f"ALTER TABLE {name} ADD COLUMN {new} INT DEFAULT {self._random.randrange(100)}"
+            columns.append(new)
+            self._types[name, new] = self._random.choice(_ADDED_TYPES)
+            definition = self._types[name, new].definition.format(n=self._random.randrange(100))
+            statement = f"ALTER TABLE {name} ADD COLUMN {new} {definition}"
         # The database does not say what its statement made of the rows
-        touched = self._columns[name][-1]
+        touched = columns[-1]
         self._postgres.execute(f"{statement}; UPDATE {name} SET {touched} = {touched};")
         return statement
 
