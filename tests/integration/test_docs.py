@@ -33,7 +33,10 @@ ORDERS = (
 ICEBERG = ROOT / "docs/pipelines-iceberg.md"
 """It makes a session with a library of its own, which the session of the tests gets for it."""
 
-PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").glob("*.md") if page != ICEBERG)]
+WITHOUT_BROKER = {ICEBERG, ROOT / "docs/plugin-skeletons.md"}
+"""The page of skeletons runs among the unit tests, with their suites."""
+
+PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").glob("*.md")) - WITHOUT_BROKER)]
 
 
 def blocks(page: Path) -> list[str]:
