@@ -20,7 +20,7 @@ from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_cdc import Pipeline
 from millrace_cdc.connectors.jdbc.sink import JdbcPipelineSink
 from support.jdbc_drivers import add_drivers
-from support.kafka import produce
+from support.kafka import consume, produce
 from support.pipeline_sinks import Table, make_sink, micro_batch
 from support.postgres import Postgres
 
@@ -145,7 +145,7 @@ def test_a_character_that_the_database_cannot_store_is_refused_with_its_place(sp
         assert target.rows("orders") == [(1, "a\0b")]
         return
     assert refusal(sink, batch).startswith(
-        "message in topic 't', partition 0, offset 0: column name of table 'shop.orders' has the character U+0000"
+        "table 'shop.orders' of the sink: message in topic 't', partition 0, offset 0: column name has"
     )
     assert target.rows("orders") == []
 
@@ -366,3 +366,82 @@ def test_a_database_is_read_and_followed(spark, postgres, tmp_path):
     assert run() == {"origin.t": [{"id": 0} | row | kept, {"id": 1} | row | kept, {"id": 2} | row | changed]}
     assert run() == {}
     postgres.execute("DROP SCHEMA origin CASCADE")
+
+
+def test_tables_whose_rows_or_columns_the_database_refuses_are_paused_and_others_go_on(
+    spark, postgres, connection, broker, make_topic, tmp_path, monkeypatch
+):
+    topic, dead = make_topic(), make_topic()
+
+    def yaml_of(source):
+        return f"""
+source:
+  type: kafka
+  properties.bootstrap.servers: {connection["properties.bootstrap.servers"]}
+  topic: {source}
+  scan.startup.mode: earliest-offset
+  scan.max.pre.fetch.records: 0
+transform: [{{source-table: 'failing.\\.*', primary-keys: id}}]
+sink: {{type: jdbc, url: '{postgres.url}', username: tests, password: {postgres.properties["password"]}}}
+pipeline:
+  table.failure.behavior: pause
+  dirty-data.collector: {{type: topic, topic: {dead if source == topic else make_topic()}}}
+"""
+
+    def send(*rows):
+        contents = [
+            {"after": {"id": id_, "n": n}, "op": "c", "source": {"db": "failing", "table": table}}
+            for table, id_, n in rows
+        ]
+        produce(broker.bootstrap_servers, topic, [{"value": json.dumps(each).encode()} for each in contents])
+
+    def run(source=topic, **given):
+        pipeline = Pipeline.from_yaml(yaml_of(source))
+        running = pipeline.run(spark, checkpoint_location=str(tmp_path / source), once=True, **given)
+        running.await_termination()
+        return running.progress
+
+    def rows():
+        found = {table: postgres.rows(f"SELECT * FROM failing.{table} ORDER BY id") for table in "abc"}
+        return {table: [tuple(row.values()) for row in each] for table, each in found.items()}
+
+    def letters():
+        sent = [json.loads(message.value()) for message in consume(broker.bootstrap_servers, dead)]
+        return [(each["source"]["table"], *each["after"].values()) for each in sent]
+
+    add_drivers(spark)
+    send(("a", 1, 5), ("b", 1, 5), ("c", 1, 5))
+    run()
+    postgres.execute("ALTER TABLE failing.a ADD CONSTRAINT positive CHECK (n > 0)")
+    postgres.execute("CREATE VIEW failing.seen AS SELECT n FROM failing.c")
+    refused = [("a", 2, -1), ("a", 3, 1), ("c", 2, 2.5)]
+    send(*refused, ("b", 2, 2))
+    with monkeypatch.context() as patched:
+        write = JdbcPipelineSink.write
+
+        def fail_behind(sink, batch):
+            write(sink, batch)
+            raise RuntimeError("killed behind the transaction")
+
+        patched.setattr(JdbcPipelineSink, "write", fail_behind)
+        with pytest.raises(StreamingQueryException, match="killed behind the transaction"):
+            run()
+    # The repeated micro-batch pauses the same tables, without asking the database again
+    progress = run()
+    assert rows() == {"a": [(1, 5)], "b": [(1, 5), (2, 2)], "c": [(1, 5)]}
+    assert sorted(progress.paused) == ["failing.a", "failing.c"]
+    assert "positive" in progress.paused["failing.a"]
+    assert "view" in progress.paused["failing.c"]
+    assert sorted(letters()) == sorted(refused * 2)
+
+    # The tables come back: without the causes, another pipeline reads what was kept
+    postgres.execute("ALTER TABLE failing.a DROP CONSTRAINT positive")
+    postgres.execute("DROP VIEW failing.seen")
+    assert run(dead).paused == {}
+    send(("a", 4, 4), ("c", 3, 0.5))
+    assert run(resume_tables=["failing.a", "failing.c"]).paused == {}
+    assert rows() == {
+        "a": [(1, 5), (2, -1), (3, 1), (4, 4)],
+        "b": [(1, 5), (2, 2)],
+        "c": [(1, 5.0), (2, 2.5), (3, 0.5)],
+    }

@@ -17,6 +17,7 @@ from millrace.errors import (
     OptionsError,
     SchemaChangedError,
     SchemaMismatchError,
+    TableFailedError,
 )
 
 CLASSES = [each for each in vars(errors).values() if isinstance(each, type) and each.__module__ == errors.__name__]
@@ -28,6 +29,7 @@ EXAMPLES: dict[type[MillraceError], MillraceError] = {
     MissingValueError: MissingValueError("address"),
     OptionsError: OptionsError("sink", ("what happened",)),
     SchemaMismatchError: SchemaMismatchError(3, "what happened"),
+    TableFailedError: TableFailedError("shop.orders", "what happened"),
 }
 
 

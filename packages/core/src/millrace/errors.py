@@ -13,6 +13,7 @@
     ├── MessageError            a message could not be decoded, or a row not encoded
     │   ├── MalformedMessageError   the bytes of one message are not what its format and columns allow
     │   │   └── MissingValueError       a NULL in a NOT NULL column
+    │   ├── TableFailedError        a row does not fit its table in the sink of a pipeline
     │   └── SchemaMismatchError     a well-formed message does not fit the columns, which must change to read it
     ├── ClientError             Kafka refused or could not be reached
     │   ├── UnreachableError        no bootstrap server answered
@@ -84,7 +85,13 @@ from __future__ import annotations
 
 
 class MillraceError(Exception):
-    """Base of all errors that millrace raises on purpose."""
+    """Base of all errors that millrace raises on purpose.
+
+    Attributes:
+        failed_table: The id of the table of a pipeline's sink that alone is to blame; None for any other error.
+    """
+
+    failed_table: str | None = None
 
     @classmethod
     def message_in(cls, failure: BaseException) -> str | None:
@@ -181,6 +188,33 @@ class MissingValueError(MalformedMessageError):
 
     def __init__(self, path: str) -> None:
         super().__init__("NULL in a NOT NULL column", path)
+
+
+class TableFailedError(MessageError):
+    """A row does not fit its table in the sink of a pipeline.
+
+    Args:
+        table: The id of the table.
+        reason: Why, and what to do.
+    """
+
+    def __init__(self, table: str, reason: str) -> None:
+        super().__init__(table, reason)
+        self.failed_table = table
+        self.reason = reason
+
+    @classmethod
+    def table_in(cls, failure: BaseException) -> str | None:
+        """Return the id of the table that such an error of a Python worker names; None for another failure of Spark."""
+        _, start, rest = (cls.message_in(failure) or "").partition(_TABLE)
+        table, end, _ = rest.partition(_OF_SINK)
+        return table if start and end else None
+
+    def __str__(self) -> str:
+        return f"{_TABLE}{self.failed_table}{_OF_SINK}{self.reason}"
+
+
+_TABLE, _OF_SINK = "table '", "' of the sink: "
 
 
 class SchemaMismatchError(MessageError):

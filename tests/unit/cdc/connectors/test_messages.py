@@ -147,6 +147,8 @@ def test_values_with_a_schema_are_those_of_its_types(type_, given, made):
 def test_messages_of_canal(operation, before, after, start):
     made = value(key=("id",), value_format="canal-json")(operation, before, after).decode()
     assert made == start + ',"database":"shop","table":"orders","pkNames":["id"]}'
+    made = value(key=(), value_format="canal-json")(operation, before, after).decode()
+    assert made == start + ',"database":"shop","table":"orders","pkNames":[]}'
 
 
 def test_keys_hold_the_primary_key_in_its_order():

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from millrace.errors import MachineError, MessageError
+from millrace.errors import MachineError, TableFailedError
 from millrace_cdc.connectors.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 from millrace_cdc.connectors.table_files import grouping
 from millrace_cdc.connectors.table_files.file_system import file_system
@@ -227,7 +227,7 @@ def test_a_row_that_does_not_fit_is_named_by_the_place_of_its_message():
     def refuse(table, part, rows):
         raise RowError(0, "it is too long")
 
-    with pytest.raises(MessageError, match=r"partition 3, offset 7: table 'db\.t' of the sink cannot take it"):
+    with pytest.raises(TableFailedError, match=r"table 'db\.t' of the sink: .*partition 3, offset 7 does not fit it"):
         list(grouping._map_groups([group], refuse))
 
 

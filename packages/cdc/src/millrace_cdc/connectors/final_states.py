@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS
-from millrace.errors import MessageError
+from millrace.errors import TableFailedError
 from millrace_catalog.sinks.normalized_json import normalized
 from millrace_catalog.types.identifiers import quote_name
 from millrace_cdc.connectors.change_order import ReachedTimes
@@ -171,9 +171,8 @@ class FinalStates:
                         if other is None or other.offset <= offset:
                             states[key] = State(time, topic, partition, offset, row)
             except ValueError as error:
-                raise MessageError(
-                    f"message in topic {topic!r}, partition {partition}, offset {offset}: table {table!r} {error}"
-                ) from None
+                place = f"message in topic {topic!r}, partition {partition}, offset {offset}"
+                raise TableFailedError(table, f"{place}: it {error}") from None
 
     def _insert(self, table: str, operation: str, state: State) -> None:
         if operation != "c":

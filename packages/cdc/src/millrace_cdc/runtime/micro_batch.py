@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -21,9 +21,10 @@ from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolu
 from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.table_failures import TableFailures
 from millrace_cdc.runtime.task_reports import TaskReport, read_report
 from millrace_cdc.runtime.transforms import RowTransforms
-from millrace_cdc.runtime.truncation import Truncation, TruncationPolicy, without_truncated
+from millrace_cdc.runtime.truncation import TruncationPolicy, without_truncated
 from millrace_cdc.transforms.transform import BoundTransform
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class MicroBatches:
         self._texts = TableTexts()
         self._sink_texts = TableTexts()
         self._state: SchemaState | None = None
+        self._failures = TableFailures(planner, parser)
         self._partitions: dict[str, set[tuple[str, int]]] = {}
         self.progress = PipelineProgress()
 
@@ -127,22 +129,43 @@ class MicroBatches:
             # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
             state = self._state_after(before, reports, batch)
             self._check_malformed(state)
+            for report in reports:
+                self.progress.collected.update(report.collected)
             self._collect_paused(messages, before, state, reports)
-            reports = [without_paused(report, state.paused) for report in reports]
+
+            def pause(state: SchemaState, error: Exception, *, is_change: bool) -> SchemaState:
+                after = self._failures.pause(state, error, is_change=is_change)
+                self._store.amend(batch, after.to_text())
+                self._collect_paused(messages, state, after, reports)
+                return after
+
             # 4. The sink's tables change before the rows that need it
-            changes = pending_changes(state, self._planner, self._settings.accepted)
-            if changes:
-                self._sink.apply(messages.sparkSession, changes)
+            state, changes = self._apply(messages, state, pause)
             # 5. The rows of all tables
-            fitting = _fitting(tables, reports)
-            truncations = self._truncations.applied(state.sources, reports)
-            rows = without_tables(parsed.where("report IS NULL").drop("report"), state.paused)
-            rows = without_truncated(rows, truncations)
-            self._write(rows, state, reports, fitting, truncations, batch)
+            while True:
+                kept = [without_paused(report, state.paused) for report in reports]
+                try:
+                    self._write(parsed.where("report IS NULL").drop("report"), state, kept, tables, batch)
+                    break
+                except Exception as error:
+                    state = pause(state, error, is_change=False)
         finally:
             parsed.unpersist()
         self._state = state
-        self._count(state, reports, len(changes))
+        self._count(state, kept, changes)
+
+    def _apply(
+        self, messages: DataFrame, state: SchemaState, pause: Callable[..., SchemaState]
+    ) -> tuple[SchemaState, int]:
+        """Apply schema changes; return the state without tables that failed, and the number of changes."""
+        while True:
+            changes = pending_changes(state, self._planner, self._settings.accepted)
+            try:
+                if changes:
+                    self._sink.apply(messages.sparkSession, changes)
+                return state, len(changes)
+            except Exception as error:
+                state = pause(state, error, is_change=True)
 
     def _collect_paused(
         self, messages: DataFrame, before: SchemaState, state: SchemaState, reports: Iterable[TaskReport]
@@ -150,8 +173,6 @@ class MicroBatches:
         """Hand the messages of tables to the collector that this micro-batch is the first to pause."""
         found = {name for report in reports for name in (*report.tables, *report.failed)}
         paused = {name: state.paused[name] for name in found & (state.paused.keys() - before.paused.keys())}
-        for report in reports:
-            self.progress.collected.update(report.collected)
         if paused:
             for name, reason in paused.items():
                 logger.error("table %r is paused, and its messages go to the collector of dirty data: %s", name, reason)
@@ -161,7 +182,9 @@ class MicroBatches:
     def _state_before(self, batch: int) -> SchemaState:
         state = self._latest_state(batch)
         # A repeated micro-batch is what it was; the wishes hold from the next one on
-        return state if self._request == NO_REQUEST or self._store.has(batch) else self._request.apply(state)
+        if self._request == NO_REQUEST or self._store.has(batch):
+            return state
+        return self._failures.without_waiting(self._request.apply(state))
 
     def _latest_state(self, batch: int) -> SchemaState:
         if self._state is not None:
@@ -198,13 +221,15 @@ class MicroBatches:
 
     def _write(
         self,
-        changes: DataFrame,
+        parsed: DataFrame,
         state: SchemaState,
-        reports: Iterable[TaskReport],
-        fitting: Mapping[str, KnownTable],
-        truncations: Iterable[Truncation],
+        reports: Sequence[TaskReport],
+        known: Mapping[str, KnownTable],
         batch: int,
     ) -> None:
+        fitting = _fitting(known, reports)
+        truncations = self._truncations.applied(state.sources, reports)
+        changes = without_truncated(without_tables(parsed, state.paused), truncations)
         rows: Counter[str] = Counter()
         for report in reports:
             rows.update({name: found.rows for name, found in report.tables.items() if found.rows})

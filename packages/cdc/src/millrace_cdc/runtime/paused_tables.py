@@ -41,7 +41,7 @@ class PauseRequest:
         """Return a state with these tables paused, and those going on."""
         kept = {name: reason for name, reason in state.paused.items() if name not in self.resume}
         paused = kept | {name: kept.get(name, BY_HAND) for name in sorted(self.pause)}
-        return SchemaState(state.sources, state.sinks, state.applied, state.malformed, paused)
+        return replace(state, paused=paused)
 
 
 NO_REQUEST = PauseRequest()

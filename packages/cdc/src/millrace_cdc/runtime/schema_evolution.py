@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from millrace.contracts import SchemaChangeType
@@ -67,7 +67,7 @@ class SchemaEvolution:
             SchemaError: A table cannot change as messages need, or must not.
         """
         reports = tuple(reports)
-        after = SchemaState(dict(state.sources), dict(state.sinks), state.applied, paused=dict(state.paused))
+        after = replace(state, sources=dict(state.sources), sinks=dict(state.sinks), paused=dict(state.paused))
         after.malformed = state.malformed + sum(report.malformed for report in reports)
         failed = sorted((place, table, reason) for each in reports for table, (place, reason) in each.failed.items())
         for _, table, reason in failed:

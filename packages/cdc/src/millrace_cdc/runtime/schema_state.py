@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from millrace.errors import StateError
@@ -30,6 +30,8 @@ class SchemaState:
         applied: By id of a sink's table, the number of the last change before the micro-batch.
         malformed: The number of malformed messages that were skipped since the pipeline's start.
         paused: By id of a source's table that is paused, the reason.
+        unapplied: The ids of the sink's tables whose changes the sink could not apply; they wait until the source's
+            tables go on.
     """
 
     sources: dict[str, SchemaTracker] = field(default_factory=dict)
@@ -37,18 +39,24 @@ class SchemaState:
     applied: dict[str, int] = field(default_factory=dict)
     malformed: int = 0
     paused: dict[str, str] = field(default_factory=dict)
+    unapplied: frozenset[str] = frozenset()
 
     def changes(self) -> tuple[SchemaChange, ...]:
         """Return the changes of the sink's tables that this micro-batch brings, those of each table in order."""
         found: Iterable[tuple[SchemaChange, ...]] = (
-            tracker.changes(self.applied.get(name, 0)) for name, tracker in self.sinks.items()
+            tracker.changes(self.applied.get(name, 0))
+            for name, tracker in self.sinks.items()
+            if name not in self.unapplied
         )
         return tuple(change for changes in found for change in changes)
 
     def next_batch(self) -> SchemaState:
-        """Return the state before the next micro-batch: all changes are applied."""
-        applied = {name: tracker.version for name, tracker in self.sinks.items()}
-        return SchemaState(self.sources, self.sinks, applied, self.malformed, self.paused)
+        """Return the state before the next micro-batch: all changes are applied, but those that wait."""
+        applied = {
+            name: self.applied.get(name, 0) if name in self.unapplied else tracker.version
+            for name, tracker in self.sinks.items()
+        }
+        return replace(self, applied=applied)
 
     def to_text(self) -> str:
         """Write the state as text, for `from_text`."""
@@ -59,6 +67,7 @@ class SchemaState:
             "applied": self.applied,
             "malformed": self.malformed,
             **({"paused": self.paused} if self.paused else {}),
+            **({"unapplied": sorted(self.unapplied)} if self.unapplied else {}),
         }
         return json.dumps(content, separators=(",", ":"))
 
@@ -80,7 +89,10 @@ class SchemaState:
             sources = [SchemaTracker.restore(state, strategy, max_columns) for state in content["sources"]]
             sinks = [SchemaTracker.restore(state, "continuous", max_columns) for state in content["sinks"]]
             paused = content.get("paused", {})
-            return cls(_by_table(sources), _by_table(sinks), content["applied"], content["malformed"], paused)
+            unapplied = frozenset(content.get("unapplied", ()))
+            return cls(
+                _by_table(sources), _by_table(sinks), content["applied"], content["malformed"], paused, unapplied
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise StateError(
                 f"the schemas in the pipeline's checkpoint cannot be read: {type(error).__name__}: {error}"

@@ -20,7 +20,8 @@ _KEPT = 10
 class StateStore:
     """Store the schemas of a pipeline.
 
-    A file is named after its micro-batch, plus one: 0 is the state before the first.
+    A file is named after its micro-batch, plus one: 0 is the state before the first. One that the sink makes necessary,
+    after that of the micro-batch was written, has a number behind a dot: ``7.1`` instead of ``7``.
 
     Args:
         spark: Session whose file systems are used.
@@ -32,8 +33,10 @@ class StateStore:
 
     def load(self, batch: int) -> str | None:
         """Read the state of a micro-batch, if it has one of its own."""
-        name = str(batch + 1)
-        return self._folder.read(name) if self._folder.exists(name) else None
+        if not self.has(batch):
+            return None
+        (*_, newest) = (version for version in self._versions() if version[0] == batch + 1)
+        return self._folder.read(_name(newest))
 
     def has(self, batch: int) -> bool:
         """Return whether a micro-batch has a state of its own."""
@@ -45,8 +48,8 @@ class StateStore:
 
     def load_before(self, batch: int) -> str | None:
         """Read the newest state of an earlier micro-batch; None where none has one of its own."""
-        earlier = [version for version in self._versions() if 0 < version <= batch]
-        return self._folder.read(str(earlier[-1])) if earlier else None
+        earlier = [version for version in self._versions() if 0 < version[0] <= batch]
+        return self._folder.read(_name(earlier[-1])) if earlier else None
 
     def save_initial(self, state: str) -> None:
         """Write the state before the first micro-batch."""
@@ -58,7 +61,18 @@ class StateStore:
         Raises:
             StateError: Another pipeline has written it.
         """
-        name = str(batch + 1)
+        self._save(str(batch + 1), state)
+
+    def amend(self, batch: int, state: str) -> None:
+        """Write the state of a micro-batch that may have one already: from now on, this one counts.
+
+        Raises:
+            StateError: Another pipeline has written it.
+        """
+        others = [version for version in self._versions() if version[0] == batch + 1]
+        self._save(_name((batch + 1, others[-1][1] + 1)) if others else str(batch + 1), state)
+
+    def _save(self, name: str, state: str) -> None:
         self._folder.make("")
         if self._folder.exists(name):
             raise StateError(
@@ -70,7 +84,13 @@ class StateStore:
         self._folder.move(draft, name)
         # The first is kept: it says that the pipeline has a state
         for old in self._versions()[1:-_KEPT]:
-            self._folder.delete(str(old))
+            self._folder.delete(_name(old))
 
-    def _versions(self) -> list[int]:
-        return sorted(int(name) for name in self._folder.names() if name.isdigit())
+    def _versions(self) -> list[tuple[int, int]]:
+        parts = (name.partition(".")[::2] for name in self._folder.names())
+        return sorted((int(major), int(minor or 0)) for major, minor in parts if (major + minor).isdigit())
+
+
+def _name(version: tuple[int, int]) -> str:
+    major, minor = version
+    return f"{major}.{minor}" if minor else str(major)

@@ -153,7 +153,8 @@ class PipelineSink(_PipelineEnd, ABC):
             changes: The changes, those of each table in order.
 
         Raises:
-            MillraceError: One cannot be applied.
+            MillraceError: One cannot be applied. With `failed_table`, only that table is to blame: where the user wants
+                tables to be paused, the others' changes come again.
         """
 
     @abstractmethod
@@ -163,5 +164,6 @@ class PipelineSink(_PipelineEnd, ABC):
         A micro-batch may come again, with the same number and changes, also after it was written.
 
         Raises:
-            MillraceError: It cannot be written.
+            MillraceError: It cannot be written. With `failed_table`, only that table is to blame: where the user wants
+                tables to be paused, the micro-batch comes again without it.
         """

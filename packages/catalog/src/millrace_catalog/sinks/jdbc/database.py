@@ -107,15 +107,25 @@ class Database:
                 connection.close()
 
     @contextmanager
-    def translated_errors(self, action: str) -> Iterator[None]:
-        """Translate errors of the database to TableSinkError, without secrets."""
+    def translated_errors(self, action: str, table: str | None = None) -> Iterator[None]:
+        """Translate errors of the database to TableSinkError, without secrets.
+
+        Args:
+            action: What it does, for errors.
+            table: The id of the table that is to blame, as ``failed_table`` of the error, where the database refuses
+                its rows or columns; None for none.
+        """
         try:
             yield
         except Py4JJavaError as error:
-            reason = _database_message(error)
-            if reason is None:
+            cause = _database_error(error)
+            if cause is None:
                 raise
-            raise TableSinkError(f"{self!r} could not {action}: {self.without_secrets(reason)}") from None
+            reason = self.without_secrets(str(cause.getMessage()).splitlines()[0])
+            failure = TableSinkError(f"{self!r} could not {action}: {reason}")
+            if table is not None and self.dialect.refuses_table(cause.getSQLState(), cause.getErrorCode()):
+                failure.failed_table = table
+            raise failure from None
 
     def without_secrets(self, text: str) -> str:
         """Replace secrets in a text with ``***``."""
@@ -153,12 +163,12 @@ class Database:
         return driver()
 
 
-def _database_message(error: Py4JJavaError) -> str | None:
-    """Return the message of the database; None when the error has another cause, such as reading the rows."""
+def _database_error(error: Py4JJavaError) -> Any | None:
+    """Return the exception of the database; None when the error has another cause, such as reading the rows."""
     cause = error.java_exception
     while cause is not None:
         if _is_sql_exception(cause.getClass()):
-            return str(cause.getMessage()).splitlines()[0]
+            return cause
         cause = cause.getCause()
     return None
 

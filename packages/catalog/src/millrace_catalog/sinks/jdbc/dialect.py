@@ -103,6 +103,15 @@ class Dialect(ABC):
         return Schema(tuple(Column(column.name, self.stored(column.type)) for column in schema))
 
     @abstractmethod
+    def refuses_table(self, state: str | None, code: int) -> bool:
+        """Return whether an error of a statement says that its table is to blame, not the database or the connection.
+
+        Args:
+            state: The state of the error, as of the standard of SQL; None where the driver has none.
+            code: Its number.
+        """
+
+    @abstractmethod
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type that stores a scalar type, another one where the database lacks it."""
 

@@ -26,6 +26,9 @@ from millrace_catalog.types import (
 )
 from millrace_catalog.types.model import MAX_DIGITS, Kind
 
+_CLASSES_OF_TABLES = {"0A", "22", "23", "2B", "42", "44", "P0"}
+"""https://www.postgresql.org/docs/current/errcodes-appendix.html"""
+
 _SQL_NAMES: dict[Kind, str] = {
     "BOOLEAN": "boolean",
     "SMALLINT": "smallint",
@@ -65,6 +68,10 @@ class PostgreSQL(Dialect):
     package = "org.postgresql:postgresql:42.7.7"
     has_nul = False
     max_name_bytes = 63
+
+    def refuses_table(self, state: str | None, code: int) -> bool:
+        """Return whether it is of one of the classes of data, constraints, rights and unknown names."""
+        return state is not None and state[:2] in _CLASSES_OF_TABLES
 
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type itself; SMALLINT for TINYINT."""

@@ -23,6 +23,9 @@ from millrace_catalog.types import (
 )
 from millrace_catalog.types.identifiers import quote_name
 
+# https://www.sqlite.org/rescode.html
+_RESULT, _ERROR, _CONSTRAINT, _MISMATCH = 0xFF, 1, 19, 20
+
 _SQL_NAMES = {
     "BOOLEAN": "BOOLEAN",
     "TINYINT": "TINYINT",
@@ -65,6 +68,10 @@ class SQLite(Dialect):
     has_schemas = False
     bytes_text = "hex"
     reads_decimals_inexactly = True
+
+    def refuses_table(self, state: str | None, code: int) -> bool:
+        """Return whether a constraint or a type was violated, or the statement is wrong for the table."""
+        return code & _RESULT in (_ERROR, _CONSTRAINT, _MISMATCH)
 
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type itself where SQLite stores all of its values exactly, else STRING."""

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types as kinds
 
-from millrace.errors import MessageError
+from millrace.errors import TableFailedError
 from millrace_catalog.types.identifiers import quote_name
 from millrace_cdc.connectors.final_states import FinalStates
 
@@ -35,7 +35,7 @@ def write_rows(states: FinalStates, schemas: Mapping[str, pa.Schema]) -> Iterato
         schemas: The columns of tables, by id.
 
     Raises:
-        MessageError: A value is none of its column's type.
+        TableFailedError: A value is none of its column's type.
     """
     for table in states.tables():
         encoder = _Encoder(table, schemas[table])
@@ -78,8 +78,8 @@ class _Encoder:
         try:
             return pa.array([convert(row.get(name)) for row in rows], type_)
         except (ValueError, TypeError, ArithmeticError, pa.ArrowException) as error:
-            raise MessageError(
-                f"table {self._table!r}: a value of column {quote_name(name)} is no {type_} of Delta Lake: {error}"
+            raise TableFailedError(
+                self._table, f"a value of column {quote_name(name)} is no {type_} of Delta Lake: {error}"
             ) from None
 
 

@@ -20,6 +20,7 @@ from millrace_catalog.types import Scalar
 from millrace_cdc.connectors.delta.options import DeltaSinkOptions
 from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, no_rows, read_rows, write_rows
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
+from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.final_states import KeyedTable, final_states
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
@@ -67,11 +68,12 @@ class DeltaPipelineSink(PipelineSink):
         """Create and change tables, a commit each: see `PipelineSink.apply`."""
         tables = {change.table.id: change.table for change in changes}
         created = {change.table.id for change in changes if change.type == "create.table"}
-        each_table(
-            lambda table: self._table(table.id).fit(spark, table, may_create=table.id in created),
-            tables.values(),
-            self.options.parallelism,
-        )
+
+        def prepare(table: PipelineTable) -> None:
+            with blamed_on(table.id):
+                self._table(table.id).fit(spark, table, may_create=table.id in created)
+
+        each_table(prepare, tables.values(), self.options.parallelism)
 
     def write(self, batch: ChangeBatch) -> None:
         """Merge the last state of each key, a commit for each table: see `PipelineSink.write`."""
@@ -100,7 +102,8 @@ class DeltaPipelineSink(PipelineSink):
         if chunks or truncate:
             rows = pa.concat_tables(chunks) if chunks else no_rows(arrow_schema(columns_of(table)))
             target = self._table(table.id)
-            sizes = target.write(table, rows, batch.pipeline, batch.id, truncate=truncate)
+            with blamed_on(table.id):
+                sizes = target.write(table, rows, batch.pipeline, batch.id, truncate=truncate)
             self._files.look(table.id, small_files(len(sizes), sum(sizes)), target.uri)
 
     def _table(self, id_: str) -> DeltaSinkTable:

@@ -17,6 +17,7 @@ from millrace.contracts import (
     SinkCapabilities,
 )
 from millrace.errors import MachineError, SchemaError
+from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.iceberg.catalog import IcebergCatalog, IcebergTable, check_partition
 from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
 from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
@@ -144,12 +145,13 @@ class IcebergPipelineSink(PipelineSink):
         return PipelineDestination(table.id, "table", catalog.name(table.id), existing is not None, problem)
 
     def _prepare(self, catalog: IcebergCatalog, table: PipelineTable) -> None:
-        existing = catalog.table(table.id)
-        if existing is None:
-            catalog.create(table, self._partition(table), {**dict(self.options.table_properties), **table.options})
-        else:
-            existing.widen(table)
-            existing.check(table)
+        with blamed_on(table.id):
+            existing = catalog.table(table.id)
+            if existing is None:
+                catalog.create(table, self._partition(table), {**dict(self.options.table_properties), **table.options})
+            else:
+                existing.widen(table)
+                existing.check(table)
 
     def _table(self, catalog: IcebergCatalog, table: PipelineTable) -> IcebergTable:
         found = catalog.table(table.id)

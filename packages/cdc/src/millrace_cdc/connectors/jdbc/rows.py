@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 import pyarrow as pa
 
-from millrace.errors import MessageError
+from millrace.errors import TableFailedError
 from millrace_catalog.sinks.jdbc.json_chunks import RowRecoding, json_chunks
 from millrace_catalog.types.identifiers import quote_name
 from millrace_cdc.connectors.final_states import FinalStates, State
@@ -46,7 +46,7 @@ def write_chunks(states: FinalStates, settings: RowSettings) -> Iterator[pa.Reco
     """Yield the chunks of some keys, deletions before other rows of a table.
 
     Raises:
-        MessageError: The database cannot store a value.
+        TableFailedError: The database cannot store a value.
     """
     for table in states.tables():
         recode = settings.recodings[table].recode
@@ -61,7 +61,7 @@ def _rows(states: Iterable[State], table: str, settings: RowSettings) -> Iterato
         row = state.row
         assert row is not None  # noqa: S101
         if not settings.has_nul and b"\\u0000" in row and _NUL.search(row):
-            raise MessageError(_nul_message(state, row, table, settings.database))
+            raise TableFailedError(table, _nul_message(state, row, settings.database))
         yield row
 
 
@@ -70,10 +70,10 @@ def _chunk(table: str, action: Action, rows: str) -> pa.RecordBatch:
     return pa.record_batch({name: pa.array([text], pa.string()) for name, text in columns.items()})
 
 
-def _nul_message(state: State, row: bytes, table: str, database: str) -> str:
+def _nul_message(state: State, row: bytes, database: str) -> str:
     column = next((name for name, value in _decode(row).items() if _NUL.search(bytes(value))), "")
     return (
         f"message in topic {state.topic!r}, partition {state.partition}, offset {state.offset}: column "
-        f"{quote_name(column)} of table {table!r} has the character U+0000, which no text of {database} can have: "
+        f"{quote_name(column)} has the character U+0000, which no text of {database} can have: "
         f"replace it by REGEXP_REPLACE in a transform"
     )

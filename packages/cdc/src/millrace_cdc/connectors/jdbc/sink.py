@@ -21,6 +21,7 @@ from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
 from millrace_catalog.types import Column, Schema, parse_schema, with_nullability
 from millrace_catalog.types.spark import from_spark, from_spark_schema
+from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.final_states import KeyedTable, final_states
 from millrace_cdc.connectors.jdbc.options import JdbcSinkOptions
 from millrace_cdc.connectors.jdbc.rows import CHUNK_COLUMNS, RowSettings, write_chunks
@@ -103,11 +104,12 @@ class JdbcPipelineSink(PipelineSink):
             # 2. The columns of tables that are new or have changed
             statements = {name: self._statements_of(connection, table) for name, table in batch.tables.items()}
             for name in sorted(batch.truncated):
-                connection.execute(statements[name].delete_all)
+                with self._database.translated_errors(f"empty table {name}", name):
+                    connection.execute(statements[name].delete_all)
             # 3. Rows come in chunks, as the executors have encoded them
             for chunk in self._chunks(batch, statements).toLocalIterator(prefetchPartitions=True):
                 each = statements[chunk["table"]]
-                with self._database.translated_errors(f"write table {each.table}"):
+                with self._database.translated_errors(f"write table {each.table}", chunk["table"]):
                     connection.write(getattr(each, chunk["action"]), chunk["rows"])
             connection.commit()
 
@@ -126,12 +128,13 @@ class JdbcPipelineSink(PipelineSink):
         return DatabaseTable(self._dialect, name, f"table {name!r}")
 
     def _apply(self, connection: Connection, table: PipelineTable, *, may_create: bool) -> None:
-        _refuse_layout(table)
-        target = self._table(table.id)
-        columns = _columns_of(table)
-        if not may_create and target.stored_columns(connection, columns.names) is None:
-            raise _missing(table.id, target.name)
-        target.fit(connection, columns, table.primary_key, _ZONE)
+        with blamed_on(table.id), self._database.translated_errors(f"prepare table {table.id}", table.id):
+            _refuse_layout(table)
+            target = self._table(table.id)
+            columns = _columns_of(table)
+            if not may_create and target.stored_columns(connection, columns.names) is None:
+                raise _missing(table.id, target.name)
+            target.fit(connection, columns, table.primary_key, _ZONE)
         self._statements.pop(table.id, None)
 
     def _destination(self, connection: Connection, table: PipelineTable) -> PipelineDestination:
@@ -156,11 +159,12 @@ class JdbcPipelineSink(PipelineSink):
         known = self._statements.get(table.id)
         if known is not None and known[0] == table:
             return known[1]
-        target, columns = self._table(table.id), _columns_of(table)
-        stored = target.stored_columns(connection, columns.names)
-        if stored is None:
-            raise _missing(table.id, target.name)
-        statements = RowStatements.of(self._dialect, target.name, columns, stored, table.primary_key)
+        with blamed_on(table.id):
+            target, columns = self._table(table.id), _columns_of(table)
+            stored = target.stored_columns(connection, columns.names)
+            if stored is None:
+                raise _missing(table.id, target.name)
+            statements = RowStatements.of(self._dialect, target.name, columns, stored, table.primary_key)
         self._statements[table.id] = table, statements
         return statements
 

@@ -111,10 +111,9 @@ def _canal_names(table: str) -> tuple[str | None, str]:
 
 def _canal(table: str, primary_key: tuple[str, ...]) -> MessageValue:
     database, name = _canal_names(table)
-    keys = list(primary_key) or None
     tails = {
         operation: b',"type":"%b",' % type_.encode()
-        + _encode({"database": database, "table": name, "pkNames": keys})[1:]
+        + _encode({"database": database, "table": name, "pkNames": list(primary_key)})[1:]
         for operation, type_ in _CANAL_TYPES.items()
     }
 

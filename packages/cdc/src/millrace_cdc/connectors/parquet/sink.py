@@ -22,6 +22,7 @@ from millrace_catalog.jvm import HadoopFolder, hadoop_configuration, session_jvm
 from millrace_catalog.sinks.parquet import APPENDED, ParquetSink
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
+from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.parquet.file_writer import POSITION, ParquetFileWriter, ParquetTarget
 from millrace_cdc.connectors.parquet.options import ParquetSinkOptions
 from millrace_cdc.connectors.table_files.concurrency import each_table
@@ -99,7 +100,9 @@ class ParquetPipelineSink(PipelineSink):
 
     def _prepare(self, spark: SparkSession, table: PipelineTable) -> None:
         sink = ParquetSink(self._path(table.id))
-        sink.prepare(spark, from_spark_schema(self._columns(table)))
+        with blamed_on(table.id):
+            _refuse_partitions(table)
+            sink.prepare(spark, from_spark_schema(self._columns(table)))
         assert sink.schema is not None  # noqa: S101
         self._folders[table.id] = sink.schema
 
@@ -134,6 +137,14 @@ class ParquetPipelineSink(PipelineSink):
 
     def _path(self, table: str) -> str:
         return f"{self.options.path.rstrip('/')}/{quote(table, safe='. ')}"
+
+
+def _refuse_partitions(table: PipelineTable) -> None:
+    if table.partition_keys:
+        raise SchemaError(
+            f"sink parquet: table {table.id!r} has partition keys {', '.join(table.partition_keys)}, and its files "
+            f"have no partitions: leave 'partition-keys' out of the transform"
+        )
 
 
 def _stored(type_: sql.DataType) -> sql.DataType:

@@ -20,7 +20,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace.errors import MessageError
+from millrace.errors import TableFailedError
 from millrace_cdc.connectors.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 from millrace_cdc.connectors.table_files.json_columns import RowError
 
@@ -229,10 +229,8 @@ def _map_groups(
             topic, partition, offset = (
                 changes.column(name)[error.index].as_py() for name in ("topic", "partition", "offset")
             )
-            raise MessageError(
-                f"message in topic {topic!r}, partition {partition}, offset {offset}: table {table!r} of the sink "
-                f"cannot take it: {error.reason}"
-            ) from error
+            place = f"message in topic {topic!r}, partition {partition}, offset {offset}"
+            raise TableFailedError(table, f"{place} does not fit it: {error.reason}") from error
         yield pa.record_batch({"table": pa.array([table], pa.string()), "result": pa.array([result], pa.string())})
 
 
