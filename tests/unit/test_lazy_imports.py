@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import millrace
+
 SOURCES = sorted((Path(__file__).parents[2] / "packages").glob("*/src/*"))
 LAZY = sorted(file for path in SOURCES for file in path.rglob("__init__.py") if "lazy_imports(" in file.read_text())
 
@@ -51,3 +53,7 @@ def test_an_unknown_name_is_an_attribute_error_that_lists_the_others(file: Path)
 
 def test_several_packages_are_lazy() -> None:
     assert len(LAZY) >= 4
+
+
+def test_help_lists_all_of_the_api_first() -> None:
+    assert [name for name in millrace.__all__ if name != "__version__" and f"`{name}`" not in millrace.__doc__] == []

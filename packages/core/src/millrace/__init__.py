@@ -2,6 +2,16 @@
 
 ``spark.read.format("millrace")`` needs no import of this package; everything else it offers is loaded on first use. In
 programs that import it, a terminal shows failures of millrace in short (`millrace.excepthook`).
+
+- Sessions: `local_session`, `set_active_session`, `install_short_tracebacks`.
+- Queries: `await_end`, `repartition_by_key`, `upsert_batches`, `normalize_upserts`.
+- Before a query, and when it fails or is idle: `probe`, `plan`, `why`, `explain_decode`, `explain_failure`.
+- Metrics: `metrics` and its `QueryMetrics`, `SourceMetrics`, `PartitionMetrics`, `SinkMetrics`; `MetricsListener`,
+  `SinkMetricsCollector`.
+- Builders as in PyFlink: `KafkaSource`, `KafkaSink`, `KafkaOffsetsInitializer`, `KafkaOffsetResetStrategy`,
+  `KafkaTopicPartition`, `KafkaRecordSerializationSchema`, `SimpleStringSchema`, `KafkaTopicSelector`, `ProducerRecord`,
+  `DeliveryGuarantee`.
+- For plugins: `millrace.contracts`, `millrace.options`, `millrace.errors`, `millrace.plugins`, `millrace.testing`.
 """
 
 from __future__ import annotations
