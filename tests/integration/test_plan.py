@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 import millrace
+from millrace_cli.commands.plan import plan as plan_command
 from millrace_sql import TableEnvironment
 from support.kafka import delete_topics, produce, wait_for_markers
 from support.waiting import wait_until
@@ -139,6 +141,7 @@ BATCHES = [
     Job("small tasks", {"topic": "{orders}", "scan.split.max-records": "8"}),
     Job("a header filter", {"topic": "{audit}", "scan.header-filter": "kind:even"}),
     Job("inferred columns", {"topic": "{orders}", **JSON}),
+    Job("declared columns", {"topic": "{audit}", **JSON, "columns": "id BIGINT, *"}),
     Job("a table with a primary key", TABLE, schema=SCHEMA, is_exact=False),
 ]
 
@@ -368,6 +371,21 @@ def test_a_plan_without_reading_bounds_rows_and_changes_nothing(fill, topics, br
     assert str(table.rows).startswith("at most 60 (topic")
     assert "compacted" in str(table.rows)
     assert (table.span.first_ms, table.span.last_ms) == (START_MS, START_MS + 29_000)
+
+    servers = broker.bootstrap_servers
+    arguments = [
+        "--bootstrap-servers",
+        servers,
+        "--topic",
+        topics.orders,
+        "--stream",
+        "--option",
+        "format=json",
+        "--json",
+    ]
+    told = CliRunner().invoke(plan_command, arguments)
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.output)["reads"][0]["tasks"] == 0
 
     written = millrace.plan(
         fill(

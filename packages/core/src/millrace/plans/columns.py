@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from millrace.configuration import SourceConfig
 from millrace.errors import MessageError, SchemaError
+from millrace.failures import reason_of
 from millrace.options.column_list import OTHERS
 from millrace.plans.model import PlannedColumn
-from millrace.spark.schema import default_schema
+from millrace.spark.schema import declared_schema, default_schema
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -22,7 +23,8 @@ class ReadColumns:
     """The columns of a read.
 
     Attributes:
-        schema: The schema; None where only Spark can tell it, since the option ``columns`` declares some.
+        schema: The schema; None where only Spark can tell it, since the option ``columns`` declares some and there is
+            no active session.
         columns: The columns, with differences.
         problem: The reason why a run has no columns; empty where it has.
     """
@@ -40,6 +42,8 @@ def read_columns(config: SourceConfig, schema: StructType | None) -> ReadColumns
         schema: The schema that the user gives; None without one.
     """
     declared = _declared(config, schema)
+    if schema is None and declared:
+        schema = _parsed(config)
     undeclared = dataclasses.replace(config, options=dataclasses.replace(config.options, columns=()))
     try:
         found = default_schema(undeclared)
@@ -50,7 +54,7 @@ def read_columns(config: SourceConfig, schema: StructType | None) -> ReadColumns
     types = {field.name: field.dataType.simpleString() for field in found}
     if not declared:
         return ReadColumns(found, tuple(PlannedColumn(name, None, type_) for name, type_ in types.items()))
-    with_others = schema is None and any(column.name == OTHERS for column in config.options.columns)
+    with_others = any(column.name == OTHERS for column in config.options.columns)
     columns = [_compared(name, type_, types.get(name)) for name, type_ in declared.items()]
     for name, type_ in types.items():
         if name not in declared:
@@ -64,6 +68,25 @@ def _declared(config: SourceConfig, schema: StructType | None) -> dict[str, str]
         return {field.name: field.dataType.simpleString() for field in schema}
     columns = (each for each in config.options.columns if each.name != OTHERS)
     return {each.name: _type_text(each.ddl) for each in columns}
+
+
+def _parsed(config: SourceConfig) -> StructType | None:
+    """Let an active Spark session parse the option ``columns``; None without a session.
+
+    Raises:
+        SchemaError: Spark refuses it, or the other columns that it asks for cannot be found.
+    """
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+    if SparkSession.getActiveSession() is None:
+        return None
+    text = declared_schema(config)
+    try:
+        return StructType.fromDDL(text)
+    except PySparkException as error:
+        raise SchemaError(f"option 'columns': {reason_of(error)}") from error
 
 
 def _type_text(ddl: str) -> str:
