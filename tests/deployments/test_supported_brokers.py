@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import SparkSession
 
+import millrace
 from millrace_broker import KafkaBroker
 from support.kafka import consume
 
@@ -85,6 +86,25 @@ def test_a_stream_copies_exactly_once_and_its_group_follows(
     committed = client.committed([TopicPartition(source, number) for number in range(2)], timeout=30)
     client.close()
     assert sum(partition.offset for partition in committed) == 200
+
+
+def test_doctor_compares_clocks_and_knows_a_port_of_zookeeper(broker: KafkaBroker) -> None:
+    found = millrace.probe({"properties.bootstrap.servers": broker.bootstrap_servers})
+    told = [
+        each.message for each in found.findings if each.check == "clock" and each.target == broker.bootstrap_servers
+    ]
+    assert [each for each in found.problems if each.check not in ("java", "packages", "ports")] == []
+    zookeeper = broker.data_dir / "zookeeper.properties"
+    if not zookeeper.exists():
+        assert told == ["the clock of the brokers' controller and this host's agree within 5 s"]
+        return
+
+    assert told != ["the clock of the brokers' controller and this host's agree within 5 s"]
+    port = re.search(r"^clientPort=(\d+)$", zookeeper.read_text(), re.MULTILINE)[1]
+    wrong = millrace.probe({"properties.bootstrap.servers": f"127.0.0.1:{port}"})
+    assert [each.message for each in wrong.problems if each.check == "api"] == [
+        "this is ZooKeeper's port, not a broker's"
+    ]
 
 
 def test_the_docs_name_these_versions() -> None:

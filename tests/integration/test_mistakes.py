@@ -12,7 +12,8 @@ from millrace_broker import KafkaBroker
 from support.mistakes import options, reads, writes
 from support.mistakes.all import Terminal, make_topics
 
-CUT, *_, OTHER_CHECKPOINT, APPEND_OF_COUNTS, COUNT = writes.STREAMS
+*_, OTHER_CHECKPOINT, APPEND_OF_COUNTS, COUNT = writes.STREAMS
+*_, BROKEN_PARTITIONER, _ = writes.WRITES
 IN_A_LOCAL_SESSION = [
     options.SAMPLE[0].in_spark(),
     reads.MESSAGES[0],
@@ -22,7 +23,7 @@ IN_A_LOCAL_SESSION = [
     APPEND_OF_COUNTS,
     COUNT,
 ]
-IN_A_SHORTENED_SESSION = [reads.PLUGINS[0], CUT]
+IN_A_SHORTENED_SESSION = [reads.PLUGINS[0], BROKEN_PARTITIONER]
 """Mistakes that the JVM logs, too."""
 
 

@@ -28,7 +28,8 @@ _LONGEST_S = 1700
 _PROGRAM = Path(__file__).parents[2] / "programs" / "make_mistakes.py"
 _MARK = "\x1e"
 _OF_JAVA = re.compile(
-    r"(?:\[Stage .*\])?\d\d/\d\d/\d\d [\d:]+ [A-Z]+ |\s+at [\w.$/]+\(|\s+\.\.\. \d+ more|Caused by: | SQLSTATE: \w+$"
+    r"(?:\[Stage .*\])?\d\d/\d\d/\d\d [\d:]+ [A-Z]+ |\s+at [\w.$/]+|\s+\.\.\. \d+ more|"
+    r"(?:Caused by: )?(?:java|org)\.[\w.$]+: | SQLSTATE: \w+$|\[Stage .*\]$"
 )
 """The beginning of an event of Java's log, and the lines that follow it."""
 
@@ -54,10 +55,9 @@ class Shown(NamedTuple):
             return None
         return f"{self.mistake.name}: {len(self.lines)} lines, without {missing}:\n{text[:3000]}"
 
-    def after_log(self) -> Shown:
-        """Return what follows the last event of Java's log: all that comes from Python."""
-        events = [number for number, line in enumerate(self.lines) if _OF_JAVA.match(line)]
-        return self._replace(lines=self.lines[events[-1] + 1 :] if events else self.lines)
+    def without_log(self) -> Shown:
+        """Return what is shown beside the events of Java's log: all that comes from Python."""
+        return self._replace(lines=[line for line in self.lines if not _OF_JAVA.match(line)])
 
 
 def make_topics(broker: KafkaBroker) -> None:

@@ -61,6 +61,7 @@ def test_an_error_that_was_raised_here_is_its_own_explanation(error: Exception) 
         ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", "two queries use the same checkpoint"),
         ("TimeoutException: Timed out waiting for a node assignment. Call: listTopics", "reached no broker"),
         ("SparkException: Python worker exited unexpectedly (crashed)", "too little memory"),
+        ("AnalysisException: Queries with streaming sources must be executed with writeStream.start()", "spark.read "),
         ("SparkException: Python worker failed to connect back.", "PYSPARK_PYTHON"),
         ("java.io.IOException: No space left on device", "a disk is full"),
     ],

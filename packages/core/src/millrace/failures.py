@@ -82,6 +82,11 @@ _KNOWN = (
         ".outputMode('update').foreachBatch(millrace.upsert_batches(options))",
     ),
     _known(
+        r"Queries with streaming sources must be executed with writeStream\.start\(\)",
+        "a stream has no end, so that it is not counted, shown or collected: start it by .writeStream.start(), or "
+        "read what is there with spark.read instead of spark.readStream",
+    ),
+    _known(
         r"UNSUPPORTED_DATA_SOURCE_SAVE_MODE\][^\n]*\bmillrace\b",
         "millrace appends to topics and does nothing else: write with .mode('append')",
     ),
