@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from millrace.contracts import PipelineSink, SinkCapabilities
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from millrace.contracts import CHANGE_BATCH_COLUMNS, PipelineSink, SinkCapabilities
+from millrace.pyspark_internals import to_arrow_schema
+from millrace_cdc.connectors.table_files.images import read_images
+from millrace_cdc.connectors.table_files.json_columns import JsonColumns
 from support.origin import Origin, as_origin, plain
 
 
@@ -39,30 +45,41 @@ class CopiedTables(PipelineSink):
 
     def write(self, batch) -> None:
         if batch.id > self._last:
+            # One job for all tables
+            changes = batch.map(lambda batches: batches, CHANGE_BATCH_COLUMNS).toArrow()
+            changes = changes.sort_by([("partition", "ascending"), ("offset", "ascending")])
             for name, table in batch.tables.items():
-                self._write(batch, name, table.primary_key)
+                if name in batch.truncated:
+                    self.truncated.append(name)
+                    self.tables[name] = {}
+                self._write(table, changes.filter(pc.equal(changes.column("table"), name)))
             self._last = batch.id
         if batch.id in self._failing:
             self._failing.remove(batch.id)
             raise RuntimeError("the sink fails after it has written")
 
-    def _write(self, batch, name: str, key: tuple[str, ...]) -> None:
-        rows = self.tables.setdefault(name, {})
-        if name in batch.truncated:
-            self.truncated.append(name)
-            rows.clear()
-        for change in batch.rows(name).orderBy("partition", "offset").collect():
-            for row, count in ((change.before, -1), (change.after, 1)):
-                if row is None:
+    def _write(self, table, changes: pa.Table) -> None:
+        rows = self.tables.setdefault(table.id, {})
+        columns = JsonColumns(to_arrow_schema(table.schema))
+        images = [_by_change(*read_images(changes, image, ("c", "u", "d"), columns)) for image in ("before", "after")]
+        for change in range(changes.num_rows):
+            for image, count in zip(images, (-1, 1), strict=True):
+                values = image.get(change)
+                if values is None:
                     continue
-                values = row.asDict()
-                place = tuple(values[each] for each in key) if key else tuple(values.items())
+                place = (
+                    tuple(values[each] for each in table.primary_key) if table.primary_key else tuple(values.items())
+                )
                 left = rows.get(place, ({}, 0))[1] + count
                 # Of a table with a key, the row after an update replaces the one before
                 if left > 0:
                     rows[place] = (values, left)
                 else:
                     del rows[place]
+
+
+def _by_change(numbers: pa.Array, rows: pa.Table) -> dict[int, dict[str, Any]]:
+    return dict(zip(numbers.to_pylist(), rows.to_pylist(), strict=True))
 
 
 def check_equal(rows: Iterable[Mapping[str, Any]], origin: Origin, name: str) -> None:
