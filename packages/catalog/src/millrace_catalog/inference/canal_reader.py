@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -128,9 +129,13 @@ class CanalReader:
         columns: dict[str, DataType] = {}
         for row in rows:
             for name, value in row.items():
-                type_ = with_nullability(self._fitting_type(types[name], value), value is None)
+                type_ = _with_nullability(self._fitting_type(types[name], value), value is None)
                 columns[name] = least_common_type(columns[name], type_) if name in columns else type_
         return columns
+
+
+# Each value has a type of its own, and there are few of them
+_with_nullability = functools.lru_cache(maxsize=4096)(with_nullability)
 
 
 def _declared_type_reader(options: CanalInferenceOptions) -> Callable[[Any], Scalar]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 
@@ -99,6 +100,8 @@ def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool)
     """
     timed = {**_TIMED, "TIMESTAMP": timestamp if timestamp_as_datetime else timestamp_ltz}
 
+    # Each message declares the types of its table
+    @functools.lru_cache(maxsize=4096)
     def read(text: str) -> Scalar:
         match = _MYSQL_TYPE.fullmatch(text)
         if match is None:

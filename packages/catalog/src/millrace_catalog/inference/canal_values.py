@@ -97,6 +97,10 @@ def _fit_decimal(declared: Scalar, text: str) -> Scalar:
     size = max(len(digits) + max(0, int(exponent)), scale, 1)
     if size > MAX_DIGITS:
         return STRING
+    if declared.kind == "DECIMAL" and declared.nullable:
+        spare = (declared.scale or 0) - scale
+        if spare >= 0 and (declared.size or 0) - size >= spare:
+            return declared
     fitted = least_common_type(declared, decimal(size, scale))
     return fitted if isinstance(fitted, Scalar) else STRING
 
