@@ -13,6 +13,9 @@ import psutil
 
 from support.waiting import wait_until
 
+_DAEMONS = {"pyspark.daemon", "millrace.worker_daemon"}
+"""Modules of the processes that Spark keeps for its next tasks."""
+
 
 class Running(NamedTuple):
     """Processes, threads and clients that run at one moment.
@@ -67,7 +70,7 @@ def _described(pid: int) -> str:
 
 def _is_of_a_test(process: psutil.Process) -> bool:
     try:
-        return process.status() != psutil.STATUS_ZOMBIE and "pyspark.daemon" not in process.cmdline()
+        return process.status() != psutil.STATUS_ZOMBIE and _DAEMONS.isdisjoint(process.cmdline())
     except psutil.NoSuchProcess:
         return False
 
