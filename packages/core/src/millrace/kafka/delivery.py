@@ -17,6 +17,9 @@ QUEUE_WAIT_S = 0.02
 FLUSH_INTERVAL_S = 0.1
 """Seconds between two pushes of a flush while nothing is acknowledged."""
 
+_FIRST_FLUSH_INTERVAL_S = 0.005
+"""Seconds between the first two pushes, which double: a transaction's first push only adds its partitions."""
+
 _PUSH_S = 0.001
 _POLL_S = 0.002
 
@@ -90,11 +93,12 @@ class Delivery:
             DeliveryError: Some could not be delivered within the client's ``delivery.timeout.ms``.
         """
         began = monotonic()
-        before, pushed_at = 0, began
+        before, pushed_at, interval_s = 0, began, _FIRST_FLUSH_INTERVAL_S
         while waiting := len(self._client):
             now = monotonic()
-            if waiting != before or now - pushed_at >= self._flush_interval_s:
+            if waiting != before or now - pushed_at >= min(interval_s, self._flush_interval_s):
                 self._client.flush(_PUSH_S)
+                interval_s = _FIRST_FLUSH_INTERVAL_S if waiting != before else interval_s * 2
                 before, pushed_at = waiting, now
                 self._check()
             else:

@@ -50,15 +50,51 @@ def read_offset_metadata(
     Raises:
         ClientError: The brokers refuse, or do not answer.
     """
-    consumer = _consumer(client, group, "read_committed" if read_committed else "read_uncommitted")
+    reader = OffsetReader(client, group, read_committed=read_committed)
     try:
-        with client_errors(f"reading the offsets of consumer group {group!r}"):
-            (committed,) = retry_transaction_request(
-                lambda timeout_s: committed_offsets(consumer, [ClientPartition(topic, 0)], timeout_s)
-            )
-        return (committed.metadata or "") if committed.offset >= 0 else None, consumer.consumer_group_metadata()
+        return reader.read(topic)
     finally:
-        consumer.close()
+        reader.close()
+
+
+class OffsetReader:
+    """A client that reads the offsets of one consumer group, and stays connected.
+
+    Args:
+        client: Properties for the Kafka client.
+        group: The consumer group.
+        read_committed: Whether to wait for open transactions that are about to change an offset.
+
+    Raises:
+        OptionsError: The client does not accept its properties.
+    """
+
+    def __init__(self, client: Properties, group: str, *, read_committed: bool = True) -> None:
+        self._group = group
+        self._consumer = _consumer(client, group, "read_committed" if read_committed else "read_uncommitted")
+
+    def read(self, topic: str, once_within_s: float | None = None) -> tuple[str | None, bytes]:
+        """Read what `read_offset_metadata` does.
+
+        Args:
+            topic: The topic.
+            once_within_s: How long a single attempt may take, in seconds; by default it is retried for a minute.
+
+        Raises:
+            ClientError: The brokers refuse, or do not answer.
+        """
+
+        def request(timeout_s: float) -> list[ClientPartition]:
+            return committed_offsets(self._consumer, [ClientPartition(topic, 0)], timeout_s)
+
+        with client_errors(f"reading the offsets of consumer group {self._group!r}"):
+            (committed,) = retry_transaction_request(request) if once_within_s is None else request(once_within_s)
+        text = (committed.metadata or "") if committed.offset >= 0 else None
+        return text, self._consumer.consumer_group_metadata()
+
+    def close(self) -> None:
+        """Close the client."""
+        self._consumer.close()
 
 
 def read_group_offsets(

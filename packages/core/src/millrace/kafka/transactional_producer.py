@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from confluent_kafka import KafkaError, KafkaException
@@ -22,6 +22,11 @@ ABORT_TIMEOUT_S = 10.0
 
 STUCK_AFTER_S = 5.0
 """Time beyond a request's own timeout after which its producer is given up."""
+
+_FIRST_INIT_STEP_S = 0.05
+_FIRST_INIT_STEPS = 20
+"""While a producer waits for its connection to the coordinator, librdkafka looks for it twice a second, and whenever it
+is asked again."""
 
 _TIMEOUT = "transaction.timeout.ms"
 _CLIENT_DEFAULT_TIMEOUT_MS = 60_000
@@ -62,7 +67,24 @@ class TransactionalProducer(KafkaProducer):
             ClientError: The brokers refuse, or do not answer.
         """
         with self._errors("taking over"):
+            for _ in range(_FIRST_INIT_STEPS):
+                try:
+                    self.client.init_transactions(_FIRST_INIT_STEP_S)
+                except KafkaException as error:
+                    if kafka_error(error).code() == KafkaError._TIMED_OUT:
+                        continue
+                    break
+                return
             retry_transaction_request(self.client.init_transactions)
+
+    def connect(self, topics: Iterable[str]) -> None:
+        """Connect to the brokers and look topics up, so that less is left to do when rows are there.
+
+        Raises:
+            UnknownTopicError, ClientError: As `partition_count`.
+        """
+        for topic in topics:
+            self.partition_count(topic)
 
     def begin_transaction(self) -> None:
         """Begin a transaction."""

@@ -12,12 +12,15 @@ from collections.abc import Mapping
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.configuration import SinkConfig
-from millrace.errors import GroupInUseError, LedgerError
-from millrace.kafka.offset_metadata import offset_with_metadata, read_offset_metadata
+from millrace.errors import ClientError, GroupInUseError, LedgerError
+from millrace.kafka.offset_metadata import OffsetReader, offset_with_metadata, read_offset_metadata
 from millrace.sink.committer.ledger import Ledger
 
 DEFAULT_LEDGER_TOPIC = "__consumer_offsets"
 """Topic of the ledgers' offsets for a sink that has none of its own: every cluster with consumer groups has it."""
+
+_CONNECTED_TIMEOUT_S = 2.0
+"""Time for the answer to a client that is connected already; after it, a new one asks."""
 
 
 def ledger_topic(config: SinkConfig) -> str:
@@ -102,7 +105,48 @@ def read_ledger(config: SinkConfig, group: str, *, is_final: bool = True) -> tup
         ClientError: The brokers refuse, or do not answer.
     """
     text, metadata = read_offset_metadata(config.client, group, ledger_topic(config), read_committed=is_final)
+    return _parse(group, text), metadata
+
+
+class LedgerReader:
+    """A client that reads the final ledger of one consumer group, and stays connected.
+
+    Args:
+        config: The sink's configuration.
+        group: The group.
+    """
+
+    def __init__(self, config: SinkConfig, group: str) -> None:
+        self._config, self._group = config, group
+        self._reader = OffsetReader(config.client, group)
+        self._has_read = False
+
+    def read(self) -> tuple[Ledger | None, bytes]:
+        """Read what `read_ledger` does.
+
+        Raises:
+            LedgerError, ClientError: As `read_ledger`.
+        """
+        topic = ledger_topic(self._config)
+        try:
+            text, metadata = self._reader.read(topic, _CONNECTED_TIMEOUT_S if self._has_read else None)
+        except ClientError:
+            if not self._has_read:
+                raise
+            # What it remembers of the brokers may be out of date
+            self._reader.close()
+            self._reader = OffsetReader(self._config.client, self._group)
+            text, metadata = self._reader.read(topic)
+        self._has_read = True
+        return _parse(self._group, text), metadata
+
+    def close(self) -> None:
+        """Close the client."""
+        self._reader.close()
+
+
+def _parse(group: str, text: str | None) -> Ledger | None:
     try:
-        return Ledger.parse(text) if text is not None else None, metadata
+        return Ledger.parse(text) if text is not None else None
     except LedgerError as error:
         raise LedgerError(f"exactly-once with consumer group {group!r}: {error}") from None

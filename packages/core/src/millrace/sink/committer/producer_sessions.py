@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from millrace.configuration import SinkConfig
-from millrace.errors import ClientError
+from millrace.errors import ClientError, FencedError
 from millrace.kafka.retry import has_too_many_stuck_calls
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger
-from millrace.sink.committer.ledger_store import ledger_group, ledger_offset, read_ledger, transactional_id
+from millrace.sink.committer.ledger_store import (
+    LedgerReader,
+    ledger_group,
+    ledger_offset,
+    read_ledger,
+    transactional_id,
+)
+from millrace.sink.committer.spare_producers import SPARES, SpareClients
 from millrace.sink.write_task import WriteTask
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
@@ -28,6 +36,8 @@ class TransactionSession:
         ledger: The ledger of the id; None before the first write.
         offset: The offset that the ledger was committed with.
         is_new: Whether it was opened for this task.
+        reader: The client that has read the ledger, where other workers take the id over between the tasks of this one;
+            None where the session can be kept.
     """
 
     producer: TransactionalProducer
@@ -35,12 +45,16 @@ class TransactionSession:
     ledger: Ledger | None
     offset: int = 0
     is_new: bool = True
+    reader: LedgerReader | None = None
 
 
 # Several, since Spark gives tasks to workers in no fixed order
 SESSIONS = ResourceKind[TransactionSession](
     "transactional producer", capacity=8, poll=lambda session: session.producer.poll()
 )
+
+CONTESTED = ResourceKind[bool]("contested transactional id", capacity=64)
+"""The transactional ids whose kept session was found replaced: the next one would be, too."""
 
 
 class TransactionSessions:
@@ -64,11 +78,25 @@ class TransactionSessions:
             LedgerError: The task's consumer group holds something else than a ledger.
             ClientError: The brokers refuse, or do not answer.
         """
-        return self._reopen(config, task) or _open_new(config, task.index)
+        key = _key(config, task)
+        session = None if self._is_contested(key) else self._reopen(config, task)
+        if session is not None:
+            return session
+        # Reopening may just have shown it
+        if self._is_contested(key):
+            session = _take_over_by(config, task.index, self._resources.take(SPARES, key))
+        else:
+            session = take_over(config, task.index)
+        session.producer.begin_transaction()
+        return session
 
     def keep(self, config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
-        """Keep a session whose transaction has ended, for the task's next micro-batch."""
-        self._resources.put(SESSIONS, _key(config, task), session)
+        """Keep a session whose transaction has ended; where others take its id over, clients for the next one."""
+        key = _key(config, task)
+        if session.reader is None:
+            self._resources.put(SESSIONS, key, session)
+        else:
+            self._resources.put(SPARES, key, SpareClients(config, session.producer, session.reader))
 
     def committed_ledger(self, config: SinkConfig, task: WriteTask) -> Ledger | None:
         """Read the ledger of a task whose transactional id another producer has taken over.
@@ -81,8 +109,14 @@ class TransactionSessions:
         return ledger
 
     def clear(self) -> None:
-        """Forget all sessions."""
+        """Forget all sessions and spare producers."""
         self._resources.drop(SESSIONS)
+        for spare in self._resources.items(SPARES).values():
+            spare.close()
+        self._resources.drop(SPARES)
+
+    def _is_contested(self, key: Hashable) -> bool:
+        return key in self._resources.items(CONTESTED)
 
     def _reopen(self, config: SinkConfig, task: WriteTask) -> TransactionSession | None:
         session = self._resources.take(SESSIONS, _key(config, task))
@@ -98,6 +132,8 @@ class TransactionSessions:
                 # Spark ends the process of a task that fails, and with it what is stuck; the next attempt has a new one
                 raise
             logger.debug("a transactional producer is not used any more: %s", error)
+            if isinstance(error, FencedError):
+                self._resources.put(CONTESTED, _key(config, task), True)
             return None
         return dataclasses.replace(session, is_new=False)
 
@@ -105,12 +141,6 @@ class TransactionSessions:
 def _key(config: SinkConfig, task: WriteTask) -> tuple[SinkConfig, str, str]:
     # A run that follows in the same worker reads its ledger again: the query may have changed
     return config, transactional_id(config, task.index), task.run
-
-
-def _open_new(config: SinkConfig, task_index: int) -> TransactionSession:
-    session = take_over(config, task_index)
-    session.producer.begin_transaction()
-    return session
 
 
 def take_over(config: SinkConfig, task_index: int) -> TransactionSession:
@@ -122,8 +152,18 @@ def take_over(config: SinkConfig, task_index: int) -> TransactionSession:
     Raises:
         LedgerError, ClientError: As `TransactionSessions.open`.
     """
-    producer = TransactionalProducer(config.client, transactional_id(config, task_index))
+    session = _take_over_by(config, task_index)
+    if session.reader is not None:
+        session.reader.close()
+    return dataclasses.replace(session, reader=None)
+
+
+def _take_over_by(config: SinkConfig, task_index: int, spare: SpareClients | None = None) -> TransactionSession:
+    """Take over the transactional id of a task, by clients that are connected already if there are any."""
+    producer = spare.take_producer() if spare is not None else None
+    producer = producer or TransactionalProducer(config.client, transactional_id(config, task_index))
     producer.init_transactions()
     # Only now: what an older attempt had under way is either committed or aborted
-    ledger, group = read_ledger(config, ledger_group(config, task_index))
-    return TransactionSession(producer, group, ledger)
+    reader = spare.reader if spare is not None else LedgerReader(config, ledger_group(config, task_index))
+    ledger, group = reader.read()
+    return TransactionSession(producer, group, ledger, reader=reader)
