@@ -65,6 +65,13 @@ def change(index: int, before: bytes | None, after: bytes | None, table: str) ->
     return message.replace(": ", ":").replace(", ", ",").encode()
 
 
+def with_new_columns(message: bytes, count: int) -> bytes:
+    """Return a change whose new row, if there is one, has so many columns more."""
+    columns = b"".join(b',"new_%d":%d' % (number, number) for number in range(count))
+    row, end, rest = message.partition(b'},"source":')
+    return row + columns + end + rest if end else message
+
+
 def _row(id_: int, version: int) -> bytes:
     row = json_record(id_)
     return row.replace(b'"qty": ', b'"qty": %d' % version) if version else row

@@ -1,14 +1,21 @@
-"""Pipelines of change data: processor time from the topic to a sink that drops all rows, and to tables of Iceberg."""
+"""Pipelines of change data: changes a second from a topic to a sink that drops all rows, and to tables of Iceberg.
+
+Also what schema changes of one table cost the others, and how long a run takes that has next to nothing to do.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.changes import DATABASE, TABLES, change_of_tables, rows_after
+from bench.changes import DATABASE, TABLES, change_of_tables, rows_after, with_new_columns
 from bench.cpu import cpu_seconds_of
-from bench.measure import MILLRACE, Bench, Result, alternate
+from bench.measure import MILLRACE, SPARK, Bench, Result, Run, alternate
 from millrace.contracts import (
     CHANGE_BATCH_COLUMNS,
     SCHEMA_CHANGES,
@@ -25,12 +32,16 @@ if TYPE_CHECKING:
 
 WORK = f"pipeline of {TABLES} tables, from debezium-json to no sink"
 INTO_ICEBERG = f"pipeline of {TABLES} tables, from debezium-json to Iceberg"
-PARTITIONS = 4
-TARGET_US = 20.0
-"""Two cores have 20 µs for each of 100,000 changes a second."""
+WITH_SCHEMA_CHANGES = f"pipeline of {TABLES} tables, one of which gets a new column ten times"
+START = f"pipeline of {TABLES} tables, from the start of the command to its end, {10 * TABLES:,} changes"
 
-ICEBERG_TARGET_US = 50.0
-"""And 50 µs for each of 40,000."""
+PARTITIONS = 4
+TARGET = 100_000
+ICEBERG_TARGET = 40_000
+SCHEMA_CHANGES_TARGET = 0.95
+START_TARGET_S = 15
+
+_CPU = "µs of a core per change"
 
 
 class DroppingSink(PipelineSink):
@@ -53,28 +64,75 @@ class DroppingSink(PipelineSink):
 
 
 def run(bench: Bench) -> list[Result]:
-    """Measure a whole run of a pipeline: its JVM and its Python workers, which are not those of the driver."""
+    """Measure whole runs of pipelines by the clock, and the processor time of their JVM and Python workers."""
     messages = lambda start, stop: [change_of_tables(index) for index in range(start, stop)]  # noqa: E731
     with bench.topics.of("changes", PARTITIONS, messages) as topic:
         return [
-            _measure(bench, WORK, TARGET_US, lambda: _cpu_us(bench, [topic], bench.records, DroppingSink())),
-            _measure(bench, INTO_ICEBERG, ICEBERG_TARGET_US, lambda: _iceberg_cpu_us(bench, topic)),
+            _rate(bench, topic),
+            _iceberg_rate(bench, topic),
+            _rate_with_schema_changes(bench, topic),
+            _start(bench),
         ]
 
 
-def _measure(bench: Bench, work: str, target: float, measured: Callable[[], float]) -> Result:
-    series = alternate(bench, work, {MILLRACE: measured})
-    return Result(work, "µs of a core per change", series[MILLRACE], None, target, at_most=True)
+def _rate(bench: Bench, topic: str) -> Result:
+    series = alternate(bench, WORK, {MILLRACE: lambda: _run(bench, [topic], bench.records, DroppingSink())})
+    return Result(WORK, "changes/s", series[MILLRACE], None, TARGET)
 
 
-def _iceberg_cpu_us(bench: Bench, topic: str) -> float:
+def _iceberg_rate(bench: Bench, topic: str) -> Result:
+    series = alternate(bench, INTO_ICEBERG, {MILLRACE: lambda: _run_into_iceberg(bench, topic)})
+    return Result(INTO_ICEBERG, "changes/s", series[MILLRACE], None, ICEBERG_TARGET)
+
+
+def _rate_with_schema_changes(bench: Bench, topic: str) -> Result:
+    changing = lambda start, stop: [  # noqa: E731
+        with_new_columns(change_of_tables(index), index * 11 // bench.records) if index % TABLES == 0 else message
+        for index, message in ((index, change_of_tables(index)) for index in range(start, stop))
+    ]
+    with bench.topics.of("changing", PARTITIONS, changing) as changing_topic:
+        contestants = {
+            SPARK: lambda: _run(bench, [topic], bench.records, DroppingSink()),
+            MILLRACE: lambda: _run(bench, [changing_topic], bench.records, DroppingSink()),
+        }
+        series = alternate(bench, WITH_SCHEMA_CHANGES, contestants)
+    base = "the same without new columns"
+    return Result(WITH_SCHEMA_CHANGES, "changes/s", series[MILLRACE], series[SPARK], SCHEMA_CHANGES_TARGET, base=base)
+
+
+def _start(bench: Bench) -> Result:
+    messages = [change_of_tables(index) for index in range(10 * TABLES)]
+    with bench.topics.empty(PARTITIONS) as topic, bench.topics.empty(PARTITIONS) as target:
+        bench.topics.fill_keyed(topic, PARTITIONS, ((b"", message) for message in messages))
+        series = alternate(bench, START, {MILLRACE: lambda: _command_seconds(bench.servers, topic, target)})
+    return Result(START, "s", series[MILLRACE], None, START_TARGET_S, at_most=True)
+
+
+def _command_seconds(servers: str, topic: str, target: str) -> float:
+    """Run the command in a process of its own, from Kafka to Kafka, and return how long it took."""
+    kafka = f"type: kafka, properties.bootstrap.servers: '{servers}'"
+    definition = (
+        f"source: {{{kafka}, topic: {topic}, scan.startup.mode: earliest-offset}}\n"
+        f"sink: {{{kafka}, topic: {target}}}\n"
+        "transform: [{source-table: '\\.*.\\.*', primary-keys: id}]\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "pipeline.yaml")
+        file.write_text(definition)
+        command = [str(Path(sys.executable).with_name("millrace")), "run", str(file), "--once"]
+        started = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        return time.perf_counter() - started
+
+
+def _run_into_iceberg(bench: Bench, topic: str) -> Run:
     from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
     from millrace_cdc.connectors.iceberg.sink import IcebergPipelineSink
 
     with tempfile.TemporaryDirectory() as warehouse:
         properties = (("type", "hadoop"), ("warehouse", warehouse))
         sink = IcebergPipelineSink(IcebergSinkOptions(catalog_properties=properties))
-        found = _cpu_us(bench, [topic], bench.records, sink)
+        found = _run(bench, [topic], bench.records, sink)
         if not bench.records % (10 * TABLES):
             _check_rows(bench, warehouse)
     return found
@@ -90,14 +148,21 @@ def _check_rows(bench: Bench, warehouse: str) -> None:
         raise RuntimeError(f"the tables have {rows} rows instead of {rows_after(bench.records)}")
 
 
-def _cpu_us(bench: Bench, topics: Iterable[str], changes: int, sink: PipelineSink) -> float:
-    """Run a pipeline through all messages of topics, and return the processor time of a change in microseconds."""
+def _run(bench: Bench, topics: Iterable[str], changes: int, sink: PipelineSink) -> Run:
+    """Run a pipeline through all messages of topics, and return its changes a second, with their processor time."""
+    seconds: list[float] = []
     found: list[PipelineProgress] = []
-    seconds = cpu_seconds_of(lambda: found.append(run_pipeline(bench, topics, sink)))
+
+    def timed() -> None:
+        started = time.perf_counter()
+        found.append(run_pipeline(bench, topics, sink))
+        seconds.append(time.perf_counter() - started)
+
+    cpu_s = cpu_seconds_of(timed)
     rows = sum(table.rows for table in found[-1].tables.values())
     if rows != changes:
         raise RuntimeError(f"the pipeline saw {rows} changes instead of {changes}")
-    return seconds / changes * 1e6
+    return Run(changes / seconds[-1], {_CPU: cpu_s / changes * 1e6})
 
 
 def run_pipeline(bench: Bench, topics: Iterable[str], sink: PipelineSink) -> PipelineProgress:
