@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from pyspark.errors import StreamingQueryException
+
 from millrace_cdc import Pipeline
 
 PIPELINE = """
@@ -51,6 +54,30 @@ def test_changes_of_the_file_are_printed_and_kept_in_memory(spark, tmp_path, cap
     again = Pipeline.from_yaml(PIPELINE).run(spark, checkpoint_location=str(tmp_path), once=True)
     again.await_termination()
     assert capsys.readouterr().out == ""
+
+
+FAILS_ONCE = """
+source:
+  type: values
+  schemas: CREATE TABLE users (id BIGINT NOT NULL, PRIMARY KEY (id) NOT ENFORCED)
+  changes: |
+    +I users {{"id": 1, "name": "x"}}{more}
+sink: {{type: values, materialized.in.memory: true, error.on.schema.change: {refuses}}}
+pipeline: {{schema.change.behavior: evolve}}
+"""
+
+
+def test_a_run_after_a_failure_ends_with_the_changes_that_have_come_since(spark, tmp_path):
+    first = Pipeline.from_yaml(FAILS_ONCE.format(refuses="true", more=""))
+    with pytest.raises(StreamingQueryException, match="name"):
+        first.run(spark, checkpoint_location=str(tmp_path), once=True).await_termination()
+
+    more = '\n    +I users {"id": 2, "name": "y"}'
+    second = Pipeline.from_yaml(FAILS_ONCE.format(refuses="false", more=more))
+    running = second.run(spark, checkpoint_location=str(tmp_path), once=True)
+    running.await_termination()
+
+    assert running.sink.tables == {"users": [{"id": 1, "name": "x"}, {"id": 2, "name": "y"}]}
 
 
 def test_a_plan_checks_expressions_at_their_places_and_says_where_a_run_goes_on(spark, tmp_path):

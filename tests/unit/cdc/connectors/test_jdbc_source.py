@@ -127,6 +127,19 @@ def test_only_rows_that_change_after_the_start(database):
     assert next_batch(reader, start)[1] == [2, 3]
 
 
+@pytest.mark.parametrize(("mode", "expected"), [("initial", [1]), ("latest-offset", [])])
+def test_a_run_that_ends_reads_the_rows_of_its_start(database, mode, expected):
+    write(database, (1, "1", None, 10))
+    reader = reader_of(database, mode)
+    reader.prepareForTriggerAvailableNow()
+    start = reader.initialOffset()
+    write(database, (2, "1", None, 11))
+    end, found = next_batch(reader, start)
+    assert (found, next_batch(reader, end)) == (expected, (end, []))
+    # The next run goes on there
+    assert next_batch(reader_of(database, mode), end)[1] == [2]
+
+
 def test_all_rows_once(database):
     write(database, (1, "1", None, 10), (2, "1", None, None))
     reader = reader_of(database, "snapshot", column=None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 from millrace.errors import OptionsError
 from millrace_cdc.connectors.jdbc.positions import TablePosition, digest
@@ -107,7 +108,7 @@ class _Range(InputPartition):
         self.table, self.start, self.end = table, start, end
 
 
-class JdbcStreamReader(DataSourceStreamReader):
+class JdbcStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reader of the rows that have changed between two looks at the database.
 
     Args:
@@ -117,13 +118,22 @@ class JdbcStreamReader(DataSourceStreamReader):
     def __init__(self, settings: PollingSettings) -> None:
         self._settings = settings
         self._next_look = 0.0
+        self._last: Offset | None = None
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        """Read no further than the rows that there are now."""
+        self._last = self._look({})
 
     def initialOffset(self) -> Offset:  # noqa: N802 - Spark's name
         """Return the position before all rows, or behind those that are there."""
-        return self._look({}) if self._settings.mode == "latest-offset" else {}
+        if self._settings.mode != "latest-offset":
+            return {}
+        return self._look({}) if self._last is None else self._last
 
     def latestOffset(self, start: Offset, limit: Any) -> Offset:  # noqa: N802 - Spark's name
         """Return the position behind all rows that are there; ``start`` before it is time to look again."""
+        if self._last is not None:
+            return start | self._last
         if time.monotonic() < self._next_look:
             return start
         self._next_look = time.monotonic() + self._settings.interval_s

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,7 +53,7 @@ class _Messages(InputPartition):
         self.messages = messages
 
 
-class ValuesReader(DataSourceStreamReader):
+class ValuesReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Reader of such a stream; an offset is a number of messages.
 
     Args:
@@ -61,6 +62,9 @@ class ValuesReader(DataSourceStreamReader):
 
     def __init__(self, messages: Sequence[bytes]) -> None:
         self._messages = messages
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802 - Spark's name
+        """Do nothing: there will be no other messages."""
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         """Return the beginning."""
