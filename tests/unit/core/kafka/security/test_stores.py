@@ -71,7 +71,7 @@ def test_a_certificate_that_the_library_rejects_is_no_wrong_password() -> None:
     assert not isinstance(error.value, StorePasswordError)
     assert str(error.value) == (
         "it holds a certificate or key that the library 'cryptography' rejects (9 is not a valid X509 version). Issue "
-        "it anew, or give the store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
+        "it again, or give the store as PEM: openssl pkcs12 -in STORE -nodes -out STORE.pem"
     )
 
 
