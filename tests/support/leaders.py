@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, PartitionMetadata
 
 from millrace_broker import KafkaCluster
+from support.waiting import wait_until
 
 TOPIC = "numbers"
 
@@ -17,7 +19,19 @@ def three_brokers() -> Iterator[KafkaCluster]:
     """A cluster that goes on without one of its brokers, with the topic."""
     with KafkaCluster(brokers=3, java_options=["-XX:TieredStopAtLevel=1"]) as running:
         running.create_topic(TOPIC, 2, {"min.insync.replicas": "2"})
+        # Three cold brokers may take longer for their first answers than a query waits when it starts
+        admin = AdminClient({"bootstrap.servers": running.bootstrap_servers, "log_level": 0})
+        wait_until(lambda: _is_described_soon(admin), "brokers that answer soon", 120)
         yield running
+
+
+def _is_described_soon(admin: AdminClient) -> bool:
+    try:
+        for described in admin.describe_topics(TopicCollection([TOPIC]), request_timeout=1).values():
+            described.result()
+    except KafkaException:
+        return False
+    return True
 
 
 def leaders(admin: AdminClient) -> list[int]:
