@@ -15,6 +15,9 @@ from millrace.errors import MachineError
 
 MIN_VERSION = 17
 
+_TIMEOUT_S = 120
+"""Time for Java to tell its version, in seconds: a machine that starts many programs at once takes long."""
+
 _INSTALL_COMMANDS = {
     "apt-get": "sudo apt-get install openjdk-17-jre-headless",
     "dnf": "sudo dnf install java-17-openjdk-headless",
@@ -104,7 +107,8 @@ def _locate() -> tuple[Path, str]:
 
 def _run_version(path: Path, origin: str) -> str:
     try:
-        completed = subprocess.run([str(path), "-version"], capture_output=True, text=True, timeout=30, check=False)
+        command = [str(path), "-version"]
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MachineError(f"{path} ({origin}) does not run: {error}. {install_hint()}") from error
     return completed.stderr + completed.stdout
