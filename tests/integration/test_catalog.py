@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import time
+from contextlib import closing
 from decimal import Decimal
 
 import pytest
 from click.testing import CliRunner
+from confluent_kafka.admin import AdminClient, NewPartitions
 from pyspark.errors import PySparkException
 from pyspark.sql.types import StructType
 
@@ -17,7 +20,7 @@ from millrace.plugins import CATALOG, plugin_manager
 from millrace.testing import CatalogSuite
 from millrace_catalog import KafkaJsonCatalog
 from millrace_catalog.types.spark import from_spark_schema
-from millrace_cli.looking.topic_messages import TopicMessages
+from millrace_cli.looking import topic_messages
 from millrace_cli.root import root
 from support.kafka import produce
 
@@ -346,6 +349,11 @@ def test_the_commands(broker, write):
     assert f"malformed message in topic '{topic}', partition 0" in undecoded.stderr
 
 
+def messages_of(broker, topic):
+    options = {"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, "format": "raw"}
+    return topic_messages.TopicMessages(options)
+
+
 def test_peek_guesses_formats_and_counts_what_is_malformed(broker, write):
     def peek(topic, *arguments):
         return CliRunner().invoke(root, ["peek", topic, *arguments, "--bootstrap-servers", broker.bootstrap_servers])
@@ -364,7 +372,9 @@ def test_peek_guesses_formats_and_counts_what_is_malformed(broker, write):
     assert "reading with format debezium-json" in changed.stderr
 
     # What comes after the newest messages is followed, whether it came before or after the first poll
-    messages = TopicMessages({"properties.bootstrap.servers": broker.bootstrap_servers, "topic": text, "format": "raw"})
+    messages = topic_messages.TopicMessages(
+        {"properties.bootstrap.servers": broker.bootstrap_servers, "topic": text, "format": "raw"}
+    )
     assert [each.value() for each in messages.newest(5)] == [b"a,b"]
     produce(broker.bootstrap_servers, text, [{"value": b"c,d"}])
     assert next(filter(None, messages.follow()))[0].value() == b"c,d"
@@ -377,3 +387,24 @@ def test_peek_guesses_formats_and_counts_what_is_malformed(broker, write):
     assert '[["trace", "t-1"]]' in raw.stdout
     assert raw.exit_code == 0
     assert "Did you mean 'json'?" in peek(text, "--format", "jsn").stderr
+
+
+def test_a_topic_is_followed_into_partitions_that_are_added(broker, write, monkeypatch):
+    monkeypatch.setattr(topic_messages, "DISCOVERY_INTERVAL_MS", 100)
+    topic = write({"value": b"before"})
+    messages = topic_messages.TopicMessages(
+        {"properties.bootstrap.servers": broker.bootstrap_servers, "topic": topic, "format": "raw"}
+    )
+    assert len(messages.newest(1)) == 1
+    with closing(messages.follow()) as following:
+        come = (message.value() for message in itertools.chain.from_iterable(following))
+        produce(broker.bootstrap_servers, topic, [{"value": b"1", "partition": 0}])
+        assert next(come) == b"1"
+
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+        produce(broker.bootstrap_servers, topic, [{"value": b"2", "partition": 0}, {"value": b"3", "partition": 1}])
+        assert {next(come), next(come)} == {b"2", b"3"}
+        # Nothing is shown again
+        produce(broker.bootstrap_servers, topic, [{"value": b"4", "partition": 0}])
+        assert next(come) == b"4"

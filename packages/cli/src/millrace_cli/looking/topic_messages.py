@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from time import monotonic, sleep
 
-from confluent_kafka import KafkaException, Message
+from confluent_kafka import OFFSET_BEGINNING, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
+from millrace.errors import UnreachableError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import new_consumer
 from millrace.kafka.errors import END_OF_LOG_CODES, NO_GROUP_CODES, client_errors, is_transient
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 from millrace.sampling.newest import newest_messages
-from millrace.source.enumerator.subscriber import subscriber_for
+from millrace.source.enumerator.subscriber import PartitionDiscovery, subscriber_for
 
 POLL_S = 0.5
+DISCOVERY_INTERVAL_MS = 5_000
 _MAX_MESSAGES_PER_POLL = 500
 
 # Brokers hold a fetch for as long when nothing comes, so that following an idle topic costs nothing
@@ -40,7 +43,10 @@ class TopicMessages:
         config = configure_source(options)
         self._client = config.client
         self._admin = KafkaAdmin(config.client)
-        self._partitions = subscriber_for(config.options).partitions(self._admin, ()).partitions
+        # Partitions are added while somebody follows the topic
+        subscriber = subscriber_for(config.options)
+        self._discovery = PartitionDiscovery(self._admin, subscriber, DISCOVERY_INTERVAL_MS, allow_missing=True)
+        self._discovery.refresh(())
         self._followed_from: dict[TopicPartition, int] = {}
 
     def newest(self, count: int) -> list[Message]:
@@ -49,8 +55,9 @@ class TopicMessages:
         Raises:
             ClientError: The brokers refused, or did not answer for a minute.
         """
-        ends = self._admin.end(self._partitions)
-        found = newest_messages(self._client, self._admin, self._partitions, count)
+        partitions = self._discovery.partitions().partitions
+        ends = self._admin.end(partitions)
+        found = newest_messages(self._client, self._admin, partitions, count)
         # More may have come between the two
         self._followed_from = {
             partition: max([end, *(message.offset() + 1 for message in found[partition][-1:])])
@@ -66,6 +73,8 @@ class TopicMessages:
     def follow(self) -> Iterator[list[Message]]:
         """Yield the messages that come after the newest ones, as they come; none about every half second.
 
+        Partitions that are added meanwhile are read from their beginning.
+
         Raises:
             ClientError: The brokers refuse.
         """
@@ -75,11 +84,22 @@ class TopicMessages:
             with client_errors("following the topic"):
                 consumer.client.assign([ClientPartition(*place, at) for place, at in self._followed_from.items()])
                 while True:
+                    if added := self._added():
+                        consumer.client.incremental_assign(added)
                     first = consumer.client.poll(POLL_S)
                     more = consumer.client.consume(_MAX_MESSAGES_PER_POLL, 0) if first is not None else []
                     yield [each for each in (first, *more) if each is not None and _is_message(each)]
         finally:
             consumer.close()
+
+    def _added(self) -> list[ClientPartition]:
+        """Return the partitions that are not followed yet, which are from now on; none while no broker answers."""
+        with suppress(UnreachableError):
+            partitions = self._discovery.partitions(tuple(self._followed_from)).partitions
+            added = dict.fromkeys((each for each in partitions if each not in self._followed_from), OFFSET_BEGINNING)
+            self._followed_from |= added
+            return [ClientPartition(*place, at) for place, at in added.items()]
+        return []
 
 
 def _is_message(message: Message) -> bool:
