@@ -47,7 +47,8 @@ def doctor(
     --config also name, port, TLS and login of every broker, the addresses that
     brokers tell clients, their clock, and what this user may do. Nothing is read or written; a given
     transactional id prefix is tried with an id of its own.
-    Exit code 0 when nothing is wrong or there are warnings alone, 1 otherwise.
+    The exit code is 0 when nothing is wrong or there are warnings alone, 1 with
+    errors, and 2 for a wrong command line.
 
     \b
     --json prints one object:
