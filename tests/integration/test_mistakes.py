@@ -12,14 +12,13 @@ from millrace_broker import KafkaBroker
 from support.mistakes import options, reads, writes
 from support.mistakes.all import Terminal, make_topics
 
-*_, OTHER_CHECKPOINT, APPEND_OF_COUNTS, COUNT = writes.STREAMS
+CUT_IN_A_STREAM, *_, APPEND_OF_COUNTS, COUNT = writes.STREAMS
 *_, BROKEN_PARTITIONER, _ = writes.WRITES
 IN_A_LOCAL_SESSION = [
     options.SAMPLE[0].in_spark(),
     reads.MESSAGES[0],
-    reads.PLUGINS[0],
     *reads.OF_THE_API[:2],
-    OTHER_CHECKPOINT,
+    CUT_IN_A_STREAM,
     APPEND_OF_COUNTS,
     COUNT,
 ]

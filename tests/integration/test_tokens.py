@@ -171,9 +171,11 @@ def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
             written.append(f"row {len(written)}")
             write(spark, options, written[-1])
             query.processAllAvailable()
-            return expiry(authorized.endpoint.issued[-1]) > first_expiry + 3 * lifetime_s
+            # Issued after the first ones had expired, so that each process works with its second one at least
+            return expiry(authorized.endpoint.issued[-1]) > first_expiry + lifetime_s
 
-        wait_until(is_renewed, "tokens that were issued long after the first ones had expired", timeout_s=120)
+        wait_until(is_renewed, "tokens that were issued after the first ones had expired", timeout_s=120)
+        assert is_renewed()
     finally:
         query.stop()
         authorized.endpoint.lifetime_s = 3600
