@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as fn
 from pyspark.sql import types as sql
 
+from millrace_cdc.runtime.json_sql import read_type
+
 if TYPE_CHECKING:
     from pyspark.sql import Column
-
-_AS_TEXT = (sql.DateType, sql.TimestampNTZType, sql.TimestampType, sql.TimeType, sql.BinaryType, sql.DecimalType)
-"""Types that JSON has no values of; a DECIMAL is a number, and its text keeps all digits."""
 
 
 def row_struct(row: Column, schema: sql.StructType) -> Column:
@@ -21,29 +20,14 @@ def row_struct(row: Column, schema: sql.StructType) -> Column:
         row: The row, as JSON in bytes.
         schema: The columns.
     """
-    parsed = fn.from_json(row.cast("string"), _read_struct(schema))
+    parsed = fn.from_json(row.cast("string"), read_type(schema))
     # Names may have dots
     columns = [_typed(parsed.getField(each.name), each.dataType).alias(each.name) for each in schema]
     return fn.when(row.isNotNull(), fn.struct(*columns))
 
 
-def _read_struct(schema: sql.StructType) -> sql.StructType:
-    return sql.StructType([sql.StructField(each.name, _read_type(each.dataType)) for each in schema])
-
-
-def _read_type(type_: sql.DataType) -> sql.DataType:
-    """Return the type to read a value as, of which `_typed` makes the one that is meant."""
-    if isinstance(type_, sql.ArrayType):
-        return sql.ArrayType(_read_type(type_.elementType))
-    if isinstance(type_, sql.MapType):
-        return sql.MapType(sql.StringType(), _read_type(type_.valueType))
-    if isinstance(type_, sql.StructType):
-        return _read_struct(type_)
-    return sql.StringType() if isinstance(type_, _AS_TEXT) else type_
-
-
 def _typed(value: Column, type_: sql.DataType) -> Column:
-    if _read_type(type_) == type_:
+    if read_type(type_) == type_:
         return value
     if isinstance(type_, sql.ArrayType):
         return fn.transform(value, lambda element: _typed(element, type_.elementType))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import types as sql
 
 from millrace_catalog.types.identifiers import backquote
@@ -26,7 +28,7 @@ def value_sql(text: str, type_: sql.DataType) -> str:
         return "NULL"
     if not needs_json(type_):
         return _typed(text, type_)
-    columns = _quoted(f"v {_ddl(_read_type(type_))}")
+    columns = _quoted(f"v {_ddl(read_type(type_))}")
     return _typed(f"from_json({text}, {columns}).v", type_)
 
 
@@ -38,17 +40,9 @@ def json_sql(value: str, type_: sql.DataType, depth: int = 0) -> str:
         type_: Its type.
         depth: The number of expressions around it that have variables.
     """
-    variable = f"w{depth}"
-    if isinstance(type_, sql.ArrayType):
-        return f"transform({value}, {variable} -> {json_sql(variable, type_.elementType, depth + 1)})"
-    if isinstance(type_, sql.MapType):
-        inner = json_sql(variable, type_.valueType, depth + 1)
-        values = f"transform_values({value}, (k{depth}, {variable}) -> {inner})"
-        return f"transform_keys({values}, (k{depth}, {variable}) -> CAST(k{depth} AS STRING))"
-    if isinstance(type_, sql.StructType):
-        fields = ((each.name, f"{value}.{backquote(each.name)}", each.dataType) for each in type_)
-        made = ", ".join(f"{_quoted(name)}, {json_sql(field, inner, depth)}" for name, field, inner in fields)
-        return f"IF({value} IS NULL, NULL, named_struct({made}))"
+    nested = _nested(value, type_, json_sql, depth, key=lambda key, _: f"CAST({key} AS STRING)")
+    if nested is not None:
+        return nested
     if isinstance(type_, sql.TimestampType):
         # In UTC, whatever the session's time zone
         seconds = f"CAST(unix_micros({value}) / CAST(1000000 AS DECIMAL(7, 0)) AS DECIMAL(18, 6))"
@@ -60,32 +54,46 @@ def json_sql(value: str, type_: sql.DataType, depth: int = 0) -> str:
     return f"CAST({value} AS STRING)" if is_text else value
 
 
-def _read_type(type_: sql.DataType) -> sql.DataType:
-    """Return the type to read a value as, of which `_typed` makes the one that is meant."""
+def read_type(type_: sql.DataType) -> sql.DataType:
+    """Return the type to read a value of JSON as, before it is converted to the type that is meant."""
     if isinstance(type_, sql.ArrayType):
-        return sql.ArrayType(_read_type(type_.elementType))
+        return sql.ArrayType(read_type(type_.elementType))
     if isinstance(type_, sql.MapType):
-        return sql.MapType(sql.StringType(), _read_type(type_.valueType))
+        return sql.MapType(sql.StringType(), read_type(type_.valueType))
     if isinstance(type_, sql.StructType):
-        return sql.StructType([sql.StructField(each.name, _read_type(each.dataType)) for each in type_])
+        return sql.StructType([sql.StructField(each.name, read_type(each.dataType)) for each in type_])
     return sql.StringType() if isinstance(type_, _AS_TEXT) else type_
 
 
-def _typed(value: str, type_: sql.DataType, depth: int = 0) -> str:
+def _nested(
+    value: str,
+    type_: sql.DataType,
+    convert: Callable[[str, sql.DataType, int], str],
+    depth: int,
+    *,
+    key: Callable[[str, sql.DataType], str],
+) -> str | None:
+    """Return the expression of an array, a map or a struct whose inner values are converted; None for another type."""
     variable = f"w{depth}"
-    if (depth or needs_json(type_)) and _read_type(type_) == type_:
-        return value
     if isinstance(type_, sql.ArrayType):
-        return f"transform({value}, {variable} -> {_typed(variable, type_.elementType, depth + 1)})"
+        return f"transform({value}, {variable} -> {convert(variable, type_.elementType, depth + 1)})"
     if isinstance(type_, sql.MapType):
-        inner = _typed(variable, type_.valueType, depth + 1)
-        key = _typed(f"k{depth}", type_.keyType, depth + 1)
+        inner = convert(variable, type_.valueType, depth + 1)
         values = f"transform_values({value}, (k{depth}, {variable}) -> {inner})"
-        return f"transform_keys({values}, (k{depth}, {variable}) -> {key})"
+        return f"transform_keys({values}, (k{depth}, {variable}) -> {key(f'k{depth}', type_.keyType)})"
     if isinstance(type_, sql.StructType):
         fields = ((each.name, f"{value}.{backquote(each.name)}", each.dataType) for each in type_)
-        made = ", ".join(f"{_quoted(name)}, {_typed(field, inner, depth + 1)}" for name, field, inner in fields)
-        return f"IF({value} IS NULL, NULL, named_struct({made}))"
+        written = ", ".join(f"{_quoted(name)}, {convert(field, inner, depth + 1)}" for name, field, inner in fields)
+        return f"IF({value} IS NULL, NULL, named_struct({written}))"
+    return None
+
+
+def _typed(value: str, type_: sql.DataType, depth: int = 0) -> str:
+    if (depth or needs_json(type_)) and read_type(type_) == type_:
+        return value
+    nested = _nested(value, type_, _typed, depth, key=lambda key, key_type: _typed(key, key_type, depth + 1))
+    if nested is not None:
+        return nested
     if isinstance(type_, sql.VariantType | sql.StringType):
         return value
     return f"unbase64({value})" if isinstance(type_, sql.BinaryType) else f"CAST({value} AS {_ddl(type_)})"

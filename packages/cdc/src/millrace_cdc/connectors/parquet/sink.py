@@ -101,7 +101,6 @@ class ParquetPipelineSink(PipelineSink):
     def _prepare(self, spark: SparkSession, table: PipelineTable) -> None:
         sink = ParquetSink(self._path(table.id))
         with blamed_on(table.id):
-            _refuse_partitions(table)
             sink.prepare(spark, from_spark_schema(self._columns(table)))
         assert sink.schema is not None  # noqa: S101
         self._folders[table.id] = sink.schema
@@ -137,14 +136,6 @@ class ParquetPipelineSink(PipelineSink):
 
     def _path(self, table: str) -> str:
         return f"{self.options.path.rstrip('/')}/{quote(table, safe='. ')}"
-
-
-def _refuse_partitions(table: PipelineTable) -> None:
-    if table.partition_keys:
-        raise SchemaError(
-            f"sink parquet: table {table.id!r} has partition keys {', '.join(table.partition_keys)}, and its files "
-            f"have no partitions: leave 'partition-keys' out of the transform"
-        )
 
 
 def _stored(type_: sql.DataType) -> sql.DataType:
