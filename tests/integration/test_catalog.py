@@ -20,7 +20,7 @@ from millrace.plugins import CATALOG, plugin_manager
 from millrace.testing import CatalogSuite
 from millrace_catalog import KafkaJsonCatalog
 from millrace_catalog.types.spark import from_spark_schema
-from millrace_cli.looking import topic_messages
+from millrace_cli.peeking import topic_messages
 from millrace_cli.root import root
 from support.kafka import produce
 

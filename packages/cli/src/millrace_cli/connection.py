@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +107,18 @@ def open_catalog(
         require_brokers(client)
     client_options = {f"{_QUERY_PREFIX}{name}": value for name, value in client.items()}
     return plugin_manager().load(CATALOG, catalog).from_options({**client_options, **options})
+
+
+def job_options(client: Mapping[str, str], topic: str | None, options: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the options of a read or a write that a command line describes.
+
+    Args:
+        client: The client's properties, under Kafka's names.
+        topic: The option ``topic``; None where it is not given.
+        options: More options, which win.
+    """
+    properties = {f"{_QUERY_PREFIX}{name}": value for name, value in client.items()}
+    return {**properties, **({} if topic is None else {"topic": topic}), **dict(options)}
 
 
 def _as_dict(_context: click.Context, _option: click.Parameter, pairs: tuple[tuple[str, str], ...]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import Message
 
-from millrace.contracts import HEADERS, split_dead_letter_headers
+from millrace.contracts import HEADERS, Origin, split_dead_letter_headers
 
 _TIMESTAMP = pa.timestamp("ms", "UTC")
 
@@ -32,9 +32,9 @@ COLUMNS = pa.schema(
 """The columns of dead letters: of the message, then, as dead_*, of its letter in the topic of dead letters."""
 
 
-def is_dead_letter(message: Message) -> bool:
-    """Return whether a message has the headers of a dead letter."""
-    return split_dead_letter_headers(message.headers() or ())[1] is not None
+def origin_of(message: Message) -> Origin | None:
+    """Return where a dead letter comes from; None for a message that is no dead letter."""
+    return split_dead_letter_headers(message.headers() or ())[1]
 
 
 def dead_letter_rows(messages: Sequence[Message]) -> pa.Table:

@@ -74,9 +74,9 @@ def peek(
     values, by = <> < <= > >=, IN, BETWEEN, LIKE, RLIKE, IS NULL, NOT, AND, OR and parentheses; it has fields (a.b) and
     headers['name'], no functions and no arithmetic.
     """
-    from millrace_cli.looking.decoder_choice import DecoderChoice
-    from millrace_cli.looking.look import Following, look
-    from millrace_cli.looking.printing import RowPrinter
+    from millrace_cli.peeking.decoder_choice import DecoderChoice
+    from millrace_cli.peeking.peek import Following, peek_topic
+    from millrace_cli.peeking.printing import RowPrinter
     from millrace_cli.row_filter import parse_row_filter
 
     if not follow and (limit or timeout):
@@ -96,7 +96,7 @@ def peek(
     printer = RowPrinter(as_json=as_json, follows=follow)
     following = Following(limit, monotonic() + timeout if timeout else float("inf")) if follow else None
     try:
-        malformed = look(choice, condition, printer, count, following)
+        malformed = peek_topic(choice, condition, printer, count, following)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     sys.exit(1 if malformed else 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from millrace_cli.connection import connection_options, java_properties, require_brokers
+from millrace_cli.connection import connection_options, java_properties, job_options, require_brokers
 from millrace_cli.parameters import NameValue
 from millrace_cli.planned_files import PlannedFile, plan_file
 
@@ -82,8 +82,7 @@ def plan(
     import millrace
 
     java = require_brokers(java_properties(bootstrap_servers, config, properties))
-    client = {f"properties.{name}": value for name, value in java.items()}
-    given = {**client, **({} if topic is None else {"topic": topic}), **dict(options)}
+    given = job_options(java, topic, options)
     # What the command line does not name is from the file
     own = {"bootstrap.servers"} if bootstrap_servers else set()
     own |= {name.removeprefix("properties.") for name in properties}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from millrace_cli.connection import connection_options, java_properties, require_brokers
+from millrace_cli.connection import connection_options, java_properties, job_options, require_brokers
 from millrace_cli.parameters import NameValue
 
 
@@ -43,7 +43,6 @@ def why(
     import millrace
 
     java = require_brokers(java_properties(bootstrap_servers, config, properties))
-    client = {f"properties.{name}": value for name, value in java.items()}
-    given = {**client, **({} if topic is None else {"topic": topic}), **dict(options)}
+    given = job_options(java, topic, options)
     found = millrace.why(options=given, checkpoint=checkpoint)
     click.echo(json.dumps(found.to_json(), indent=2) if as_json else str(found))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from time import monotonic
 from typing import NamedTuple
 
-from confluent_kafka import KafkaException, Message
+from confluent_kafka import Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError
 from millrace.kafka.admin import KafkaAdmin
-from millrace.kafka.consumer import new_consumer
-from millrace.kafka.errors import END_OF_LOG_CODES, NO_GROUP_CODES, client_errors, is_transient
+from millrace.kafka.consumer import messages_and_ends, new_consumer
+from millrace.kafka.errors import client_errors
 from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
@@ -73,20 +73,17 @@ def read_letters(client: Properties, topic: DeadLetterTopic) -> Iterator[list[Me
                 if monotonic() - heard_at > RETRY_TIMEOUT_S:
                     said = consumer.client_log.recent_errors()
                     raise ClientError(f"reading topic {topic.name!r}: nothing came for a minute{said and f': {said}'}")
-                yield [each for each in received if _is_within(each, topic, unfinished)]
+                yield list(_before_end(received, topic, unfinished))
     finally:
         consumer.close()
 
 
-def _is_within(message: Message, topic: DeadLetterTopic, unfinished: set[TopicPartition]) -> bool:
-    """Return whether it is a message before the end; takes finished partitions away."""
-    partition, error = TopicPartition(message.topic(), message.partition()), message.error()
-    if error is not None:
-        if error.code() in END_OF_LOG_CODES:
+def _before_end(
+    received: Iterable[Message], topic: DeadLetterTopic, unfinished: set[TopicPartition]
+) -> Iterator[Message]:
+    """Yield the messages before the end; takes finished partitions away."""
+    for partition, message in messages_and_ends(received):
+        if message is None or message.offset() >= topic.end[partition] - 1:
             unfinished.discard(partition)
-        elif not is_transient(error) and error.code() not in NO_GROUP_CODES:
-            raise KafkaException(error)
-        return False
-    if message.offset() >= topic.end[partition] - 1:
-        unfinished.discard(partition)
-    return message.offset() < topic.end[partition]
+        if message is not None and message.offset() < topic.end[partition]:
+            yield message

@@ -23,6 +23,7 @@ from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.offset_metadata import read_group_offsets
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.options.secrets import Properties
+from millrace_cli.dead_letters import origin_of
 from millrace_cli.replaying.letters import DeadLetterTopic, dead_letter_topic, read_letters
 from millrace_cli.replaying.progress import OffsetRanges, decode_progress, encode_progress
 from millrace_cli.replaying.selection import Selection
@@ -126,7 +127,7 @@ class _Run:
                 if message.offset() in self._done[_partition(message)]:
                     counts.replayed_before += 1
                 else:
-                    counts.by_target[self._target(message, _origin(message))] += 1
+                    counts.by_target[self._target(message, origin_of(message))] += 1
         described = self._admin.topics(counts.by_target, option=None)
         self._partition_counts = {name: topic.partitions for name, topic in described.items()}
         return counts
@@ -235,7 +236,3 @@ class _Transaction:
 
 def _partition(message: Message) -> TopicPartition:
     return TopicPartition(message.topic(), message.partition())
-
-
-def _origin(message: Message) -> Origin | None:
-    return split_dead_letter_headers(message.headers() or ())[1]

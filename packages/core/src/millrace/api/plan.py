@@ -50,7 +50,7 @@ def plan(
         OptionsError: An option is wrong or unknown.
         UnreachableError: No broker answered.
     """
-    given = {name: str(value) for name, value in connector_options(options).items()}
+    given = connector_options(options)
     places = origins or {}
     if writes:
         return plan_write(given, configure_sink(given), origins=places)

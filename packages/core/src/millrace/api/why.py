@@ -50,7 +50,7 @@ def why(
         raise OptionsError("why", ("give the query, or the options of its read",))
     causes = [] if query is None else causes_of_query(query)
     if options is not None and not any(cause.kind in _ENDED for cause in causes):
-        config = configure_source({name: str(value) for name, value in connector_options(options).items()})
+        config = configure_source(connector_options(options))
         position = _position(config, checkpoint) if query is None else position_of(query)
         causes = _merged(causes, causes_of_topics(config, position))
     if not causes:

@@ -16,8 +16,6 @@ ERROR_HEADER_PREFIX = "millrace.error."
 
 Headers = Sequence[tuple[str, bytes | None]]
 
-_NAMES = ("topic", "partition", "offset", "timestamp", "part", "format", "reason")
-
 
 class Origin(NamedTuple):
     """The place that a dead letter had as a message, and what is wrong with it, as its headers tell.
@@ -43,7 +41,7 @@ class Origin(NamedTuple):
 
 def dead_letter_headers(letter: DeadLetter) -> list[tuple[str, bytes | None]]:
     """Return a message's own headers, and those for where it was and what is wrong with it."""
-    error = {name: getattr(letter, name) for name in _NAMES}
+    error = {name: getattr(letter, name) for name in Origin._fields}
     added = [(ERROR_HEADER_PREFIX + name, str(value).encode()) for name, value in error.items() if value is not None]
     return [*letter.headers, *added]
 
@@ -63,7 +61,7 @@ def split_dead_letter_headers(headers: Headers) -> tuple[list[tuple[str, bytes |
     while own and "topic" not in found:
         name, value = headers[own - 1]
         field = name.removeprefix(ERROR_HEADER_PREFIX)
-        if not name.startswith(ERROR_HEADER_PREFIX) or field not in _NAMES or field in found or value is None:
+        if not name.startswith(ERROR_HEADER_PREFIX) or field not in Origin._fields or field in found or value is None:
             break
         found[field] = value.decode("utf-8", "replace")
         own -= 1

@@ -10,26 +10,28 @@ from millrace.diagnosis.findings import Finding, Level, error, ok
 
 
 def check_advertised(
-    told: Mapping[Address, int], known: Collection[Address], servers: str, client: Mapping[str, str]
+    advertised: Mapping[Address, int], known: Collection[Address], servers: str, client: Mapping[str, str]
 ) -> list[Finding]:
     """Check every address of ``advertised.listeners``.
 
     Args:
-        told: The brokers' ids by address.
+        advertised: The brokers' ids by address.
         known: Addresses that have been checked.
         servers: The bootstrap servers, as the user gave them.
         client: The client's properties, under librdkafka's names, with its files read.
     """
-    new = [address for address in told if address not in known]
+    new = [address for address in advertised if address not in known]
     with ThreadPoolExecutor(max_workers=8) as pool:
         results = list(pool.map(lambda address: check_address(address, client), new))
-    findings = [ok("advertised", str(address), f"broker {told[address]}") for address in told if address in known]
+    findings = [
+        ok("advertised", str(address), f"broker {advertised[address]}") for address in advertised if address in known
+    ]
     for address, steps in zip(new, results, strict=True):
         failed = next((step for step in steps if step.level == Level.ERROR), None)
         if failed is None:
-            findings.append(ok("advertised", str(address), f"broker {told[address]} is reached"))
+            findings.append(ok("advertised", str(address), f"broker {advertised[address]} is reached"))
         else:
-            findings.append(_unreachable(address, told[address], failed, servers))
+            findings.append(_unreachable(address, advertised[address], failed, servers))
     return findings
 
 

@@ -37,7 +37,7 @@ class ConnectedCheck:
 
     Attributes:
         servers: The bootstrap servers.
-        told: The addresses that brokers tell clients, once they are checked, with the brokers' ids.
+        advertised: The addresses that brokers tell clients, once they are checked, with the brokers' ids.
     """
 
     def __init__(self, client: Properties, servers: str) -> None:
@@ -45,7 +45,7 @@ class ConnectedCheck:
         self._client = Properties({name: value for name, value in client.items() if name != "group.id"})
         self.servers = servers
         self._throttled_ms: list[int] = []
-        self.told: dict[Address, int] = {}
+        self.advertised: dict[Address, int] = {}
         with configuration_errors():
             self._admin = self._create_client({**client_settings(self._client), **STATISTICS_OFF})
 
@@ -73,8 +73,8 @@ class ConnectedCheck:
             known: Addresses that have been checked.
         """
         found = self._admin.list_topics(timeout=REQUEST_S).brokers.values()
-        self.told = {Address(broker.host, broker.port): broker.id for broker in found}
-        return check_advertised(self.told, known, self.servers, client_settings(self._client))
+        self.advertised = {Address(broker.host, broker.port): broker.id for broker in found}
+        return check_advertised(self.advertised, known, self.servers, client_settings(self._client))
 
     def topics(self, names: Sequence[str], *, writes: bool) -> list[Finding]:
         """Check that topics exist, and what this user may do with them."""

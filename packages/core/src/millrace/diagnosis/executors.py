@@ -33,7 +33,7 @@ def check_executors(
     spark: SparkSession,
     client: Properties | None,
     addresses: Sequence[Address],
-    told: Mapping[Address, int],
+    advertised: Mapping[Address, int],
     driver: tuple[str, int] | None,
 ) -> list[Finding]:
     """Let every executor that gets a task check its Python, packages and clock, brokers, its login and the driver.
@@ -42,14 +42,16 @@ def check_executors(
         spark: The session.
         client: The client's properties; None to connect nowhere.
         addresses: The addresses of the user.
-        told: The addresses that brokers tell clients, with the brokers' ids.
+        advertised: The addresses that brokers tell clients, with the brokers' ids.
         driver: Host and port at which the driver receives metrics; None if it does not.
     """
 
     def check(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow
 
-        rows = [json.dumps(dataclasses.asdict(finding)) for finding in _check_here(client, addresses, told, driver)]
+        rows = [
+            json.dumps(dataclasses.asdict(finding)) for finding in _check_here(client, addresses, advertised, driver)
+        ]
         yield pyarrow.RecordBatch.from_pydict({"finding": rows})
 
     cores = int(str(spark.conf.get("spark.sql.shuffle.partitions", "2")))
@@ -97,7 +99,7 @@ def compare_clocks(findings: Iterable[Finding], asked: float, answered: float) -
 def _check_here(
     client: Properties | None,
     addresses: Sequence[Address],
-    told: Mapping[Address, int],
+    advertised: Mapping[Address, int],
     driver: tuple[str, int] | None,
 ) -> Iterator[Finding]:
     host = socket.gethostname()
@@ -111,7 +113,7 @@ def _check_here(
     settings = client_settings(client)
     steps = [step for address in addresses for step in check_address(address, settings)]
     yield from (_seen(host, step) for step in steps if step.check != "tls" or step.level != Level.OK)
-    yield from (_seen(host, each) for each in check_advertised(told, addresses, client[_SERVERS], settings))
+    yield from (_seen(host, each) for each in check_advertised(advertised, addresses, client[_SERVERS], settings))
     if all(step.level != Level.ERROR for step in steps):
         # Files, tickets and tokens may be the driver's alone
         login = ConnectedCheck(client, client[_SERVERS]).login()

@@ -52,7 +52,7 @@ def diagnose(
     java = {name.removeprefix(_PREFIX): value for name, value in options.items()}
     addresses: list[Address] = []
     client: Properties | None = None
-    told: Mapping[Address, int] = {}
+    advertised: Mapping[Address, int] = {}
     if java.get(_SERVERS):
         client, problems = _client(java)
         findings += problems
@@ -62,14 +62,14 @@ def diagnose(
         if all(step.level != Level.ERROR for step in found):
             connected = ConnectedCheck(client, client[_SERVERS])
             findings += _check_cluster(connected, addresses, topics, written_topics, group, transactional_id_prefix)
-            told = connected.told
+            advertised = connected.advertised
     metrics, found = _metrics_port(metrics_address)
     findings += found
     if spark is not None:
         from millrace.diagnosis.executors import check_executors
 
         driver = (metrics.host, metrics.port) if metrics is not None else None
-        findings += check_executors(spark, client, addresses, told, driver)
+        findings += check_executors(spark, client, addresses, advertised, driver)
     if metrics is not None:
         metrics.close()
     return Diagnosis(findings)

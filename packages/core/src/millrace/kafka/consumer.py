@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -147,14 +147,23 @@ def consume_to_end(
     """
     deadline = clock.now() + timeout_s
     while clock.now() < deadline:
-        for message in consumer.consume(max_messages, wait_s):
-            partition, error = TopicPartition(message.topic(), message.partition()), message.error()
-            if error is None:
-                yield partition, message
-            elif error.code() in END_OF_LOG_CODES:
-                yield partition, None
-            elif not is_transient(error) and error.code() not in NO_GROUP_CODES:
-                raise KafkaException(error)
+        yield from messages_and_ends(consumer.consume(max_messages, wait_s))
+
+
+def messages_and_ends(received: Iterable[Message]) -> Iterator[tuple[TopicPartition, Message | None]]:
+    """Yield the messages that a consumer returned, and None for a partition that has no more; drop passing errors.
+
+    Raises:
+        KafkaException: One of them is an error that does not pass by itself.
+    """
+    for message in received:
+        partition, error = TopicPartition(message.topic(), message.partition()), message.error()
+        if error is None:
+            yield partition, message
+        elif error.code() in END_OF_LOG_CODES:
+            yield partition, None
+        elif not is_transient(error) and error.code() not in NO_GROUP_CODES:
+            raise KafkaException(error)
 
 
 def committed_offsets(consumer: Consumer, partitions: list[ClientPartition], timeout_s: float) -> list[ClientPartition]:

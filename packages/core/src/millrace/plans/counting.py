@@ -11,16 +11,14 @@ import pyarrow as pa
 from millrace.checkpoint import Offsets
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat
-from millrace.kafka.consumer import consumer_for, new_consumer
-from millrace.kafka.statistics import STATISTICS_OFF, FetchPositions
+from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 from millrace.plans.model import RowCount, TimeSpan
 from millrace.records.messages import Messages
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.reader.dead_letters import DiscardingCollector
 from millrace.source.reader.error_policy import ErrorPolicy
-from millrace.source.reader.fetch import fetch
-from millrace.source.reader.pipeline import build_record_batches, read_table
+from millrace.source.reader.pipeline import build_record_batches, read_table, split_fetcher
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import Split
 
@@ -116,26 +114,19 @@ def _read(
     config: SourceConfig, schema: pa.Schema | None, zone: str, split: Split, tally: _Tally
 ) -> Iterator[pa.RecordBatch]:
     metrics = SplitMetrics()
+    fetch_split = split_fetcher(config, metrics)
 
-    def fetch_split(split: Split) -> Iterable[Messages]:
-        return tally.watch(
-            fetch(
-                consumer_for(config.client),
-                split,
-                metrics,
-                fail_on_data_loss=config.options.fail_on_data_loss,
-                new_follower=lambda: new_consumer(config.client, FetchPositions()),
-            )
-        )
+    def fetch_counted(split: Split) -> Iterable[Messages]:
+        return tally.watch(fetch_split(split))
 
     policy = ErrorPolicy(config.options, metrics, DiscardingCollector())
     if schema is None or (config.options.keeps_state and split.is_stream):
-        for _ in fetch_split(split):
+        for _ in fetch_counted(split):
             pass
     elif config.options.has_primary_key:
-        yield from read_table(fetch_split, config, schema, zone, split, metrics, policy)
+        yield from read_table(fetch_counted, config, schema, zone, split, metrics, policy)
     else:
-        yield from build_record_batches(fetch_split(split), config, schema, zone, metrics, policy)
+        yield from build_record_batches(fetch_counted(split), config, schema, zone, metrics, policy)
 
 
 def _has_one_row_a_message(config: SourceConfig) -> bool:

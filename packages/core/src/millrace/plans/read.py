@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from millrace.checkpoint import Offsets, StreamOffset
@@ -117,7 +116,7 @@ def plan_read(request: ReadRequest, config: SourceConfig) -> JobPlan:
         )
         read = _planned(read, position, counted)
     if columns is not None:
-        read = _with(read, columns=columns.columns)
+        read = replace(read, columns=columns.columns)
     return JobPlan(
         reads=(read,),
         creates=tuple(_creations(config, request)),
@@ -215,7 +214,7 @@ def _planned(read: PlannedRead, position: _Position, counted: Any) -> PlannedRea
         PlannedRange(*partition, position.start[partition], end, position.available.get(partition, end) - end)
         for partition, end in sorted(position.end.items())
     )
-    planned = _with(
+    planned = replace(
         read,
         start=position.begins,
         ranges=ranges,
@@ -225,15 +224,11 @@ def _planned(read: PlannedRead, position: _Position, counted: Any) -> PlannedRea
     )
     if counted is None:
         return planned
-    return _with(planned, messages=counted.messages, rows=counted.rows, span=counted.span)
+    return replace(planned, messages=counted.messages, rows=counted.rows, span=counted.span)
 
 
 def _range(each: OffsetRange) -> PlannedRange:
     return PlannedRange(*each.partition, each.start, each.end)
-
-
-def _with(read: PlannedRead, **changes: Any) -> PlannedRead:
-    return dataclasses.replace(read, **changes)
 
 
 def _creations(config: SourceConfig, request: ReadRequest) -> list[PlannedCreation]:

@@ -23,8 +23,8 @@ _NO_TABLES = (
 )
 
 
-def connector_options(options: Mapping[str, str]) -> dict[str, str]:
-    """Select the options that are for millrace.
+def connector_options(options: Mapping[str, object]) -> dict[str, str]:
+    """Select the options that are for millrace, as text.
 
     Raises:
         OptionsError: There are none, or they belong to a table of Spark's catalog, which would lose them.
@@ -36,7 +36,7 @@ def connector_options(options: Mapping[str, str]) -> dict[str, str]:
             f"option 'properties.bootstrap.servers' is required, and there is none. If this is a table: {_NO_TABLES}"
         )
         raise OptionsError("millrace", (problem,))
-    return {name: value for name, value in options.items() if name.lower() not in _SPARK_OPTIONS}
+    return {name: str(value) for name, value in options.items() if name.lower() not in _SPARK_OPTIONS}
 
 
 def check_progress_is_tracked(options: Mapping[str, str], *, is_exactly_once: bool) -> None:

@@ -39,6 +39,14 @@ def read_split(
     """
     # Clients of queries that have ended may be kept, and what they report would pile up
     RESOURCES.poll()
+    fetch_split = split_fetcher(config, metrics)
+    if config.options.has_primary_key:
+        return read_table(fetch_split, config, schema, zone, split, metrics, error_policy)
+    return build_record_batches(fetch_split(split), config, schema, zone, metrics, error_policy)
+
+
+def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Split], Iterable[Messages]]:
+    """Return what fetches a split's messages by the worker's consumer: see `fetch`."""
 
     def fetch_split(split: Split) -> Iterable[Messages]:
         # Spark asks for a partition, and so for an empty split, even where there is nothing to read
@@ -52,9 +60,7 @@ def read_split(
             new_follower=lambda: new_consumer(config.client, FetchPositions()),
         )
 
-    if config.options.has_primary_key:
-        return read_table(fetch_split, config, schema, zone, split, metrics, error_policy)
-    return build_record_batches(fetch_split(split), config, schema, zone, metrics, error_policy)
+    return fetch_split
 
 
 def read_table(

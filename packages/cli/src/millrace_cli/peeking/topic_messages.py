@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from time import monotonic, sleep
 
-from confluent_kafka import OFFSET_BEGINNING, KafkaException, Message
+from confluent_kafka import OFFSET_BEGINNING, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.configuration.build import configure_source
 from millrace.contracts import TopicPartition
 from millrace.errors import UnreachableError
 from millrace.kafka.admin import KafkaAdmin
-from millrace.kafka.consumer import new_consumer
-from millrace.kafka.errors import END_OF_LOG_CODES, NO_GROUP_CODES, client_errors, is_transient
+from millrace.kafka.consumer import messages_and_ends, new_consumer
+from millrace.kafka.errors import client_errors
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
 from millrace.sampling.newest import newest_messages
@@ -88,7 +88,8 @@ class TopicMessages:
                         consumer.client.incremental_assign(added)
                     first = consumer.client.poll(POLL_S)
                     more = consumer.client.consume(_MAX_MESSAGES_PER_POLL, 0) if first is not None else []
-                    yield [each for each in (first, *more) if each is not None and _is_message(each)]
+                    received = [each for each in (first, *more) if each is not None]
+                    yield [message for _, message in messages_and_ends(received) if message is not None]
         finally:
             consumer.close()
 
@@ -100,16 +101,6 @@ class TopicMessages:
             self._followed_from |= added
             return [ClientPartition(*place, at) for place, at in added.items()]
         return []
-
-
-def _is_message(message: Message) -> bool:
-    """Return whether it is one, not a passing error; raises KafkaException for an error that stays."""
-    error = message.error()
-    if error is None:
-        return True
-    if error.code() in END_OF_LOG_CODES or error.code() in NO_GROUP_CODES or is_transient(error):
-        return False
-    raise KafkaException(error)
 
 
 def _position(message: Message) -> tuple[int, int, int]:

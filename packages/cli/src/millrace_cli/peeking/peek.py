@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from confluent_kafka import Message
 
-from millrace_cli.looking.decoder_choice import DecoderChoice, tell
-from millrace_cli.looking.decoding import DecodedMessages, MessageDecoder
-from millrace_cli.looking.printing import RowPrinter
-from millrace_cli.looking.topic_messages import TopicMessages
+from millrace_cli.peeking.decoder_choice import DecoderChoice, print_note
+from millrace_cli.peeking.decoding import DecodedMessages, MessageDecoder
+from millrace_cli.peeking.printing import RowPrinter
+from millrace_cli.peeking.topic_messages import TopicMessages
 from millrace_cli.row_filter import RowFilter
 
 MAX_SEARCHED = 10_000
@@ -33,7 +33,7 @@ class Following(NamedTuple):
     deadline: float
 
 
-def look(
+def peek_topic(
     choice: DecoderChoice, condition: RowFilter | None, printer: RowPrinter, count: int, following: Following | None
 ) -> int:
     """Show the newest messages of a topic, and those that come after them.
@@ -55,14 +55,14 @@ def look(
     messages = choice.messages()
     if following is not None:
         messages.wait(following.deadline)
-    shown = _Look(messages, choice.decoder(messages), condition, printer)
+    shown = _Peek(messages, choice.decoder(messages), condition, printer)
     shown.show_newest(count)
     if following is not None:
         shown.follow(following)
     return shown.malformed
 
 
-class _Look:
+class _Peek:
     """A look at a topic.
 
     Args:
@@ -97,11 +97,11 @@ class _Look:
             searched = min(searched * _SEARCH_FACTOR, MAX_SEARCHED)
         found = decoded.rows.num_rows
         if self._condition is not None and found < count and len(newest) == MAX_SEARCHED:
-            tell(f"only the newest {MAX_SEARCHED} messages were searched")
+            print_note(f"only the newest {MAX_SEARCHED} messages were searched")
         self._printer.print(decoded.rows if self._condition is None else decoded.rows.slice(max(0, found - count)))
         self._report(decoded, count)
         if self.malformed:
-            tell(f"{self.malformed} of {len(newest)} messages are malformed")
+            print_note(f"{self.malformed} of {len(newest)} messages are malformed")
 
     def follow(self, following: Following) -> None:
         """Show messages as they come."""
@@ -122,5 +122,5 @@ class _Look:
 
     def _report(self, decoded: DecodedMessages, shown: int) -> None:
         for record in decoded.malformed[-shown:]:
-            tell(str(record))
+            print_note(str(record))
         self.malformed += len(decoded.malformed)

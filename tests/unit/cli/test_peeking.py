@@ -12,8 +12,8 @@ from confluent_kafka import Message
 
 from millrace.contracts import DeadLetter, dead_letter_headers
 from millrace_cli.commands.peek import peek
-from millrace_cli.looking import decoder_choice
-from millrace_cli.looking.topic_messages import TopicMessages
+from millrace_cli.peeking import decoder_choice
+from millrace_cli.peeking.topic_messages import TopicMessages
 
 
 def message(offset: int, value: bytes, headers: Any = ()) -> Message:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from millrace.errors import MessageError
-from millrace_cli.dead_letters import is_dead_letter
+from millrace_cli.dead_letters import origin_of
 from millrace_cli.format_guess import guess_format
-from millrace_cli.looking.decoding import DeadLetterDecoder, FormatDecoder, MessageDecoder, with_columns
-from millrace_cli.looking.topic_messages import TopicMessages
+from millrace_cli.peeking.decoding import DeadLetterDecoder, FormatDecoder, MessageDecoder, with_columns
+from millrace_cli.peeking.topic_messages import TopicMessages
 from millrace_cli.tables import printable
 
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ class DecoderChoice:
         if "format" in self.options:
             # An option of the catalog
             return self._format_decoder(self.options["format"]) if self.metadata or self.columns else None
-        if any(map(is_dead_letter, newest)):
-            tell("these are dead letters, told by their headers; --format shows them as messages")
+        if any(map(origin_of, newest)):
+            print_note("these are dead letters, told by their headers; --format shows them as messages")
             return DeadLetterDecoder()
         guess = guess_format([message.value() for message in newest], self.registry)
         if guess.format == _JSON and not self.metadata and not self.columns:
             return None
-        tell(f"reading with format {guess.format}: {guess.reason}")
+        print_note(f"reading with format {guess.format}: {guess.reason}")
         return self._format_decoder(guess.format, guess.options, guess.columns)
 
     def _format_decoder(
@@ -108,6 +108,6 @@ class DecoderChoice:
         return {f"properties.{name}": value for name, value in self.client.items()}
 
 
-def tell(text: str) -> None:
+def print_note(text: str) -> None:
     """Tell people something, on standard error."""
     click.echo(printable(f"millrace: {text}"), err=True)
