@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 
 import pytest
@@ -14,6 +15,7 @@ from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.write_task import WriteTask
 from millrace.worker import WorkerResources
+from support.waiting import wait_until
 
 CONFIG: SinkConfig = configure_sink(
     {
@@ -35,13 +37,14 @@ class Brokers:
         made: How many producers were made.
         connected: How many of them connected before they took it over.
         readers: How many readers of the ledger were made.
+        closed_readers: How many of them were closed.
         refuse: Whether connecting fails.
         lose_readers: Whether readers that have read once cannot again.
     """
 
     def __init__(self) -> None:
         self.owner: object = None
-        self.made = self.connected = self.readers = 0
+        self.made = self.connected = self.readers = self.closed_readers = 0
         self.refuse = self.lose_readers = False
 
 
@@ -78,7 +81,8 @@ class Reader:
             raise ClientError("gone")
         return LEDGER.to_text(), b"group"
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self._brokers.closed_readers += 1
 
 
 @pytest.fixture
@@ -97,8 +101,8 @@ def micro_batch(sessions: TransactionSessions) -> TransactionSession:
     return session
 
 
-def new_worker() -> TransactionSessions:
-    return TransactionSessions(WorkerResources())
+def new_worker(resources: WorkerResources | None = None) -> TransactionSessions:
+    return TransactionSessions(resources or WorkerResources())
 
 
 def test_a_worker_alone_keeps_its_producer(brokers: Brokers) -> None:
@@ -143,3 +147,39 @@ def test_a_reader_that_has_lost_its_broker_is_replaced(brokers: Brokers) -> None
     made, brokers.lose_readers = brokers.readers, True
     micro_batch(one)
     assert brokers.readers == made + 1
+
+
+def test_spare_clients_that_no_task_takes_are_closed(brokers: Brokers, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[weakref.ref[Producer]] = []
+    monkeypatch.setattr(spare_producers, "TransactionalProducer", lambda *_: remembered(Producer(brokers), made))
+    kept = spare_producers.SpareClients(CONFIG, Producer(brokers), Reader(brokers), idle_timeout_s=0.01)
+    wait_until(lambda: brokers.closed_readers == 1 and made[0]() is None, "both clients to be closed")
+    assert kept.take() == (None, None)
+
+
+def test_a_task_makes_new_clients_where_the_spare_ones_were_closed(brokers: Brokers) -> None:
+    resources = WorkerResources()
+    one, other = new_worker(resources), new_worker()
+    for worker in (one, other, one, other):
+        micro_batch(worker)
+    (spare,) = resources.items(spare_producers.SPARES).values()
+    spare.close()
+    made, readers = brokers.made, brokers.readers
+    session = one.open(CONFIG, TASK)
+    assert brokers.owner is session.producer
+    assert (brokers.made, brokers.readers) == (made + 1, readers + 1)
+
+
+def test_spare_clients_are_closed_when_their_worker_ends(brokers: Brokers) -> None:
+    resources = WorkerResources()
+    one, other = new_worker(resources), new_worker()
+    for worker in (one, other, one):
+        micro_batch(worker)
+    closed = brokers.closed_readers
+    resources.close()
+    assert brokers.closed_readers == closed + 1
+
+
+def remembered(producer: Producer, made: list[weakref.ref[Producer]]) -> Producer:
+    made.append(weakref.ref(producer))
+    return producer

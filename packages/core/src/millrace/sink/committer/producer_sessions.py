@@ -160,10 +160,10 @@ def take_over(config: SinkConfig, task_index: int) -> TransactionSession:
 
 def _take_over_by(config: SinkConfig, task_index: int, spare: SpareClients | None = None) -> TransactionSession:
     """Take over the transactional id of a task, by clients that are connected already if there are any."""
-    producer = spare.take_producer() if spare is not None else None
+    producer, reader = spare.take() if spare is not None else (None, None)
     producer = producer or TransactionalProducer(config.client, transactional_id(config, task_index))
     producer.init_transactions()
     # Only now: what an older attempt had under way is either committed or aborted
-    reader = spare.reader if spare is not None else LedgerReader(config, ledger_group(config, task_index))
+    reader = reader or LedgerReader(config, ledger_group(config, task_index))
     ledger, group = reader.read()
     return TransactionSession(producer, group, ledger, reader=reader)
