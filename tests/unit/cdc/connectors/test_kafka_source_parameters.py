@@ -93,6 +93,13 @@ for format_ in ("debezium-json", "canal-json", "json", "maxwell-json", "ogg-json
     if format_ != "json":
         name = f"{format_}.distributed-tables"
         PARSED[name] = ({name: "true", "value.format": format_}, "has_distributed_tables", True)
+AVRO = {"value.format": "debezium-avro-confluent", "debezium-avro-confluent.url": "http://r:8081"}
+PARSED["debezium-avro-confluent.*"] = (AVRO, "options.format.options.url", "http://r:8081")
+PARSED["debezium-avro-confluent.distributed-tables"] = (
+    {**AVRO, "debezium-avro-confluent.distributed-tables": "true"},
+    "has_distributed_tables",
+    True,
+)
 
 
 def source(**given: str) -> KafkaPipelineSource:
@@ -128,10 +135,11 @@ def test_one_task_reads_all_messages_of_a_partition():
 @pytest.mark.parametrize("name", PARSED)
 def test_the_parser_gets(name):
     given, path, expected = PARSED[name]
+    format_ = given.get("value.format", "")
+    needed = {"debezium-avro-confluent.url": "http://other"} if format_ == AVRO["value.format"] else {}
     # And not by default
-    assert value_at(source(**{"value.format": given.get("value.format", "")}).parser_settings, path) != expected or (
-        name == "value.format"
-    )
+    default = value_at(source(**{"value.format": format_}, **needed).parser_settings, path)
+    assert default != expected or name == "value.format"
     assert value_at(source(**given).parser_settings, path) == expected
 
 

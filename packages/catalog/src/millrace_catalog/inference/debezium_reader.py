@@ -6,7 +6,7 @@ The format is that of Debezium's connectors, https://debezium.io/documentation/r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,9 @@ from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import Observation, RowImage, TableChange, widen_rows
 from millrace_catalog.inference.options import DebeziumInferenceOptions
 from millrace_catalog.types import DataType, with_nullability
+
+if TYPE_CHECKING:
+    from millrace.contracts import ConnectReader
 
 _OPERATIONS: dict[Any, Literal["c", "u", "d", "t"]] = {"c": "c", "r": "c", "u": "u", "d": "d", "t": "t"}
 _DATABASE_MESSAGE = "m"
@@ -48,11 +51,15 @@ class DebeziumReader:
     Args:
         topic: Name of the topic.
         options: Options of debezium-json.
+        read_message: Reads messages that are not JSON; None for JSON.
     """
 
     format = "debezium-json"
 
-    def __init__(self, topic: str, options: DebeziumInferenceOptions | None = None) -> None:
+    def __init__(
+        self, topic: str, options: DebeziumInferenceOptions | None = None, read_message: ConnectReader | None = None
+    ) -> None:
+        self._read_message = read_message
         self.options = options or DebeziumInferenceOptions()
         self.fixed: Mapping[str, DataType] = {}
         self._topic = topic
@@ -117,6 +124,9 @@ class DebeziumReader:
         return TableChange(self._table(change), operation, rows, None, change)
 
     def _parsed(self, payload: bytes | None) -> _Parsed | None:
+        if self._read_message is not None:
+            message = self._read_message(payload) if payload else None
+            return None if message is None else _Parsed(dict(message.value), message.schema)
         if not self.options.schema_include:
             root = parse_object(payload)
             if root is not None and "op" not in root and isinstance(root.get("payload"), dict):

@@ -39,6 +39,7 @@ from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, pause
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.known_changes import known_change_reader
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
+from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
 
@@ -51,6 +52,7 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "maxwell-json": MaxwellReader,
     "ogg-json": OggReader,
     "json": JsonReader,
+    FORMAT_NAME: registry_change_reader,
     typed_rows.FORMAT: typed_rows.TypedRowReader,
 }
 

@@ -6,6 +6,8 @@ from millrace.contracts.dead_letters import DeadLetter, DeadLetterCollector, Rec
 from millrace.contracts.format import (
     ROW_KINDS,
     ChangelogFormat,
+    ConnectMessage,
+    ConnectReader,
     Decoded,
     Decoder,
     Encoder,
@@ -61,6 +63,8 @@ __all__ = [
     "ChangeBatch",
     "ChangelogFormat",
     "ChangelogMode",
+    "ConnectMessage",
+    "ConnectReader",
     "DeadLetter",
     "DeadLetterCollector",
     "Decoded",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -134,6 +135,22 @@ class Format(Plugin, ABC):
         return self.encoder(schema)
 
 
+class ConnectMessage(NamedTuple):
+    """A message as Kafka Connect's JSON converter writes it.
+
+    Attributes:
+        value: Its ``payload``: bytes are texts in base64, numbers that JSON lacks are texts such as ``NaN``.
+        schema: Its ``schema``, as JSON; messages of one schema share the object.
+    """
+
+    value: Mapping[str, Any]
+    schema: bytes
+
+
+ConnectReader = Callable[[bytes], ConnectMessage | None]
+"""Reads a message; None when it holds none, as a tombstone. MalformedMessageError when it cannot be decoded."""
+
+
 class ChangelogFormat(Format):
     """A format whose messages are changes of rows: decoded rows have row kinds, encoded rows may have them."""
 
@@ -155,3 +172,11 @@ class ChangelogFormat(Format):
         Raises:
             SchemaError: The format cannot decode to one of the columns; the message names it and its type.
         """
+
+    def connect_reader(self) -> ConnectReader | None:
+        """Return a reader of Debezium's changes with the types that their messages declare; called once per task.
+
+        Change-data pipelines need it, since their tables are not known before they are read. None, the default, for a
+        format whose messages do not declare types.
+        """
+        return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from millrace.contracts import ChangelogFormat, Decoded, Decoder, Encoder, MalformedMessage, Payloads
+from millrace.contracts import ChangelogFormat, ConnectReader, Decoded, Decoder, Encoder, MalformedMessage, Payloads
 from millrace_formats.avro.debezium_changes import (
     METADATA_TYPES,
     changes_of,
@@ -18,7 +18,9 @@ from millrace_formats.avro.debezium_changes import (
     metadata_of,
 )
 from millrace_formats.avro.registry.codec import RegistryCodec, check_libraries
+from millrace_formats.avro.registry.connect_messages import ConnectMessages
 from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.avro.registry.schemas import avro_registry
 from millrace_formats.avro.writer.encoder import RowWriter
 from millrace_formats.registry.format import RegistryFormat
 from millrace_formats.shared.insert_only import check_insertions
@@ -48,6 +50,10 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
         envelope = pa.schema([*envelope_fields(schema), *metadata_fields(metadata)])
         envelopes = codec.decoder(envelope, skips_empty=True, texts=True)
         return DebeziumDecoder(envelopes, schema, list(metadata))
+
+    def connect_reader(self) -> ConnectReader:
+        """Return a reader of changes with the types of their writers' schemas."""
+        return ConnectMessages(lambda: avro_registry(_NAME, self.options)).read
 
     def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
         codec = RegistryCodec(_NAME, self.options)

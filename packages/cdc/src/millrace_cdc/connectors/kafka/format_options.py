@@ -9,13 +9,16 @@ from typing import Any
 from millrace.contracts import OptionProblem
 from millrace.options import options_of
 
+_FORMATS = ("json", "confluent")
+
 
 def unused_format_options(options: Any) -> Iterator[OptionProblem]:
     """Yield the options of formats that are not the format of values, where they differ from their defaults."""
     defaults = {field.name: field.default for field in dataclasses.fields(options)}
     for field, info in options_of(type(options)).items():
         prefix = info.name.partition(".")[0]
-        if not prefix.endswith("json") or prefix == options.value_format or getattr(options, field) == defaults[field]:
+        is_unused = prefix.endswith(_FORMATS) and prefix != options.value_format
+        if not is_unused or getattr(options, field) == defaults[field]:
             continue
         yield OptionProblem(
             info.name,

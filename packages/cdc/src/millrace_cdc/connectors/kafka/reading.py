@@ -16,9 +16,11 @@ from millrace_catalog.inference import (
     FormatOptions,
     JsonInferenceOptions,
 )
+from millrace_cdc.connectors.kafka.registry_format import registry_format
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.extra_columns import SOURCE_COLUMNS, ExtraColumns
+from millrace_cdc.runtime.registry_changes import FORMAT_NAME, RegistryChangeOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,6 +45,7 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
             "maxwell-json": options.maxwell_distributed,
             "ogg-json": options.ogg_distributed,
             "json": True,
+            FORMAT_NAME: options.avro_distributed,
         }[options.value_format],
         extra=ExtraColumns(options.key_format is not None, options.key_prefix, options.value_prefix, options.metadata),
     )
@@ -124,6 +127,8 @@ def _format_options(options: KafkaSourceOptions) -> FormatOptions:
             primitive_as_string=options.debezium_primitive_as_string,
             schema_include=options.debezium_schema_include,
         )
+    if options.value_format == FORMAT_NAME:
+        return RegistryChangeOptions(schema_include=True, format=registry_format(options))
     if options.value_format == "canal-json":
         return CanalInferenceOptions(
             ignore_parse_errors=options.canal_ignore_parse_errors,

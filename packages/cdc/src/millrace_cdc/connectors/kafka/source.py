@@ -16,6 +16,7 @@ from millrace_cdc.connectors.kafka.reading import (
     read_messages,
     reads_topic,
 )
+from millrace_cdc.connectors.kafka.registry_format import registry_format_problems
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.source import MessageSource
@@ -102,6 +103,7 @@ class KafkaPipelineSource(MessageSource):
         yield from self._startup_problems()
         yield from self._prefix_problems()
         yield from unused_format_options(options)
+        yield from registry_format_problems(options)
 
     def _startup_problems(self) -> Iterator[OptionProblem]:
         given = {

@@ -86,10 +86,12 @@ class SchemaOptions(ReadOptions):
     """The formats of keys and values, and the schemas of the tables."""
 
     key_format: Literal["json"] | None = option("key.format", default=None, doc="The format of keys.")
-    value_format: Literal["debezium-json", "canal-json", "maxwell-json", "ogg-json", "json"] = option(
+    value_format: Literal[
+        "debezium-json", "canal-json", "maxwell-json", "ogg-json", "json", "debezium-avro-confluent"
+    ] = option(
         "value.format",
         default="debezium-json",
-        doc="The format of values; maxwell-json and ogg-json are additions.",
+        doc="The format of values; maxwell-json, ogg-json and debezium-avro-confluent are additions.",
     )
     key_prefix: str = option(
         "key.fields-prefix", default="", doc="A prefix of the names of the key's columns: key_ makes key_a of a."
@@ -129,6 +131,14 @@ class MoreFormatOptions(SchemaOptions):
     ogg_distributed: bool = option("ogg-json.distributed-tables", default=False, doc=_DISTRIBUTED)
     ogg_ignore_parse_errors: bool = option("ogg-json.ignore-parse-errors", default=False, doc=_IGNORED)
     ogg_primitive_as_string: bool = option("ogg-json.infer-schema.primitive-as-string", default=False, doc=_STRINGS)
+    avro_distributed: bool = option("debezium-avro-confluent.distributed-tables", default=False, doc=_DISTRIBUTED)
+    avro_registry: tuple[tuple[str, str], ...] = option(
+        "debezium-avro-confluent.*",
+        default=(),
+        is_hidden=True,
+        doc="The other options of the format, such as debezium-avro-confluent.url, that of the schema registry; see "
+        "docs/options.md.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

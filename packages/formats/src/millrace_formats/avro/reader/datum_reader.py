@@ -184,7 +184,7 @@ def _unreadable_reader(plan: UnreadablePlan) -> Read:
 
 
 def _scalar_reader(plan: ScalarPlan) -> Read:
-    read_raw, convert = _raw_reader(plan.writer), plan.conversion.value
+    read_raw, convert = raw_reader(plan.writer), plan.conversion.value
     return lambda cursor: convert(read_raw(cursor))
 
 
@@ -299,7 +299,7 @@ def _skipper(type_: AvroType, record_skippers: dict[int, Read]) -> Read:
     if isinstance(type_, Array | Map):
         return _block_skipper(type_, record_skippers)
     # An int that nobody asks for may have 64 bits
-    return Cursor.long if isinstance(type_, Primitive) and type_.kind == "int" else _raw_reader(type_)
+    return Cursor.long if isinstance(type_, Primitive) and type_.kind == "int" else raw_reader(type_)
 
 
 def _record_skipper(type_: Record, record_skippers: dict[int, Read]) -> Read:
@@ -329,7 +329,7 @@ def _block_skipper(type_: Array | Map, record_skippers: dict[int, Read]) -> Read
     return skip
 
 
-def _raw_reader(type_: Primitive | Fixed | Enum) -> Read:
+def raw_reader(type_: Primitive | Fixed | Enum) -> Read:
     """Return a reader of raw values, see ``reader.conversions``."""
     if isinstance(type_, Fixed):
         size = type_.size

@@ -5,6 +5,7 @@ The types are those of https://avro.apache.org/docs/1.12.0/specification/.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,11 +28,30 @@ class LogicalType:
 
 
 @dataclass(frozen=True)
+class ConnectType:
+    """The type of Kafka Connect that a type was made of, as Confluent's converter notes it.
+
+    Attributes:
+        name: Its name, such as ``io.debezium.time.Date``.
+        kind: The type where Avro has no such one, such as ``int16``.
+        parameters: Its parameters, such as the scale of a decimal.
+    """
+
+    name: str | None
+    kind: str | None
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Primitive:
-    """One of null, boolean, int, long, float, double, bytes and string."""
+    """One of null, boolean, int, long, float, double, bytes and string.
+
+    Types that differ in ``connect`` only are equal: their values are the same bytes.
+    """
 
     kind: str
     logical: LogicalType | None = None
+    connect: ConnectType | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from millrace_formats.avro.schema.model import (
     NO_DEFAULT,
     Array,
     AvroType,
+    ConnectType,
     Enum,
     Field,
     Fixed,
@@ -142,7 +143,7 @@ class _Parser:
         if kind == "map":
             return Map(self.parse(_require(schema, "values"), namespace, depth + 1))
         if isinstance(kind, str) and kind in _PRIMITIVES:
-            return Primitive(kind, _logical_type(kind, schema))
+            return Primitive(kind, _logical_type(kind, schema), _connect_type(schema))
         return self.parse(kind, namespace, depth + 1)
 
     def _union(self, branches: list[Any], namespace: str, depth: int) -> Union:
@@ -221,6 +222,18 @@ def _logical_type(kind: str, schema: dict[str, Any]) -> LogicalType | None:
     if name == "decimal":
         return _decimal(schema)
     return None if kind == "fixed" and schema.get("size") != _FIXED_SIZES[name] else LogicalType(name)
+
+
+def _connect_type(schema: dict[str, Any]) -> ConnectType | None:
+    name, kind, parameters = (schema.get(f"connect.{key}") for key in ("name", "type", "parameters"))
+    if name is None and kind is None:
+        return None
+    given = parameters if isinstance(parameters, dict) else {}
+    return ConnectType(
+        name if isinstance(name, str) else None,
+        kind if isinstance(kind, str) else None,
+        {str(key): str(value) for key, value in given.items()},
+    )
 
 
 def _decimal(schema: dict[str, Any]) -> LogicalType | None:

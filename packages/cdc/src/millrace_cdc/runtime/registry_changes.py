@@ -1,0 +1,35 @@
+"""Changes whose types a schema registry has, read by a plugin of the formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from millrace.errors import OptionsError
+from millrace.plugins.manager import PluginRef
+from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
+
+FORMAT_NAME = "debezium-avro-confluent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryChangeOptions(DebeziumInferenceOptions):
+    """Options of such changes.
+
+    Attributes:
+        format: The format, with its own options.
+    """
+
+    format: PluginRef
+
+
+def registry_change_reader(topic: str, options: RegistryChangeOptions) -> DebeziumReader:
+    """Return a reader of a topic's messages, which become changes as those of debezium-json with schemas do.
+
+    Raises:
+        OptionsError: The installed format does not declare the types of its messages.
+    """
+    read = options.format.create().connect_reader()
+    if read is None:
+        name = options.format.name
+        raise OptionsError("source", (f"format {name!r} does not say the types of its messages: update its package",))
+    return DebeziumReader(topic, options, read)
