@@ -102,6 +102,16 @@ class Topics:
         """Write keys and values, evenly spread over the partitions of a topic; a key at one place stays in one."""
         self._fill(topic, partitions, messages, "none")
 
+    @contextmanager
+    def reading(self, topic: str, partitions: int) -> Iterator[Consumer]:
+        """Read a topic from its beginning as records come, near its broker."""
+        consumer = Consumer({**self._client, "group.id": "bench", "fetch.wait.max.ms": 5})
+        try:
+            consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
+            yield consumer
+        finally:
+            consumer.close()
+
     def count(self, topic: str) -> int:
         """Count the records of a topic by its offsets."""
         consumer = Consumer({**self._client, "group.id": "bench"})

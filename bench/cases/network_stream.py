@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
 
 from bench.batches import STUCK_S, await_batches
 from bench.cases.micro_batch import PARTITIONS, RATE, SETTLING, steady_records
@@ -160,23 +160,11 @@ def _micro_batches(bench: Bench, stream: _Stream, source: str, target: str) -> R
 def _latency(bench: Bench, stream: _Stream, source: str) -> Run:
     with bench.topics.empty(PARTITIONS) as target, stream.running(bench, source, target) as query:
         found: list[list[float]] = []
-        with _consumer(bench, target) as consumer:
+        with bench.topics.reading(target, PARTITIONS) as consumer:
             _take(consumer, _SETTLING_RECORDS, query)
             cpu_s = cpu_seconds_of(lambda: found.append(_take(consumer, _MEASURED_RECORDS, query)))
     took = statistics.quantiles(found[-1], n=100, method="inclusive")
     return Run(took[49], {"p99 ms": took[98], PROCESSOR_TIME: cpu_s / _MEASURED_RECORDS * 1_000_000})
-
-
-@contextmanager
-def _consumer(bench: Bench, topic: str) -> Iterator[Consumer]:
-    """Read a topic from its beginning, near its broker."""
-    settings = {"bootstrap.servers": bench.topics.servers, "group.id": "bench", "fetch.wait.max.ms": 5, "log_level": 0}
-    consumer = Consumer(settings)
-    try:
-        consumer.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
-        yield consumer
-    finally:
-        consumer.close()
 
 
 def _take(consumer: Consumer, count: int, query: Any) -> list[float]:

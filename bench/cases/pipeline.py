@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from bench.changes import DATABASE, TABLES, change_of_tables, rows_after, with_new_columns
 from bench.cpu import cpu_seconds_of
-from bench.measure import MILLRACE, SPARK, Bench, Result, Run, alternate
+from bench.measure import MILLRACE, Bench, Result, Run, alternate
 from millrace.contracts import (
     CHANGE_BATCH_COLUMNS,
     SCHEMA_CHANGES,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 WORK = f"pipeline of {TABLES} tables, from debezium-json to no sink"
 INTO_ICEBERG = f"pipeline of {TABLES} tables, from debezium-json to Iceberg"
 WITH_SCHEMA_CHANGES = f"pipeline of {TABLES} tables, one of which gets a new column ten times"
+WITHOUT_SCHEMA_CHANGES = "the same without new columns"
 START = f"pipeline of {TABLES} tables, from the start of the command to its first change"
 
 PARTITIONS = 4
@@ -92,43 +93,50 @@ def _rate_with_schema_changes(bench: Bench, topic: str) -> Result:
     ]
     with bench.topics.of("changing", PARTITIONS, changing) as changing_topic:
         contestants = {
-            SPARK: lambda: _run(bench, [topic], bench.records, DroppingSink()),
+            WITHOUT_SCHEMA_CHANGES: lambda: _run(bench, [topic], bench.records, DroppingSink()),
             MILLRACE: lambda: _run(bench, [changing_topic], bench.records, DroppingSink()),
         }
         series = alternate(bench, WITH_SCHEMA_CHANGES, contestants)
-    base = "the same without new columns"
-    return Result(WITH_SCHEMA_CHANGES, "changes/s", series[MILLRACE], series[SPARK], SCHEMA_CHANGES_TARGET, base=base)
+    with_changes, without = series[MILLRACE], series[WITHOUT_SCHEMA_CHANGES]
+    return Result(
+        WITH_SCHEMA_CHANGES, "changes/s", with_changes, without, SCHEMA_CHANGES_TARGET, base=WITHOUT_SCHEMA_CHANGES
+    )
 
 
 def _start(bench: Bench) -> Result:
     messages = [change_of_tables(index) for index in range(10 * TABLES)]
-    with bench.topics.empty(PARTITIONS) as topic, bench.topics.empty(PARTITIONS) as target:
+    with bench.topics.empty(PARTITIONS) as topic:
         bench.topics.fill_keyed(topic, PARTITIONS, ((b"", message) for message in messages))
-        series = alternate(bench, START, {MILLRACE: lambda: _start_seconds(bench, topic, target)})
+        series = alternate(bench, START, {MILLRACE: lambda: _start_seconds(bench, topic)})
     return Result(START, "s", series[MILLRACE], None, START_TARGET_S, at_most=True)
 
 
-def _start_seconds(bench: Bench, topic: str, target: str) -> float:
+def _start_seconds(bench: Bench, topic: str) -> float:
     """Run the command in a process of its own, from Kafka to Kafka, and return when its first change was written."""
-    kafka = f"type: kafka, properties.bootstrap.servers: '{bench.servers}'"
-    definition = (
+    with tempfile.TemporaryDirectory() as folder, bench.topics.empty(PARTITIONS) as target:
+        file = Path(folder, "pipeline.yaml")
+        file.write_text(_definition(bench.servers, topic, target))
+        command = [str(Path(sys.executable).with_name("millrace")), "run", str(file), "--once"]
+        with bench.topics.reading(target, PARTITIONS) as consumer:
+            started = time.perf_counter()
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                written = None
+                while written is None and process.poll() is None:
+                    message = consumer.poll(0.05)
+                    written = message if message is not None and message.error() is None else None
+                seconds = time.perf_counter() - started
+        if process.returncode or written is None:
+            raise RuntimeError(f"millrace run ended with exit code {process.returncode}, and its change was not seen")
+        return seconds
+
+
+def _definition(servers: str, topic: str, target: str) -> str:
+    kafka = f"type: kafka, properties.bootstrap.servers: '{servers}'"
+    return (
         f"source: {{{kafka}, topic: {topic}, scan.startup.mode: earliest-offset}}\n"
         f"sink: {{{kafka}, topic: {target}}}\n"
         "transform: [{source-table: '\\.*.\\.*', primary-keys: id}]\n"
     )
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "pipeline.yaml")
-        file.write_text(definition)
-        command = [str(Path(sys.executable).with_name("millrace")), "run", str(file), "--once"]
-        before = bench.topics.count(target)
-        started = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            while bench.topics.count(target) == before and process.poll() is None:
-                time.sleep(0.05)
-            seconds = time.perf_counter() - started
-        if process.returncode:
-            raise RuntimeError(f"millrace run ended with exit code {process.returncode}")
-        return seconds
 
 
 def _run_into_iceberg(bench: Bench, topic: str) -> Run:
