@@ -90,7 +90,8 @@ class DefaultSource(DataSource):
         from millrace.spark.options import connector_options
 
         with user_errors():
-            return configure_source(connector_options(self.options))
+            # Spark reads a pickled copy in processes that have not created it: who has created it, has warned
+            return configure_source(connector_options(self.options), warns=self._is_planning)
 
     def _sink_config(self) -> SinkConfig:
         from millrace.configuration.build import configure_sink
@@ -98,6 +99,6 @@ class DefaultSource(DataSource):
         from millrace.spark.options import check_progress_is_tracked, checkpoint_location, connector_options
 
         with user_errors():
-            config = configure_sink(connector_options(self.options))
+            config = configure_sink(connector_options(self.options), warns=self._is_planning)
             check_progress_is_tracked(self.options, is_exactly_once=config.options.is_exactly_once)
         return dataclasses.replace(config, checkpoint_location=checkpoint_location(self.options))

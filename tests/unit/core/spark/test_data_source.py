@@ -10,6 +10,7 @@ from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows, ReadMinRows
 from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
+from millrace.configuration import build
 from millrace.errors import MillraceError, OptionsError, SchemaError
 from millrace.source.splits import OffsetRange, Split
 from millrace.spark.errors import user_errors
@@ -41,6 +42,25 @@ def _unset(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_is_called_millrace() -> None:
     assert DefaultSource.name() == "millrace"
+
+
+def test_a_warning_is_told_where_it_is_made_and_not_where_spark_sends_it(caplog: pytest.LogCaptureFixture) -> None:
+    given = {**SERVERS, "topic": "a", "sink.semantic": "at-least-once"}
+    # A process that has said nothing yet, as each in which Spark plans
+    build._warn_once.cache_clear()
+    source = DefaultSource(given)
+    assert source.schema()
+    assert caplog.messages == ["option 'sink.semantic' is deprecated: write 'sink.delivery-guarantee'"]
+
+    caplog.clear()
+    build._warn_once.cache_clear()
+    build._parse_cached.cache_clear()
+    sent = pickle.loads(pickle.dumps(source))
+    sent.reader(VALUE)
+    sent.streamReader(VALUE)
+    assert caplog.messages == []
+    DefaultSource({**given, "topic": "b"})
+    assert len(caplog.messages) == 1
 
 
 def test_wrong_options_are_told_as_soon_as_it_is_made() -> None:

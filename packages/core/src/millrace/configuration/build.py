@@ -30,30 +30,32 @@ from millrace.plugins.manager import plugin_manager
 logger = logging.getLogger("millrace.options")
 
 
-def configure_source(raw: Mapping[str, str]) -> SourceConfig:
+def configure_source(raw: Mapping[str, str], *, warns: bool = True) -> SourceConfig:
     """Parse and check all options for a read; plugins that only writes use need not be installed.
 
     Args:
         raw: The options as the user gave them; names in any case.
+        warns: Whether to log what has no effect, once for each set of options in a process.
 
     Raises:
         OptionsError: Something is wrong; every problem is in the one message.
     """
-    parsed = _parse(raw)
+    parsed = _parse(raw, warns=warns)
     parsed.refuse_problems(Direction.READ)
     return parsed.source
 
 
-def configure_sink(raw: Mapping[str, str]) -> SinkConfig:
+def configure_sink(raw: Mapping[str, str], *, warns: bool = True) -> SinkConfig:
     """Parse and check all options for a write; plugins that only reads use need not be installed.
 
     Args:
         raw: The options as the user gave them; names in any case.
+        warns: Whether to log what has no effect, once for each set of options in a process.
 
     Raises:
         OptionsError: Something is wrong; every problem is in the one message.
     """
-    parsed = _parse(raw)
+    parsed = _parse(raw, warns=warns)
     parsed.refuse_problems(Direction.WRITE)
     return parsed.sink
 
@@ -93,12 +95,14 @@ class _Parsed(NamedTuple):
         sink: The configuration of a write, usable when there are no problems.
         problems: The problems of both directions.
         unusable: The plugins that only one direction lacks.
+        warnings: What is accepted, and not as it should be.
     """
 
     source: SourceConfig
     sink: SinkConfig
     problems: tuple[str, ...]
     unusable: tuple[UnusablePlugin, ...]
+    warnings: tuple[str, ...]
 
     def refuse_problems(self, direction: Direction) -> None:
         problems = (*self.problems, *(each.problem for each in self.unusable if each.direction is direction))
@@ -106,13 +110,24 @@ class _Parsed(NamedTuple):
             raise OptionsError("millrace", problems)
 
 
-def _parse(raw: Mapping[str, str]) -> _Parsed:
+def _parse(raw: Mapping[str, str], *, warns: bool = True) -> _Parsed:
     given = tuple(sorted((name, str(value)) for name, value in raw.items()))
     parsed = _parse_cached(given, _named_files(given))
     if parsed.problems:
         # What is wrong now may be right later, such as when a folder has been created
         _parse_cached.cache_clear()
+    if warns:
+        _warn_once(given, parsed.warnings)
     return parsed
+
+
+@functools.lru_cache(maxsize=64)
+def _warn_once(
+    given: tuple[tuple[str, str], ...],  # noqa: ARG001 - what has been said of other options is said again
+    warnings: tuple[str, ...],
+) -> None:
+    for sentence in warnings:
+        logger.warning(sentence)
 
 
 def _named_files(given: tuple[tuple[str, str], ...]) -> tuple[tuple[str, int, int], ...]:
@@ -138,15 +153,14 @@ def _parse_cached(
 ) -> _Parsed:
     # Spark creates the data source again for every step of every micro-batch, mostly in the same few processes
     translated = translate_spark_options(dict(given))
-    for sentence in translated.without_effect:
-        logger.warning(sentence)
+    warnings = [*translated.without_effect]
     parser = OptionParser("millrace", translated.options)
     parser.expect(*SPARK_OPTIONS)
     for problem in translated.problems:
         parser.report(problem)
 
     def warn(sentence: str) -> None:
-        logger.warning(translated.with_given_names(sentence))
+        warnings.append(translated.with_given_names(sentence))
 
     source, sink, plugins = _parse_directions(parser, {name.lower() for name, _ in given}, warn)
     for sentence in parser.warnings:
@@ -158,6 +172,7 @@ def _parse_cached(
         sink,
         tuple(map(translated.with_given_names, problems)),
         tuple(each._replace(problem=translated.with_given_names(each.problem)) for each in plugins.unusable),
+        tuple(warnings),
     )
 
 
