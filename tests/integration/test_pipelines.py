@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest
 from millrace_dead_letters.topic import TopicOptions
 from support.kafka import consume, produce
+from support.waiting import wait_until
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 ALL = frozenset(SCHEMA_CHANGES)
@@ -410,7 +413,10 @@ def test_the_command_runs_a_file_once_and_says_what_it_has_done(connection, brok
     file.write_text(yaml_of(connection, origin, target))
     command = [sys.executable, "-m", "millrace_cli", "run", str(file), "--once", "--set", f"origin={origin}"]
 
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "TMPDIR": folder}
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=environment)
+        wait_until(lambda: not list(Path(folder).glob("millrace-spark-*")), "Java has deleted the links to Spark")
 
     assert (ended.returncode, ended.stdout.splitlines()[-1:]) == (
         0,

@@ -10,9 +10,12 @@ import functools
 import os
 import sys
 import traceback
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
     from pyspark import SparkContext, TaskContext
     from pyspark.sql import Column, SparkSession
@@ -73,6 +76,22 @@ def set_active_session(spark: SparkSession) -> None:
     session = getattr(spark, "_jsparkSession", None)
     if session is not None:
         session.setActiveSession(session)
+
+
+def delete_at_end_of_jvm(paths: Iterable[Path]) -> bool:
+    """Let this process's Java delete files, links and empty folders at its end, the last of them first.
+
+    Returns:
+        Whether there is a Java process.
+    """
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm
+    if jvm is None:
+        return False
+    for path in paths:
+        jvm.java.io.File(str(path)).deleteOnExit()
+    return True
 
 
 def hide_worker_traceback() -> None:

@@ -188,8 +188,8 @@ def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, 
 def pipeline_session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """Return a session with the settings of another, and some of its own."""
     session = spark.newSession()
-    given = {row.key: row.value for row in spark.sql("SET").collect()}
-    for name, value in {**given, **settings}.items():
+    # Not by the statement SET: it is a query, for which a new JVM needs a second
+    for name, value in {**spark.conf.getAll, **settings}.items():
         if name.startswith("spark.sql.") and session.conf.isModifiable(name):
             session.conf.set(name, value)
     return session

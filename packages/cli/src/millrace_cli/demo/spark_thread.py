@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import millrace
+from millrace.api.spark_home import link_spark_home
 from millrace_cli.demo.jvm import end_jvm
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ class SparkThread:
 
 
 def _start(folder: Path) -> SparkSession:
-    os.environ.setdefault("SPARK_HOME", str(_spark_home(folder / "spark")))
+    home = folder / "spark"
+    link_spark_home(home)
+    os.environ.setdefault("SPARK_HOME", str(home))
     log4j = folder / "log4j2.properties"
     log4j.write_text(_LOG4J)
     java = [
@@ -88,21 +91,6 @@ def _start(folder: Path) -> SparkSession:
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
         },
     )
-
-
-def _spark_home(home: Path) -> Path:
-    """Create a SPARK_HOME without ``pyspark.zip``.
-
-    Python workers import PySpark from that archive and compile it in each process, which takes half a second. Without
-    it they import the installed PySpark, since they run this process's Python.
-    """
-    import pyspark
-
-    home.mkdir()
-    for part in Path(pyspark.__file__).parent.iterdir():
-        if part.name != "python":
-            (home / part.name).symlink_to(part)
-    return home
 
 
 def _stop() -> None:
