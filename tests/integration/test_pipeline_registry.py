@@ -1,11 +1,14 @@
-"""A pipeline of Debezium's changes in Avro, whose schemas a real registry has."""
+"""A pipeline of Debezium's changes in Avro, whose schemas a real registry has, into folders of parquet files."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from pyspark.sql.functions import expr
+
 from millrace_cdc import Pipeline
-from support.kafka import produce
+from support.kafka import consume, produce
 from unit.formats.avro.datums import framed, plain
 
 
@@ -38,6 +41,7 @@ PRICE = {
 ORDERS = envelope("orders", id="int", day=DAY, price=PRICE)
 MORE_ORDERS = envelope("orders", id="long", day=DAY, price=PRICE, note=["null", "string"])
 CUSTOMERS = envelope("customers", id="int", name=["null", "string"])
+REFUSED = envelope("refused", row_kind="string")
 
 
 class Changes:
@@ -50,70 +54,102 @@ class Changes:
     def evolve(self, table: str, schema: dict[str, Any]) -> None:
         self._schemas[table] = self._registry.register(f"{self._topic}-{table}", schema), schema
 
-    def send(self, *changes: tuple[str, str, Any, Any]) -> None:
-        records = []
+    def send(self, *changes: tuple[str, str, Any, Any]) -> list[bytes]:
+        """Send changes and a tombstone; return the messages of the former."""
+        messages = []
         for table, operation, before, after in changes:
             schema_id, schema = self._schemas[table]
             change = {"before": before, "after": after, "source": {"db": "shop", "table": table}, "op": operation}
-            records.append({"value": framed(schema_id, plain(schema), change)})
-        produce(self._servers, self._topic, [*records, {"value": None}])
+            messages.append(framed(schema_id, plain(schema), change))
+        produce(self._servers, self._topic, [{"value": value} for value in (*messages, None)])
+        return messages
 
 
-def test_tables_follow_the_schemas_that_a_registry_has(spark, connection, broker, registry, make_topic, tmp_path):
-    topic = make_topic()
+def test_tables_follow_the_schemas_of_a_registry_and_one_that_the_sink_refuses_is_paused(
+    spark, connection, broker, registry, make_topic, tmp_path
+):
+    topic, dead = make_topic(), make_topic()
     changes = Changes(registry, broker.bootstrap_servers, topic)
     changes.evolve("orders", ORDERS)
     changes.evolve("customers", CUSTOMERS)
+    changes.evolve("refused", REFUSED)
     order = {"id": 1, "day": 19_000, "price": b"\x04\xd2"}
-    changes.send(
+    refused = changes.send(
         ("orders", "r", None, order),
         ("customers", "c", None, {"id": 1, "name": "Ann"}),
         ("orders", "c", None, order | {"id": 2}),
         ("customers", "c", None, {"id": 2, "name": None}),
-    )
-    pipeline = Pipeline.from_yaml(
-        f"""
+        ("refused", "c", None, {"row_kind": "first"}),
+    )[-1:]
+    pipeline = Pipeline.from_yaml(f"""
 source:
   type: kafka
   properties.bootstrap.servers: {connection["properties.bootstrap.servers"]}
   topic: {topic}
   scan.startup.mode: earliest-offset
+  scan.max.pre.fetch.records: 0
   value.format: debezium-avro-confluent
   debezium-avro-confluent.url: {registry.url}
-transform:
-  - {{source-table: shop.\\.*, projection: \\*, primary-keys: id}}
-sink: {{type: values, print.enabled: false, materialized.in.memory: true}}
-"""
-    )
+sink: {{type: parquet, path: '{tmp_path / "tables"}'}}
+pipeline:
+  table.failure.behavior: pause
+  dirty-data.collector: {{type: topic, topic: {dead}}}
+""")
     planned = {table.id: {each.name: each.type for each in table.columns} for table in pipeline.plan(spark).tables}
     assert planned == {
         "shop.customers": {"id": "INT", "name": "STRING"},
         "shop.orders": {"id": "INT", "day": "DATE", "price": "DECIMAL(6, 2)"},
+        "shop.refused": {"row_kind": "STRING"},
     }
-    running = pipeline.run(spark, checkpoint_location=str(tmp_path))
+    running = pipeline.run(spark, checkpoint_location=str(tmp_path / "checkpoint"))
     try:
         running.query.processAllAvailable()
-        # One schema is new; messages of the old one are still to come
+        # Messages of an old schema may come after those of a new one
         changes.send(("orders", "d", order | {"id": 2}, None))
         changes.evolve("orders", MORE_ORDERS)
         newer = order | {"id": 2**40, "note": "late"}
-        changes.send(
+        refused += changes.send(
             ("orders", "c", None, newer),
             ("orders", "u", order | {"note": None}, order | {"price": b"\x04\xd3", "note": "dearer"}),
             ("customers", "u", {"id": 2, "name": None}, {"id": 2, "name": "Bob"}),
             ("customers", "d", {"id": 1, "name": "Ann"}, None),
-        )
+            ("refused", "c", None, {"row_kind": "second"}),
+        )[-1:]
         running.query.processAllAvailable()
-        tables, progress = running.sink.tables, running.progress
+        progress = running.progress
     finally:
         running.stop()
-    tables["shop.orders"].sort(key=lambda row: row["id"])
-    assert tables == {
-        "shop.orders": [
-            {"id": 1, "day": "2022-01-08", "price": 12.35, "note": "dearer"},
-            {"id": 2**40, "day": "2022-01-08", "price": 12.34, "note": "late"},
-        ],
-        "shop.customers": [{"id": 2, "name": "Bob"}],
-    }
-    assert {name: table.version for name, table in progress.tables.items()} == {"shop.customers": 1, "shop.orders": 3}
+
+    def rows(table, *columns):
+        found = _stored(spark, tmp_path / "tables" / table).selectExpr("row_kind", *columns)
+        return [tuple(row) for row in found.collect()]
+
+    assert rows("shop.orders", "id", "CAST(day AS STRING)", "CAST(price AS STRING)", "note") == [
+        ("+I", 1, "2022-01-08", "12.34", None),
+        ("+I", 2, "2022-01-08", "12.34", None),
+        ("-D", 2, "2022-01-08", "12.34", None),
+        ("+I", 2**40, "2022-01-08", "12.34", "late"),
+        ("-U", 1, "2022-01-08", "12.34", None),
+        ("+U", 1, "2022-01-08", "12.35", "dearer"),
+    ]
+    assert rows("shop.customers", "id", "name") == [
+        ("+I", 1, "Ann"),
+        ("+I", 2, None),
+        ("-U", 2, None),
+        ("+U", 2, "Bob"),
+        ("-D", 1, "Ann"),
+    ]
+    versions = {name: progress.tables[name].version for name in ("shop.customers", "shop.orders")}
+    assert versions == {"shop.customers": 1, "shop.orders": 3}
     assert progress.malformed == 0
+    # The table waits, and its messages are kept as they came
+    assert list(progress.paused) == ["shop.refused"]
+    assert "has a column 'row_kind' of its own" in progress.paused["shop.refused"]
+    assert progress.collected == {"shop.refused": 2}
+    assert [message.value() for message in consume(broker.bootstrap_servers, dead)] == refused
+    assert not (tmp_path / "tables" / "shop.refused").exists()
+
+
+def _stored(spark: Any, path: Path) -> Any:
+    # +U sorts before -U
+    return spark.read.parquet(str(path)).orderBy("__offset", expr("row_kind = '+U'"))
