@@ -29,11 +29,11 @@ def main() -> None:
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": events.as_uri(),
             "spark.eventLog.compress": "false",
-            # All that Spark would ever write
-            "spark.log.level": "INFO",
             **given["config"],
         },
     )
+    # All that Spark would ever write; with spark.log.level it leaves out what is no warning
+    spark.sparkContext.setLogLevel("INFO")
     for options in given["right"]:
         show(spark, options)
     stream(spark, given["right"][0], folder / "checkpoint")
