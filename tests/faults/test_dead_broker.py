@@ -49,10 +49,9 @@ def own(shared):
     [
         ("paused", "at-least-once", DEFAULT_QUEUE),
         ("paused", "exactly-once", QUEUE_OF_ALL),
-        ("killed", "at-least-once", QUEUE_OF_ALL),
         ("killed", "exactly-once", DEFAULT_QUEUE),
     ],
-    ids=["paused, the queue is full", "paused, once", "killed", "killed, once, the queue is full"],
+    ids=["paused, the queue is full", "paused, once", "killed, once, the queue is full"],
 )
 def test_a_task_that_waits_for_an_absent_broker_leaves_the_processor_alone(own, absence, guarantee, queue, tmp_path):
     once = {"sink.delivery-guarantee": guarantee}
