@@ -20,6 +20,13 @@ REDACTION_REGEX = (
 CHECKPOINT_FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 """Writes a checkpoint's files without a process of the system for each, as the default does on a local disk."""
 
+UNLIMITED_BATCH_BYTES = str(2**31 - 1)
+"""The size at which Spark stops adding rows to an Arrow batch for Python, in bytes: this one value means no limit.
+
+With any other, Spark computes the size of all columns after each row, which takes as long as all else that the JVM does
+for a row that is written. The number of rows limits batches all the same.
+"""
+
 
 def local_session(
     name: str = "millrace", *, cores: int | None = None, config: Mapping[str, str] | None = None
@@ -28,10 +35,10 @@ def local_session(
 
     Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
     sockets between Spark and its Python workers and a quick writer of checkpoints (which make small micro-batches
-    quicker), the same tasks for a repeated micro-batch (which exactly-once needs), loopback addresses only (unless
-    ``spark.master`` is a cluster's), quiet logs, and the options that Spark redacts in plans and logs. Failures that
-    nothing catches are shown in a few lines (`install_short_tracebacks`). The session is the active one of this thread
-    (`set_active_session`).
+    quicker), Arrow batches that only the number of their rows limits (which makes writes faster), the same tasks for a
+    repeated micro-batch (which exactly-once needs), loopback addresses only (unless ``spark.master`` is a cluster's),
+    quiet logs, and the options that Spark redacts in plans and logs. Failures that nothing catches are shown in a few
+    lines (`install_short_tracebacks`). The session is the active one of this thread (`set_active_session`).
 
     Args:
         name: The application's name.
@@ -86,6 +93,7 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
         "spark.log.level": "ERROR",
         "spark.python.unix.domain.socket.enabled": "true",
         "spark.redaction.regex": REDACTION_REGEX,
+        "spark.sql.execution.arrow.maxBytesPerBatch": UNLIMITED_BATCH_BYTES,
         # Exactly-once needs it: a repeated micro-batch has the same tasks, whatever the number of cores
         "spark.sql.adaptive.streaming.stateless.enabled": "false",
         "spark.sql.session.timeZone": "UTC",
