@@ -29,9 +29,6 @@ _TOTALS = {
 """Responses, messages and requests with their bytes, and the length of the queue: records that a consumer has not
 handed out, or a producer has not delivered."""
 
-# A process may have several producers with one client id, so that these are named by client id and number
-_NAME_FIELD = {"consumer": "client_id", "producer": "name"}
-
 
 class Statistics:
     """The latest statistics of a client; parsed only on demand."""
@@ -57,7 +54,8 @@ class Statistics:
             round_trips = [broker["rtt"]["avg"] for broker in report["brokers"].values() if broker["rtt"]["cnt"]]
             slowest = {"rtt_avg_us": max(round_trips)} if round_trips else {}
             totals = {name: report[name] for name in _TOTALS[report["type"]]} | slowest | java_metrics(report)
-            self._latest = report[_NAME_FIELD[report["type"]]], totals
+            # With a number: a process may have several clients with one client id
+            self._latest = report["name"], totals
         return self._latest
 
     def _on_statistics(self, text: str) -> None:

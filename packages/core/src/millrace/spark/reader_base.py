@@ -64,14 +64,14 @@ class ReaderBase:
             batches = read_split(self._config, self._schema, session_time_zone(), split, metrics, error_policy)
             yield from batches if truncate is None else map(truncate, batches)
             if isinstance(partition, SplitPartition) and partition.report_to is not None:
-                self._report(partition.report_to, metrics, error_policy)
+                self._report(partition.split, partition.report_to, metrics, error_policy)
         freeze_loaded_objects()
 
-    def _report(self, to: ReportTo, metrics: SplitMetrics, error_policy: ErrorPolicy) -> None:
-        from millrace.kafka.consumer import consumer_for
+    def _report(self, split: Split, to: ReportTo, metrics: SplitMetrics, error_policy: ErrorPolicy) -> None:
         from millrace.monitoring.sender import send
+        from millrace.source.reader.pipeline import consumer_of_split
 
-        client, statistics = consumer_for(self._config.client).statistics.latest()
+        client, statistics = consumer_of_split(self._config.client, split).statistics.latest()
         needs_answer = error_policy.needs_query_total
         report = SplitReport(to.batch, to.split, dict(metrics.counts), client, statistics, is_answered=needs_answer)
         answer = send(to.address, report)

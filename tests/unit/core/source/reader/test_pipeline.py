@@ -6,13 +6,18 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from millrace.configuration.build import configure_source
+from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError
+from millrace.kafka.consumer import consumer_for
+from millrace.options.secrets import Properties
 from millrace.records.messages import Messages
 from millrace.records.spark_kafka_columns import spark_kafka_schema
 from millrace.source.reader.dead_letters import DiscardingCollector
 from millrace.source.reader.error_policy import ErrorPolicy
-from millrace.source.reader.pipeline import build_record_batches
+from millrace.source.reader.pipeline import MANY_MESSAGES, build_record_batches, consumer_of_split
 from millrace.source.reader.split_metrics import SplitMetrics
+from millrace.source.splits import OffsetRange, Split
+from millrace.worker import WorkerResources
 
 Make = Callable[..., Messages]
 SCHEMA = spark_kafka_schema(include_headers=False)
@@ -36,6 +41,13 @@ def read(messages: Make) -> Callable[..., Iterator[object]]:
         return build_record_batches(fetched(), config, SCHEMA, "UTC", metrics, error_policy)
 
     return start
+
+
+@pytest.fixture
+def resources() -> Iterator[WorkerResources]:
+    resources = WorkerResources()
+    yield resources
+    resources.close()
 
 
 def test_each_batch_of_messages_becomes_a_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
@@ -96,3 +108,22 @@ def test_garbage_collection_stays_off_where_it_was_off(read: Callable[..., Itera
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def split(*counts: int) -> Split:
+    return Split(tuple(OffsetRange(TopicPartition("a", number), 0, count) for number, count in enumerate(counts)))
+
+
+@pytest.mark.parametrize("few", [split(MANY_MESSAGES - 1), split(MANY_MESSAGES, 1)], ids=["of one", "of several"])
+def test_ranges_of_many_messages_have_a_consumer_of_their_own(resources: WorkerResources, few: Split) -> None:
+    client = Properties({"bootstrap.servers": "127.0.0.1:1"})
+    assert consumer_of_split(client, few, resources) is consumer_for(client, resources)
+    many = consumer_of_split(client, split(MANY_MESSAGES), resources)
+    assert many is not consumer_for(client, resources)
+    assert consumer_of_split(client, split(MANY_MESSAGES + 1), resources) is many
+
+
+@pytest.mark.parametrize("name", ["fetch.message.max.bytes", "max.partition.fetch.bytes"])
+def test_a_user_who_sets_the_size_of_fetches_has_one_consumer(resources: WorkerResources, name: str) -> None:
+    client = Properties({"bootstrap.servers": "127.0.0.1:1", name: "500000"})
+    assert consumer_of_split(client, split(MANY_MESSAGES), resources) is consumer_for(client, resources)

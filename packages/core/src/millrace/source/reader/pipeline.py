@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from millrace.configuration import SourceConfig
 from millrace.gc_control import garbage_collection_paused
-from millrace.kafka.consumer import consumer_for, new_consumer
+from millrace.kafka.consumer import KafkaConsumer, consumer_for, many_at_once, new_consumer
 from millrace.kafka.statistics import FetchPositions
+from millrace.options.secrets import Properties
 from millrace.records.messages import Messages
 from millrace.source.reader.decoding_plan import record_batch_builder_for
 from millrace.source.reader.error_policy import ErrorPolicy
@@ -17,7 +18,10 @@ from millrace.source.reader.fetch import fetch
 from millrace.source.reader.header_filter import filter_by_headers, load_header_filter
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import Split
-from millrace.worker import RESOURCES
+from millrace.worker import RESOURCES, WorkerResources
+
+MANY_MESSAGES = 20_000
+"""Offsets of a range, from which its messages are fetched many at a time."""
 
 
 def read_split(
@@ -45,6 +49,18 @@ def read_split(
     return build_record_batches(fetch_split(split), config, schema, zone, metrics, error_policy)
 
 
+def consumer_of_split(client: Properties, split: Split, resources: WorkerResources = RESOURCES) -> KafkaConsumer:
+    """Return the worker's consumer for a split: another one for a range of many messages than for others.
+
+    Args:
+        client: Properties for the Kafka client.
+        split: What to read.
+        resources: Keeps the consumers.
+    """
+    has_many = len(split.ranges) == 1 and len(split.ranges[0]) >= MANY_MESSAGES
+    return consumer_for(many_at_once(client) if has_many else client, resources)
+
+
 def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Split], Iterable[Messages]]:
     """Return what fetches a split's messages by the worker's consumer: see `fetch`."""
 
@@ -53,7 +69,7 @@ def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Spli
         if not split.ranges:
             return ()
         return fetch(
-            consumer_for(config.client),
+            consumer_of_split(config.client, split),
             split,
             metrics,
             fail_on_data_loss=config.options.fail_on_data_loss,
