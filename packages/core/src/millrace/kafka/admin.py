@@ -24,6 +24,7 @@ from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, kafka_error
 from millrace.kafka.retrying_admin import RetryingAdmin
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
+from millrace.worker import RESOURCES, ResourceKind, WorkerResources
 
 
 class Topic(NamedTuple):
@@ -320,6 +321,18 @@ class KafkaAdmin(RetryingAdmin):
         listed = ", ".join(visible[:10]) or "none"
         more = f" and {len(visible) - 10} more" if len(visible) > 10 else ""
         return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"
+
+
+ADMINS = ResourceKind[KafkaAdmin]("read-only admin client", capacity=4, poll=KafkaAdmin.poll)
+
+
+def admin_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaAdmin:
+    """Return the process's read-only admin client for a client configuration, which stays connected.
+
+    Raises:
+        OptionsError: The client does not accept its properties.
+    """
+    return resources.get(ADMINS, client, lambda: KafkaAdmin(client))
 
 
 def _offsets(results: Mapping[TopicPartition, ListOffsetsResultInfo]) -> dict[TopicPartition, int]:

@@ -139,6 +139,10 @@ class RetryingAdmin:
         self._has_answered = True
         return result
 
+    def poll(self) -> None:
+        """Serve the callbacks of a client that nobody asks for anything."""
+        self._admin.poll(0)
+
     def _is_retryable(self, error: KafkaException, elapsed_s: float) -> bool:
         is_unknown_topic = kafka_error(error).code() in UNKNOWN_TOPIC_CODES
         if is_unknown_topic and elapsed_s > UNKNOWN_TOPIC_TIMEOUT_S:

@@ -13,9 +13,12 @@ class BatchReader(ReaderBase, DataSourceReader):
 
     def partitions(self) -> list[InputPartition]:
         """Plan a partition for each split; called once, on the driver."""
+        from millrace.kafka.admin import admin_for
         from millrace.source.enumerator.planner import Planner
         from millrace.source.enumerator.preflight import check_dead_letter_topics
 
         with user_errors():
             check_dead_letter_topics(self._config)
-            return [SplitPartition(split) for split in Planner.connect(self._config).batch_splits()]
+            # Spark plans one read after the other in the same process
+            planner = Planner.connect(self._config, admin_for(self._config.client))
+            return [SplitPartition(split) for split in planner.batch_splits()]

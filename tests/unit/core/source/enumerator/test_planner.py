@@ -66,6 +66,12 @@ def test_a_batch_reads_from_the_earliest_to_the_latest_offsets(log: Log) -> None
     assert plan(log).batch_splits() == splits((A0, 10, 100), (A1, 0, 7))
 
 
+def test_a_batch_looks_at_the_logs_once(log: Log) -> None:
+    planner = plan(log)
+    planner.batch_splits()
+    assert log.requests == ["topics", "offsets"]
+
+
 def test_a_batch_starts_where_it_is_told(log: Log) -> None:
     assert plan(log, scan_startup_mode="latest-offset").batch_splits() == []
 

@@ -18,6 +18,7 @@ from millrace.options.connector import SourceOptions
 from millrace.source.enumerator.admission_control import AdmissionControl
 from millrace.source.enumerator.alignment import Alignment
 from millrace.source.enumerator.consumer_group import ConsumerGroup, check_group_is_free
+from millrace.source.enumerator.log_snapshot import LogSnapshot
 from millrace.source.enumerator.loss_detection import Loss, LossPolicy, find_losses, truncation_losses
 from millrace.source.enumerator.record_probe import RecordProbe
 from millrace.source.enumerator.split_planner import MAX_SPLIT_RECORDS, plan_splits
@@ -91,21 +92,26 @@ class Planner:
         self._admission_control = AdmissionControl(options, record_probe, alignment, clock)
 
     @classmethod
-    def connect(cls, config: SourceConfig) -> Planner:
+    def connect(cls, config: SourceConfig, admin: KafkaAdmin | None = None) -> Planner:
         """Make a planner with clients of its own, which connect when they are first asked.
+
+        Args:
+            config: How to read.
+            admin: The cluster to read from; None for a client of its own.
 
         Raises:
             OptionsError: No topic is given, or the Kafka client does not accept its properties.
         """
-        return cls(config, KafkaAdmin(config.client), RecordProbe(config.client))
+        return cls(config, admin or KafkaAdmin(config.client), RecordProbe(config.client))
 
     def batch_range(self) -> tuple[Offsets, Offsets]:
         """Return where a batch read starts and stops in each partition, which may be beyond the ends of the logs."""
         partitions = self._discovery.partitions().partitions
-        start = starting_offsets(self._config, StandardOffsets.EARLIEST, partitions, self._admin)
+        logs = LogSnapshot(self._admin, partitions)
+        start = starting_offsets(self._config, StandardOffsets.EARLIEST, partitions, logs)
         if self._config.options.check_duplicated_group:
             check_group_is_free(self._admin, start, owner="")
-        return start, stopping_offsets(self._config, start, self._admin)
+        return start, stopping_offsets(self._config, start, logs)
 
     def batch_splits(self) -> list[Split]:
         """Return the splits of a batch read, when the logs reach to where it stops."""
@@ -117,9 +123,10 @@ class Planner:
     def first_offset(self) -> StreamOffset:
         """Return where a stream without a checkpoint begins, and where it stops if it is bounded."""
         subscribed = self._discovery.partitions()
-        start = starting_offsets(self._config, StandardOffsets.LATEST, subscribed.partitions, self._admin)
+        logs = LogSnapshot(self._admin, subscribed.partitions)
+        start = starting_offsets(self._config, StandardOffsets.LATEST, subscribed.partitions, logs)
         is_bounded = self._config.bounded is not None
-        stop = stopping_offsets(self._config, start, self._admin) if is_bounded else {}
+        stop = stopping_offsets(self._config, start, logs) if is_bounded else {}
         return StreamOffset(start, stopping_offsets=stop, topic_ids=subscribed.topic_ids, owner=self._owner)
 
     def available(self, start: StreamOffset, run_end: Offsets | None = None) -> StreamOffset:

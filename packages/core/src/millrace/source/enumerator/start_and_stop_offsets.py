@@ -16,6 +16,7 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace.plugins.kinds import OFFSET_INITIALIZER
 from millrace.plugins.manager import PluginRef, plugin_manager
 from millrace.source.data_loss_messages import describe_log, logger
+from millrace.source.enumerator.log_snapshot import LogSnapshot
 
 _WAITING_PAUSE_S, _WAITING_WARNING_S = 1.0, 60.0
 
@@ -23,7 +24,7 @@ Partitions = tuple[TopicPartition, ...]
 
 
 def starting_offsets(
-    config: SourceConfig, default_mode: str, partitions: Partitions, admin: KafkaAdmin
+    config: SourceConfig, default_mode: str, partitions: Partitions, logs: LogSnapshot
 ) -> dict[TopicPartition, int]:
     """Return where a read without a checkpoint starts each partition.
 
@@ -31,17 +32,17 @@ def starting_offsets(
         config: How to read.
         default_mode: The initializer when neither a startup mode nor a group is given.
         partitions: What is read.
-        admin: Where it is.
+        logs: Their logs.
 
     Raises:
         DataLossError: A partition has no valid offset, and no policy says where to start instead.
     """
     initializer = startup_initializer(config, default_mode)
-    offsets = _initialize(initializer, partitions, admin)
-    begin, end, *_ = admin.bounds(partitions)
+    offsets = _initialize(initializer, partitions, logs)
+    begin, end, *_ = logs.bounds
     beyond_end = [partition for partition, offset in offsets.items() if offset > end[partition]]
     # A group may have read what is not visible to this query at the moment: it waits for that
-    end = {**end, **admin.high_watermarks(beyond_end)}
+    end = {**end, **logs.high_watermarks(beyond_end)}
     valid = {p: offset for p, offset in offsets.items() if begin[p] <= offset <= end[p]}
     reset = config.options.offset_reset
     if reset == "none" and not config.options.fail_on_data_loss:
@@ -59,10 +60,10 @@ def startup_initializer(config: SourceConfig, default_mode: str) -> PluginRef:
     return config.startup or _standard_initializer(mode)
 
 
-def stopping_offsets(config: SourceConfig, start: Offsets, admin: KafkaAdmin) -> dict[TopicPartition, int]:
+def stopping_offsets(config: SourceConfig, start: Offsets, logs: LogSnapshot) -> dict[TopicPartition, int]:
     """Return where a read that starts at some offsets stops, which may be beyond the ends of the logs now."""
     partitions = tuple(start)
-    stop = _initialize(config.bounded or _standard_initializer(StandardOffsets.LATEST), partitions, admin)
+    stop = _initialize(config.bounded or _standard_initializer(StandardOffsets.LATEST), partitions, logs)
     return {partition: max(offset, stop.get(partition, offset)) for partition, offset in start.items()}
 
 
@@ -95,8 +96,8 @@ def limit_to_stop(stop: Offsets, begin: Offsets, end: Offsets) -> dict[TopicPart
     return {p: max(begin[p], min(end[p], stop.get(p, begin[p]))) for p in end}
 
 
-def _initialize(initializer: PluginRef, partitions: Partitions, admin: KafkaAdmin) -> dict[TopicPartition, int]:
-    offsets: Mapping[TopicPartition, int] = initializer.create().offsets(partitions, admin)
+def _initialize(initializer: PluginRef, partitions: Partitions, logs: LogSnapshot) -> dict[TopicPartition, int]:
+    offsets: Mapping[TopicPartition, int] = initializer.create().offsets(partitions, logs)
     negative = [f"{offset} for {partition}" for partition, offset in offsets.items() if offset < 0]
     if negative:
         problem = f"offset initializer {initializer.name!r} gave offset {', '.join(negative)}"
