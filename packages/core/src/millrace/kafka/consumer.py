@@ -35,8 +35,9 @@ _DEFAULTS = {
 _MANY_AT_ONCE = {
     # 1 MB is read in less time than its fetch takes from brokers that are 10 ms away
     "fetch.message.max.bytes": "4194304",
-    # Less by what a fetch is more, so that queue and fetch together hold no more
-    "queued.max.messages.kbytes": "29696",
+    # What is read while the next fetch is under way, and no more: memory is taken in pieces as large as fetches
+    "queued.max.messages.kbytes": "16384",
+    "queued.min.messages": "50000",
 }
 _FETCH_SIZES = frozenset({"fetch.message.max.bytes", "max.partition.fetch.bytes"})
 """librdkafka's names for the size of a fetch from a partition."""
