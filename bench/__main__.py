@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench import report
 from bench.cases import CASES
-from bench.distance import start_broker
+from bench.distance import DISTANCES_MS, start_broker
 from bench.environment import environment
 from bench.measure import Bench
 from bench.session import start_session
@@ -42,6 +42,7 @@ def main() -> None:
                 tls_servers=broker.address("TLS"),
                 tls_client=tls.client,
                 far=far,
+                distances_ms=tuple(arguments.distance or DISTANCES_MS),
             )
             results = [result for name in arguments.only or CASES for result in CASES[name](bench)]
         finally:
@@ -62,6 +63,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=RUNS, help=f"measured runs of each connector ({RUNS})")
     parser.add_argument("--warm-ups", type=int, default=2, help="runs of each before those (2)")
     parser.add_argument("--batches", type=int, default=60, help="micro-batches in a run (60)")
+    parser.add_argument(
+        "--distance",
+        type=int,
+        action="append",
+        help="a round trip to brokers over a network in ms; may be repeated (0, 1, 10)",
+    )
     parser.add_argument("--only", action="append", choices=list(CASES), help="measure this alone; may be repeated")
     parser.add_argument(
         "--output", type=Path, help="the page; bench/RESULTS.md by default when all is measured in full"

@@ -42,7 +42,7 @@ def start_broker(properties: Mapping[str, str], tls: Listener) -> Iterator[tuple
 
 def at_distances(bench: Bench) -> Iterator[tuple[Bench, str]]:
     """Yield a bench whose broker is as far away as each distance says, and words for it."""
-    for distance in DISTANCES_MS:
+    for distance in bench.distances_ms:
         bench.far.set_round_trip(distance)
         yield dataclasses.replace(bench, servers=bench.far.servers), f"{distance} ms away"
 

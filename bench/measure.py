@@ -34,6 +34,7 @@ class Bench:
         tls_servers: The broker's listener with TLS.
         tls_client: Properties of a client of that.
         far: The broker at a distance.
+        distances_ms: How far away that is, one after the other; round trips, in ms.
     """
 
     spark: SparkSession
@@ -46,6 +47,7 @@ class Bench:
     tls_servers: str
     tls_client: Mapping[str, str]
     far: DelayedProxy
+    distances_ms: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ ASYNCHRONOUS, ASYNCHRONOUS_SPARK = "millrace, asynchronous progress", "Spark's o
 REAL_TIME = "Spark's own, real-time mode"
 
 _SETTLING_RECORDS = 5 * RATE
-_MEASURED_RECORDS = 15 * RATE
+_MEASURED_RECORDS = 10 * RATE
 _TRANSACTIONS = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "bench-network"}
 _ASYNCHRONOUS = {
     "asyncProgressTrackingEnabled": "true",
@@ -109,6 +109,7 @@ def run_latency(bench: Bench) -> list[Result]:
     }
     compared = (
         ("", MILLRACE, SPARK, SPARK, 1.0),
+        (", asynchronous progress", ASYNCHRONOUS, MILLRACE, MILLRACE, 0.5),
         (", asynchronous progress", ASYNCHRONOUS, ASYNCHRONOUS_SPARK, ASYNCHRONOUS_SPARK, 1.0),
         (", asynchronous progress", ASYNCHRONOUS, REAL_TIME, REAL_TIME, 1.0),
     )
