@@ -1,30 +1,129 @@
-"""A broker that is absent for a minute costs a worker that has 300,000 records for it no processor time."""
+"""A broker that is absent for a minute costs workers that have 300,000 records for it no processor time."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from millrace.kafka.producer import PRODUCERS
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
-from support.absent_brokers import ROWS, write_while_absent
+from support.absent_brokers import ROWS, come_back, has_records, leave, write_while_absent
+from support.absent_in_spark import ROWS as ROWS_OF_SPARK
+from support.absent_in_spark import HeldWrite, fill, largest_shares
+from support.waiting import wait_until
 
 ABSENT_S = 60
+LIMIT = 0.1
 # The default of one minute would end the task, which Spark repeats
 PATIENT = {"properties.transaction.timeout.ms": "300000"}
+# Tasks fail while they are watched
+IMPATIENT = {"properties.delivery.timeout.ms": "15000", "properties.transaction.timeout.ms": "15000"}
+
+pytestmark = pytest.mark.timeout(900)
+in_both_guarantees = pytest.mark.parametrize("guarantee", ["at-least-once", "exactly-once"])
+
+
+def timeouts(guarantee: str, given: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in given.items() if guarantee == "exactly-once" or "transaction" not in name}
+
+
+@pytest.fixture
+def own(tmp_path) -> Iterator[KafkaBroker]:
+    with KafkaBroker(data_dir=tmp_path / "kafka") as running:
+        yield running
 
 
 @pytest.mark.parametrize("absence", ["paused", "killed"])
-@pytest.mark.parametrize("guarantee", ["at-least-once", "exactly-once"])
-def test_a_minute_without_a_broker_costs_no_processor_time(absence, guarantee, tmp_path):
+@in_both_guarantees
+def test_a_minute_without_a_broker_costs_no_processor_time(absence, guarantee, own, tmp_path):
     once = {"sink.delivery-guarantee": guarantee, "properties.queue.buffering.max.messages": "400000"}
     if guarantee == "exactly-once":
         once |= {"sink.transactional-id-prefix": "absent", **PATIENT}
-    with KafkaBroker(data_dir=tmp_path / "kafka") as broker:
-        outcome = write_while_absent(broker, "target", absence, ABSENT_S, tmp_path, **once)
+    outcome = write_while_absent(own, "target", absence, ABSENT_S, tmp_path, **once)
     RESOURCES.drop(PRODUCERS)
     print(f"{guarantee}, {absence}: {outcome.share:.3f} of a core")
-    assert outcome.share < 0.1
+    assert outcome.share < LIMIT
     assert outcome.written == ROWS
     assert set(outcome.arrived) == set(range(ROWS))
     assert outcome.arrived.total() == ROWS
+
+
+@pytest.mark.parametrize("absence", ["paused", "killed"])
+@in_both_guarantees
+def test_no_process_of_a_batch_write_uses_the_processor_while_the_broker_is_absent(
+    absence, guarantee, own, spark, broker, tmp_path
+):
+    write = HeldWrite(spark, tmp_path, own, guarantee, **timeouts(guarantee, PATIENT))
+    writing = write.start_batch()
+    wait_until(lambda: has_records(own, "target") or writing.done(), "records in all partitions", 120)
+    watch_absence(f"batch, {guarantee}, {absence}", own, broker, absence, write)
+    writing.result(120)
+    assert_all_once(write)
+
+
+@pytest.mark.parametrize("absence", ["paused", "killed"])
+@in_both_guarantees
+def test_no_process_of_a_stream_uses_the_processor_while_the_broker_is_absent(
+    absence, guarantee, own, spark, broker, make_topic, tmp_path
+):
+    source = make_topic(2)
+    fill(broker, source)
+    write = HeldWrite(spark, tmp_path, own, guarantee, **timeouts(guarantee, PATIENT))
+    query = write.start_stream(broker, source)
+    try:
+        wait_until(lambda: has_records(own, "target") or query.exception(), "records in all partitions", 120)
+        watch_absence(f"stream, {guarantee}, {absence}", own, broker, absence, write)
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    assert_all_once(write)
+
+
+@in_both_guarantees
+def test_what_failed_tasks_and_ended_queries_leave_is_quiet_when_the_broker_is_gone_for_good(
+    guarantee, own, spark, broker, make_topic, tmp_path
+):
+    source = make_topic(2)
+    fill(broker, source)
+    write = HeldWrite(spark, tmp_path, own, guarantee, **timeouts(guarantee, IMPATIENT))
+    query = write.start_stream(broker, source)
+    try:
+        wait_until(lambda: has_records(own, "target") or query.exception(), "records in all partitions", 120)
+        leave(own, "killed")
+        write.release()
+        watch(f"stream, {guarantee}, gone, its tasks fail and are tried again", own, broker)
+    finally:
+        query.stop()
+    watch(f"stream, {guarantee}, gone, ended", own, broker)
+    come_back(own, "killed")
+    again = write.start_stream(broker, source)
+    try:
+        again.processAllAvailable()
+    finally:
+        again.stop()
+    arrived = write.arrived()
+    assert set(arrived) == set(range(ROWS_OF_SPARK))
+    assert guarantee == "at-least-once" or arrived.total() == ROWS_OF_SPARK
+
+
+def watch_absence(what: str, own: KafkaBroker, broker: KafkaBroker, absence: str, write: HeldWrite) -> None:
+    leave(own, absence)
+    try:
+        write.release()
+        watch(what, own, broker)
+    finally:
+        come_back(own, absence)
+
+
+def watch(what: str, *brokers: KafkaBroker) -> None:
+    shares = largest_shares(ABSENT_S, *brokers)
+    print(f"{what}, in cores: {', '.join(f'{name} {share:.3f}' for name, share in shares.items())}")
+    assert max(shares.values()) < LIMIT
+
+
+def assert_all_once(write: HeldWrite) -> None:
+    arrived = write.arrived()
+    assert set(arrived) == set(range(ROWS_OF_SPARK))
+    assert arrived.total() == ROWS_OF_SPARK

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from millrace.configuration.build import configure_sink
 from millrace.sink.pipeline import write
@@ -73,8 +73,8 @@ def write_while_absent(
         nonlocal made
         for first in range(0, ROWS, _BATCH):
             if first == _FIRST:
-                wait_until(lambda: _has_records(broker, topic), "records in all partitions")
-                _leave(broker, absence)
+                wait_until(lambda: has_records(broker, topic), "records in all partitions")
+                leave(broker, absence)
                 is_absent.set()
             yield _batch(range(first, first + _BATCH))
             made += _BATCH
@@ -90,7 +90,7 @@ def write_while_absent(
             share = (time.process_time() - used) / (time.monotonic() - began)
             assert not written.done(), written.result()
         finally:
-            _come_back(broker, absence)
+            come_back(broker, absence)
         rows = written.result(120).records
     wait_for_markers(broker.bootstrap_servers, topic)
     arrived = Counter(int(message.value()) for message in consume(broker.bootstrap_servers, topic))
@@ -101,17 +101,21 @@ def _batch(numbers: range) -> pa.RecordBatch:
     return pa.record_batch([pa.array([b"%0120d" % number for number in numbers])], schema=_SCHEMA)
 
 
-def _has_records(broker: KafkaBroker, topic: str) -> bool:
-    # Records of open transactions count
+def has_records(broker: KafkaBroker, topic: str) -> bool:
+    """Return whether each of a topic's four partitions has records, be they of transactions that are open."""
     settings = {"isolation.level": "read_uncommitted", "group.id": "tests"}
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, **settings})
     try:
         return all(consumer.get_watermark_offsets(TopicPartition(topic, each), 10)[1] for each in range(4))
+    except KafkaException:
+        # The topic is so new that its leaders are not ready
+        return False
     finally:
         consumer.close()
 
 
-def _leave(broker: KafkaBroker, absence: Absence) -> None:
+def leave(broker: KafkaBroker, absence: Absence) -> None:
+    """Pause or kill a broker."""
     if absence == "paused":
         assert broker.pid is not None
         os.kill(broker.pid, signal.SIGSTOP)
@@ -119,7 +123,8 @@ def _leave(broker: KafkaBroker, absence: Absence) -> None:
         broker.kill()
 
 
-def _come_back(broker: KafkaBroker, absence: Absence) -> None:
+def come_back(broker: KafkaBroker, absence: Absence) -> None:
+    """Resume or start a broker that `leave` made absent."""
     if absence == "paused":
         assert broker.pid is not None
         os.kill(broker.pid, signal.SIGCONT)
