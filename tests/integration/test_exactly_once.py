@@ -68,7 +68,7 @@ def new_worker(nothing_left):
 
     yield start
     for worker in workers:
-        worker.sessions.clear()
+        worker.resources.close()
     # The driver's clients, kept for the next micro-batch
     RESOURCES.drop(WRITE_ADMINS)
     RESOURCES.drop(CONSUMERS)

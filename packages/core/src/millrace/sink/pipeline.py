@@ -22,6 +22,7 @@ from millrace.sink.committer.orphaned_ledgers import check_first_batch
 from millrace.sink.committer.producer_sessions import TransactionSessions
 from millrace.sink.committer.query_registration import register_query
 from millrace.sink.committer.read_back import CommittedRecords
+from millrace.sink.committer.shared_sessions import SharedSessions
 from millrace.sink.committer.successor import SUCCESSOR_TIMEOUT_S
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.sink.writer.partition import choose_partitions
@@ -59,23 +60,41 @@ def write(
     """
     started = time.monotonic()
     if config.options.is_exactly_once:
-        produce_rows = functools.partial(_produce_rows, config, schema, task)
-        result = write_exactly_once(
-            config,
-            task,
-            batches,
-            produce_rows,
-            sessions=TransactionSessions(resources),
-            successor_timeout_s=successor_timeout_s,
-            lookups=lookups,
-            resources=resources,
+        shared = SharedSessions(resources)
+        write_here = functools.partial(
+            _write_exactly_once, resources=resources, successor_timeout_s=successor_timeout_s, lookups=lookups
         )
+        written, rows = shared.write(config, schema, task, batches)
+        result = written or write_here(config, schema, task, rows)
+        shared.offer(config, task, write_here)
     else:
         producer = producer_for(config.client, idempotent=config.options.waits_for_brokers, resources=resources)
         result = _produce_rows(config, schema, task, producer, batches)
     if config.options.is_measured:
         resources.poll()
     return dataclasses.replace(result, duration_ms=int((time.monotonic() - started) * 1000))
+
+
+def _write_exactly_once(
+    config: SinkConfig,
+    schema: pa.Schema,
+    task: WriteTask,
+    batches: Iterable[pa.RecordBatch],
+    *,
+    resources: WorkerResources,
+    successor_timeout_s: float,
+    lookups: CommitLookups,
+) -> WriteResult:
+    return write_exactly_once(
+        config,
+        task,
+        batches,
+        functools.partial(_produce_rows, config, schema, task),
+        sessions=TransactionSessions(resources),
+        successor_timeout_s=successor_timeout_s,
+        lookups=lookups,
+        resources=resources,
+    )
 
 
 def _produce_rows(

@@ -53,8 +53,11 @@ SESSIONS = ResourceKind[TransactionSession](
     "transactional producer", capacity=8, poll=lambda session: session.producer.poll()
 )
 
-CONTESTED = ResourceKind[bool]("contested transactional id", capacity=64)
-"""The transactional ids whose kept session was found replaced: the next one would be, too."""
+CONTESTED = ResourceKind[int]("contested transactional id", capacity=64)
+"""The number of tasks for which no session of a transactional id is kept: one was replaced, as the next would be."""
+
+_CONTESTED_TASKS = 16
+"""Tasks after which a worker tries again: rows that were too many to be shared may have become few."""
 
 
 class TransactionSessions:
@@ -78,7 +81,7 @@ class TransactionSessions:
             LedgerError: The task's consumer group holds something else than a ledger.
             ClientError: The brokers refuse, or do not answer.
         """
-        key = _key(config, task)
+        key = session_key(config, task)
         session = None if self._is_contested(key) else self._reopen(config, task)
         if session is not None:
             return session
@@ -92,11 +95,24 @@ class TransactionSessions:
 
     def keep(self, config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
         """Keep a session whose transaction has ended; where others take its id over, clients for the next one."""
-        key = _key(config, task)
+        key = session_key(config, task)
         if session.reader is None:
             self._resources.put(SESSIONS, key, session)
-        else:
+        elif self._stays_contested(key):
             self._resources.put(SPARES, key, SpareClients(config, session.producer, session.reader))
+        else:
+            session.reader.close()
+            self._resources.put(SESSIONS, key, dataclasses.replace(session, reader=None))
+
+    def has(self, config: SinkConfig, task: WriteTask) -> bool:
+        """Return whether this worker keeps the session of a task, and is not using it."""
+        return session_key(config, task) in self._resources.items(SESSIONS)
+
+    def give_up(self, config: SinkConfig, task: WriteTask) -> None:
+        """Forget the session of a task, whose transactional id another worker takes over."""
+        key = session_key(config, task)
+        self._resources.put(CONTESTED, key, _CONTESTED_TASKS)
+        self._resources.take(SESSIONS, key)
 
     def committed_ledger(self, config: SinkConfig, task: WriteTask) -> Ledger | None:
         """Read the ledger of a task whose transactional id another producer has taken over.
@@ -118,8 +134,14 @@ class TransactionSessions:
     def _is_contested(self, key: Hashable) -> bool:
         return key in self._resources.items(CONTESTED)
 
+    def _stays_contested(self, key: Hashable) -> bool:
+        tasks = (self._resources.take(CONTESTED, key) or 0) - 1
+        if tasks > 0:
+            self._resources.put(CONTESTED, key, tasks)
+        return tasks > 0
+
     def _reopen(self, config: SinkConfig, task: WriteTask) -> TransactionSession | None:
-        session = self._resources.take(SESSIONS, _key(config, task))
+        session = self._resources.take(SESSIONS, session_key(config, task))
         if session is None or session.ledger is None:
             return None
         try:
@@ -133,12 +155,13 @@ class TransactionSessions:
                 raise
             logger.debug("a transactional producer is not used any more: %s", error)
             if isinstance(error, FencedError):
-                self._resources.put(CONTESTED, _key(config, task), True)
+                self._resources.put(CONTESTED, session_key(config, task), _CONTESTED_TASKS)
             return None
         return dataclasses.replace(session, is_new=False)
 
 
-def _key(config: SinkConfig, task: WriteTask) -> tuple[SinkConfig, str, str]:
+def session_key(config: SinkConfig, task: WriteTask) -> tuple[SinkConfig, str, str]:
+    """Return what identifies the session of a task in its worker."""
     # A run that follows in the same worker reads its ledger again: the query may have changed
     return config, transactional_id(config, task.index), task.run
 

@@ -1,0 +1,126 @@
+"""Calls between processes with one parent, this one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import uuid
+from contextlib import contextmanager
+
+import pytest
+
+from millrace import siblings
+from millrace.siblings import Listener, call
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.skipif(not siblings.IS_SUPPORTED, reason="there are no abstract sockets")
+
+LISTEN = """
+import sys
+from millrace.siblings import Listener
+def answer(listener, request, is_abandoned):
+    if request == b"end":
+        listener.close()
+        return None
+    if request == b"wait":
+        print("waiting", flush=True)
+        while not is_abandoned():
+            pass
+        print("abandoned", flush=True)
+    return request.upper()
+listener = Listener(sys.argv[1], answer)
+print("listening", flush=True)
+sys.stdin.read()
+"""
+
+CALL = """
+import sys
+from millrace.siblings import ask, call
+connection = call(sys.argv[1])
+print(connection and ask(connection, sys.argv[2].encode()), flush=True)
+"""
+
+
+@pytest.fixture
+def name():
+    return uuid.uuid4().hex
+
+
+@contextmanager
+def program(text, *arguments):
+    command = [sys.executable, "-c", text, *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+@pytest.fixture
+def listening(name):
+    with program(LISTEN, name) as running:
+        assert running.stdout.readline() == "listening\n"
+        yield running
+
+
+def answer_to(name, request, calling=CALL):
+    with program(calling, name, request) as running:
+        return running.stdout.readline().strip()
+
+
+def test_a_sibling_answers(name, listening):
+    assert answer_to(name, "hello") == "b'HELLO'"
+
+
+def test_nobody_listens(name):
+    assert answer_to(name, "hello") == "None"
+
+
+def test_a_listener_that_was_killed_leaves_nothing(name, listening):
+    listening.kill()
+    listening.wait()
+    assert answer_to(name, "hello") == "None"
+
+
+def test_a_busy_listener_refuses_until_its_caller_has_gone(name, listening):
+    with program(CALL, name, "wait"):
+        assert listening.stdout.readline() == "waiting\n"
+        assert answer_to(name, "hello") == "None"
+    assert listening.stdout.readline() == "abandoned\n"
+    wait_until(lambda: answer_to(name, "hello") == "b'HELLO'", "the listener to be free")
+
+
+def test_a_listener_that_is_closed_leaves_its_name_to_others(name, listening):
+    assert answer_to(name, "end") == "None"
+    with program(LISTEN, name) as other:
+        assert other.stdout.readline() == "listening\n"
+        assert answer_to(name, "hello") == "b'HELLO'"
+
+
+def test_processes_of_another_parent_are_refused(name):
+    listener = Listener(name, lambda listener, request, is_abandoned: request)
+    try:
+        calling = (
+            f"import millrace.siblings\nmillrace.siblings._address = lambda name: {siblings._address(name)!r}\n{CALL}"
+        )
+        assert answer_to(name, "hello", calling) == "None"
+        # Neither does a process call itself
+        assert call(name) is None
+    finally:
+        listener.close()
+
+
+def test_a_listener_closes_without_calls(name):
+    listener = Listener(name, lambda listener, request, is_abandoned: None, idle_timeout_s=0.05)
+    wait_until(lambda: not listener.is_open, "the listener to close")
+
+
+def test_a_forked_process_does_not_keep_the_name(name):
+    listener = Listener(name, lambda listener, request, is_abandoned: None)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if not listener.is_open else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert listener.is_open
+    listener.close()
