@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.skipif(not siblings.IS_SUPPORTED, reason="there are no 
 
 LISTEN = """
 import sys
+import time
 from millrace.siblings import Listener
 def answer(listener, request, is_abandoned):
     if request == b"end":
@@ -26,12 +28,20 @@ def answer(listener, request, is_abandoned):
     if request == b"wait":
         print("waiting", flush=True)
         while not is_abandoned():
-            pass
+            time.sleep(0.01)
         print("abandoned", flush=True)
     return request.upper()
 listener = Listener(sys.argv[1], answer)
 print("listening", flush=True)
 sys.stdin.read()
+"""
+
+FORK = """
+import os, signal
+child = os.fork()
+if child:
+    print(child, flush=True)
+signal.pause()
 """
 
 CALL = """
@@ -116,11 +126,16 @@ def test_a_listener_closes_without_calls(name):
     wait_until(lambda: not listener.is_open, "the listener to close")
 
 
-def test_a_forked_process_does_not_keep_the_name(name):
-    listener = Listener(name, lambda listener, request, is_abandoned: None)
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if not listener.is_open else 1)
-    assert os.waitpid(child, 0)[1] == 0
-    assert listener.is_open
-    listener.close()
+def test_a_forked_process_does_not_keep_the_name_of_one_that_was_killed(name):
+    with program(LISTEN.replace("sys.stdin.read()", FORK), name) as forking:
+        assert forking.stdout.readline() == "listening\n"
+        child = int(forking.stdout.readline())
+        try:
+            assert answer_to(name, "hello") == "b'HELLO'"
+            forking.kill()
+            forking.wait()
+            with program(LISTEN, name) as other:
+                assert other.stdout.readline() == "listening\n"
+                assert answer_to(name, "hello") == "b'HELLO'"
+        finally:
+            os.kill(child, signal.SIGKILL)

@@ -34,6 +34,9 @@ TIMEOUT_S = 30
 _IDLE_TIMEOUT_S = 60.0
 """Time without a call after which nobody listens any more, as Spark ends workers without tasks."""
 
+_CLOSE_TIMEOUT_S = 1.0
+"""Time for a listener's thread to end, in seconds."""
+
 _GREETING = b"free"
 _CREDENTIALS = struct.Struct("3i")
 """A process: its id, its user and its group."""
@@ -61,21 +64,25 @@ class Listener:
         except BaseException:
             self._server.close()
             raise
-        self._server.settimeout(idle_timeout_s)
+        # A timeout of Python's would make it non-blocking: `accept` would not notice that it is shut down
+        _set_timeout(self._server, socket.SO_RCVTIMEO, idle_timeout_s)
         _LISTENERS.add(self)
-        threading.Thread(target=self._accept, name="millrace-listener", daemon=True).start()
+        self._thread = threading.Thread(target=self._accept, name="millrace-listener", daemon=True)
+        self._thread.start()
 
     @property
     def is_open(self) -> bool:
         """True while siblings can call."""
-        return self._server.fileno() >= 0
+        return self._thread.is_alive()
 
     def close(self) -> None:
         """Refuse further calls; one that is under way goes on."""
         # Also where a process that was forked from this one has the socket, too
         with suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
+        # Its thread closes the socket, whose number another one could have otherwise while it waits there
+        if threading.current_thread() is not self._thread:
+            self._thread.join(_CLOSE_TIMEOUT_S)
 
     def abandon(self) -> None:
         """Leave the socket to the process that this one was forked from, so that the name ends with it."""
@@ -83,14 +90,13 @@ class Listener:
 
     def _accept(self) -> None:
         # Ends with the idle timeout, or when it is closed
-        with suppress(OSError):
+        with closing(self._server), suppress(OSError):
             while True:
                 caller, _ = self._server.accept()
                 if _is_sibling(caller) and self._is_free.acquire(blocking=False):
                     threading.Thread(target=self._serve, args=(caller,), name="millrace-call", daemon=True).start()
                 else:
                     caller.close()
-        self.close()
 
     def _serve(self, caller: socket.socket) -> None:
         try:
@@ -172,8 +178,13 @@ def _connection(connected: socket.socket) -> Connection:
     # Without a timeout of Python's, which would make the socket non-blocking for others who use its number
     connected.settimeout(None)
     for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        connected.setsockopt(socket.SOL_SOCKET, direction, struct.pack("ll", TIMEOUT_S, 0))
+        _set_timeout(connected, direction, TIMEOUT_S)
     return Connection(connected.detach())
+
+
+def _set_timeout(of: socket.socket, direction: int, seconds: float) -> None:
+    microseconds = round(seconds * 1_000_000)
+    of.setsockopt(socket.SOL_SOCKET, direction, struct.pack("ll", *divmod(microseconds, 1_000_000)))
 
 
 def _is_sibling(peer: socket.socket) -> bool:

@@ -183,3 +183,22 @@ def test_spare_clients_are_closed_when_their_worker_ends(brokers: Brokers) -> No
 def remembered(producer: Producer, made: list[weakref.ref[Producer]]) -> Producer:
     made.append(weakref.ref(producer))
     return producer
+
+
+def test_a_worker_that_was_replaced_keeps_a_producer_again_after_some_tasks(brokers: Brokers) -> None:
+    worker = new_worker()
+    micro_batch(worker)
+    micro_batch(new_worker())
+    kept = [worker.has(CONFIG, TASK) for _ in range(16) if micro_batch(worker)]
+    assert kept == [False] * 15 + [True]
+    assert not micro_batch(worker).is_new
+
+
+def test_a_worker_that_gives_its_session_up_makes_the_next_one_ahead_of_its_task(brokers: Brokers) -> None:
+    worker = new_worker()
+    micro_batch(worker)
+    worker.give_up(CONFIG, TASK)
+    assert not worker.has(CONFIG, TASK)
+    assert micro_batch(worker).is_new
+    wait_until(lambda: brokers.connected == 1, "the next one to be connected")
+    worker.clear()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import chain
+from multiprocessing.connection import Connection
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -36,7 +37,7 @@ MAX_BYTES = 4 * 1024 * 1024
 OFFERS = ResourceKind[Listener]("offer of a transactional producer", capacity=8, close=Listener.close)
 
 SILENT = ResourceKind[bool]("worker that does not answer", capacity=64)
-"""The sessions whose worker has once not answered a call, so that no other task waits for it."""
+"""The sessions whose worker has once not answered a call, so that no other task waits for it; or cannot be asked."""
 
 WriteRows: TypeAlias = Callable[[SinkConfig, pa.Schema, WriteTask, Iterable[pa.RecordBatch]], WriteResult]
 """Writes the rows of a task exactly once, in this process."""
@@ -87,8 +88,8 @@ class SharedSessions:
             self._listen(config, task, write)
         except OSError:
             # One that was replaced, and does not know it yet
+            self._ask(_Request(config, task))
             with suppress(OSError):
-                _ask(_Request(config, task))
                 self._listen(config, task, write)
 
     def _listen(self, config: SinkConfig, task: WriteTask, write: WriteRows) -> None:
@@ -112,23 +113,27 @@ class SharedSessions:
         Raises:
             MillraceError: The other worker could not write them.
         """
-        key = session_key(config, task)
-        if (
-            not _is_shared(task)
-            or task.may_be_repeated
-            or self._sessions.has(config, task)
-            or key in self._resources.items(SILENT)
-        ):
+        if not _is_shared(task) or task.may_be_repeated or self._sessions.has(config, task):
             return None, batches
         few, rows = _few_rows(batches)
         if rows is None:
             return None, ()
+        return self._ask(_Request(config, task, schema, few)) if few is not None else None, rows
+
+    def _ask(self, request: _Request) -> WriteResult | None:
+        """Ask the worker that offers a session; None where there is none, or it refuses or gives no answer."""
+        key = session_key(request.config, request.task)
+        if key in self._resources.items(SILENT):
+            return None
         try:
-            return _ask(_Request(config, task, schema, few)) if few is not None else None, rows
-        except TimeoutError as error:
-            logger.debug("%s", error)
+            pickled = pickle.dumps(request)
+            connection = call(_name(request.config, request.task))
+        except (TimeoutError, pickle.PicklingError, AttributeError, TypeError) as error:
+            # Also where a plugin's options exist in the program alone that started the query
+            logger.debug("no other worker writes by transactional id %r: %s", key[1], error)
             self._resources.put(SILENT, key, True)
-            return None, rows
+            return None
+        return None if connection is None else _answer(connection, pickled)
 
 
 class _Offer:
@@ -168,12 +173,9 @@ def _rows(stream: bytes, is_abandoned: Callable[[], bool]) -> Iterator[pa.Record
         raise _AbandonedError("the task that sent the rows has ended")
 
 
-def _ask(request: _Request) -> WriteResult | None:
-    connection = call(_name(request.config, request.task))
-    if connection is None:
-        return None
+def _answer(connection: Connection, request: bytes) -> WriteResult | None:
     with closing(connection):
-        answer = ask(connection, pickle.dumps(request))
+        answer = ask(connection, request)
     if answer is None:
         return None
     outcome: WriteResult | MillraceError = pickle.loads(answer)  # noqa: S301 - from a sibling
