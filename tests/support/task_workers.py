@@ -62,7 +62,8 @@ class TaskWorker:
 
     def start(self, batch: int, *values: str, parts: int = 1) -> None:
         """Give it the only task of a micro-batch, whose rows come in some Arrow batches."""
-        task = WriteTask(0, 0, "me", batch, is_streaming=True, run="run", completed_batch=0)
+        completed = 0 if batch else None
+        task = WriteTask(0, 0, "me", batch, is_streaming=True, run="run", completed_batch=completed)
         divided = [[value.encode() for value in values[part::parts]] for part in range(parts)]
         rows = [pa.record_batch([pa.array(part)], schema=SCHEMA) for part in divided]
         pickle.dump((self._config, task, rows), self._process.stdin)
