@@ -185,8 +185,8 @@ def _answer(connection: Connection, request: bytes) -> WriteResult | None:
 
 
 def _is_shared(task: WriteTask) -> bool:
-    # A batch write has its transactional ids for itself
-    return IS_SUPPORTED and task.is_streaming and bool(task.run)
+    # A batch write has its transactional ids for itself; those inside foreachBatch take theirs over
+    return IS_SUPPORTED and task.is_streaming and bool(task.run) and not task.write
 
 
 def _few_rows(batches: Iterable[pa.RecordBatch]) -> tuple[bytes | None, Iterable[pa.RecordBatch] | None]:
