@@ -24,6 +24,31 @@ _PUSH_S = 0.001
 _POLL_S = 0.002
 
 
+class _Pushes:
+    """Pushes of records that wait for their batch to be full, whenever some were acknowledged, or from time to time.
+
+    The client's own flush ends lingering for as long as it waits, and an idempotent client polls without pause for all
+    that time.
+    """
+
+    def __init__(self, client: Any, max_interval_s: float) -> None:
+        self._client = client
+        self._max_interval_s = max_interval_s
+        self._interval_s = _FIRST_FLUSH_INTERVAL_S
+        self._waiting, self._pushed_at = 0, monotonic()
+
+    def push_if_due(self) -> bool:
+        """Push, unless nothing was acknowledged since the last time, which was only just now."""
+        waiting, now = len(self._client), monotonic()
+        is_first_or_acknowledged = waiting != self._waiting
+        if not is_first_or_acknowledged and now - self._pushed_at < min(self._interval_s, self._max_interval_s):
+            return False
+        self._client.flush(_PUSH_S)
+        self._interval_s = _FIRST_FLUSH_INTERVAL_S if is_first_or_acknowledged else self._interval_s * 2
+        self._waiting, self._pushed_at = waiting, now
+        return True
+
+
 class Delivery:
     """Deliver the records of one task by its worker's producer.
 
@@ -31,7 +56,7 @@ class Delivery:
         producer: The worker's producer.
         noun: The noun for the records in errors.
         on_retry: What Spark does when it retries the task, for errors.
-        flush_interval_s: How often `flush` pushes while nothing is acknowledged, in seconds.
+        flush_interval_s: How often waiting records are pushed while nothing is acknowledged, in seconds.
 
     Attributes:
         records: The number of records produced.
@@ -49,10 +74,12 @@ class Delivery:
         flush_interval_s: float = FLUSH_INTERVAL_S,
     ) -> None:
         self._producer = producer
-        self._client = producer.client
+        # A task that produces one by one has a client for that
+        self._client: Any = producer.client
         self._noun = noun
         self._on_retry = on_retry
         self._flush_interval_s = flush_interval_s
+        self._room = _Pushes(producer.client, flush_interval_s)
         self.records = 0
         self.send_ms: int | None = None
         # Those of an earlier task, which did not wait for them
@@ -86,20 +113,12 @@ class Delivery:
     def flush(self) -> None:
         """Wait until the brokers have acknowledged every record.
 
-        It pushes waiting records whenever some were acknowledged, or from time to time. The client's own flush ends
-        lingering for as long as it waits, and an idempotent client polls without pause for all that time.
-
         Raises:
             DeliveryError: Some could not be delivered within the client's ``delivery.timeout.ms``.
         """
-        began = monotonic()
-        before, pushed_at, interval_s = 0, began, _FIRST_FLUSH_INTERVAL_S
-        while waiting := len(self._client):
-            now = monotonic()
-            if waiting != before or now - pushed_at >= min(interval_s, self._flush_interval_s):
-                self._client.flush(_PUSH_S)
-                interval_s = _FIRST_FLUSH_INTERVAL_S if waiting != before else interval_s * 2
-                before, pushed_at = waiting, now
+        began, pushes = monotonic(), _Pushes(self._client, self._flush_interval_s)
+        while len(self._client):
+            if pushes.push_if_due():
                 self._check()
             else:
                 self._client.poll(_POLL_S)
@@ -111,10 +130,15 @@ class Delivery:
         self._client.poll(0)
         self.failed += self._producer.pop_failures()[0]
 
+    def _wait_for_room(self) -> None:
+        # Among many partitions, a queue is full before any batch is, and would be until the linger is over
+        self._room.push_if_due()
+        self._client.poll(QUEUE_WAIT_S)
+        self._check()
+
     def _wait_and_produce(self, topic: str, **record: Any) -> None:
         while True:
-            self._client.poll(QUEUE_WAIT_S)
-            self._check()
+            self._wait_for_room()
             with suppress(BufferError):
                 self._client.produce(topic, **record)
                 return
