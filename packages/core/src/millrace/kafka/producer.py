@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
-from confluent_kafka.admin import TopicMetadata
 
 from millrace.errors import ClientError
+from millrace.kafka.batch_client import BatchClient
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
@@ -67,18 +67,24 @@ class KafkaProducer:
 
     Args:
         settings: Properties for the client.
+        in_batches: Whether records are to be produced in batches, where the client can. They have no headers and no
+            timestamps of their own.
         clock: Ages the cached partition counts, and measures retries.
         security_error_grace_s: How long brokers may refuse the client before records that wait for them are an error.
 
     Attributes:
-        client: The client.
+        client: The client; a `BatchClient` if it takes batches.
         client_log: Its errors and log lines.
         statistics: Its statistics.
     """
 
+    client: Producer | BatchClient
+
     def __init__(
         self,
         settings: dict[str, Any],
+        *,
+        in_batches: bool = False,
         clock: Clock = SYSTEM_CLOCK,
         security_error_grace_s: float = SECURITY_ERROR_GRACE_S,
     ) -> None:
@@ -91,7 +97,10 @@ class KafkaProducer:
         self._partition_counts: dict[str, tuple[int, float]] = {}
         with configuration_errors():
             callbacks = {**self.client_log.settings(), **self.statistics.settings(), "on_delivery": self._on_delivery}
-            self.client = Producer({**settings, **callbacks})
+            takes_batches = in_batches and BatchClient.accepts(settings)
+            self.client: Producer | BatchClient = (BatchClient if takes_batches else Producer)(
+                {**settings, **callbacks}
+            )
         # The client has checked that it is a number
         max_age_ms = settings.get(METADATA_MAX_AGE)
         self._counts_max_age_s = PARTITION_COUNT_MAX_AGE_S if max_age_ms is None else int(max_age_ms) / 1000
@@ -113,24 +122,19 @@ class KafkaProducer:
 
     def _look_up_partition_count(self, topic: str, cached: int) -> int:
         # The driver has reached the brokers: if they do not answer, they are restarting
-        metadata = call_with_retries(
-            lambda: self._request_metadata(topic, is_cached=cached > 0),
+        return call_with_retries(
+            lambda: self._request_partition_count(topic, cached),
             lambda error: isinstance(error, KafkaException) and is_transient(kafka_error(error)),
             clock=self._clock,
         )
-        if metadata is None:
-            return cached
-        if metadata.error is not None:
-            raise KafkaException(metadata.error)
-        return len(metadata.partitions)
 
-    def _request_metadata(self, topic: str, *, is_cached: bool) -> TopicMetadata | None:
+    def _request_partition_count(self, topic: str, cached: int) -> int:
         try:
-            return self.client.list_topics(topic, REQUEST_TIMEOUT_S).topics[topic]
+            return partition_count(self.client, topic, REQUEST_TIMEOUT_S)
         except KafkaException as error:
             # Records wait in the queue, and the cached count has been right so far
-            if is_cached and is_transient(kafka_error(error)):
-                return None
+            if cached and is_transient(kafka_error(error)):
+                return cached
             self.client.poll(0)
             self._raise_security_error(0)
             raise
@@ -168,15 +172,36 @@ class KafkaProducer:
             self._first_failure = f"{message.topic()}-{partition}" if is_chosen else f"topic {message.topic()}", error
 
 
+def _create_client(settings: dict[str, Any], *, in_batches: bool) -> Producer | BatchClient:
+    return BatchClient(settings) if in_batches and BatchClient.accepts(settings) else Producer(settings)
+
+
+def partition_count(client: Producer | BatchClient, topic: str, timeout_s: float) -> int:
+    """Ask a broker for the number of a topic's partitions.
+
+    Raises:
+        KafkaException: There is no such topic, or no answer within this time, in seconds.
+    """
+    if isinstance(client, BatchClient):
+        return client.partition_count(topic, timeout_s)
+    metadata = client.list_topics(topic, timeout_s).topics[topic]
+    if metadata.error is not None:
+        raise KafkaException(metadata.error)
+    return len(metadata.partitions)
+
+
 PRODUCERS = ResourceKind[KafkaProducer]("producer", capacity=4, poll=KafkaProducer.poll)
 
 
-def producer_for(client: Properties, *, idempotent: bool, resources: WorkerResources = RESOURCES) -> KafkaProducer:
+def producer_for(
+    client: Properties, *, idempotent: bool, in_batches: bool = False, resources: WorkerResources = RESOURCES
+) -> KafkaProducer:
     """Return the process's producer for a client configuration, used by one task after the other.
 
     Args:
         client: Properties for the Kafka client; they win over millrace's defaults.
         idempotent: Whether retries must neither repeat nor reorder records, unless ``client`` says otherwise.
+        in_batches: As of `KafkaProducer`.
         resources: Keeps the producer.
 
     Raises:
@@ -184,8 +209,8 @@ def producer_for(client: Properties, *, idempotent: bool, resources: WorkerResou
     """
     return resources.get(
         PRODUCERS,
-        (client, idempotent),
-        lambda: KafkaProducer(producer_settings(client, idempotent=idempotent)),
+        (client, idempotent, in_batches),
+        lambda: KafkaProducer(producer_settings(client, idempotent=idempotent), in_batches=in_batches),
     )
 
 

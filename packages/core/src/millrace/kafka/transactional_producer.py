@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.errors import ClientError, FencedError
@@ -51,6 +51,8 @@ class TransactionalProducer(KafkaProducer):
     Raises:
         OptionsError: The client does not accept its properties.
     """
+
+    client: Producer
 
     def __init__(self, client: Properties, transactional_id: str) -> None:
         self.transactional_id = transactional_id

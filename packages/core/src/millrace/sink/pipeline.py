@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -68,7 +69,12 @@ def write(
         result = written or write_here(config, schema, task, rows)
         shared.offer(config, task, write_here)
     else:
-        producer = producer_for(config.client, idempotent=config.options.waits_for_brokers, resources=resources)
+        producer = producer_for(
+            config.client,
+            idempotent=config.options.waits_for_brokers,
+            in_batches=not record_builder_for(config, schema).has_headers_or_timestamps,
+            resources=resources,
+        )
         result = _produce_rows(config, schema, task, producer, batches)
     if config.options.is_measured:
         resources.poll()
@@ -135,8 +141,19 @@ def _produce_rows(
     )
 
 
+_MAX_BATCH_BYTES = 128 * 2**20
+"""The size above which a batch is divided: its payloads may be several times larger, and columns of Arrow have at most
+2 GiB."""
+
+
+def _parts(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    count = max(1, math.ceil(batch.nbytes / _MAX_BATCH_BYTES))
+    rows = math.ceil(batch.num_rows / count)
+    return (batch.slice(first, rows) for first in range(0, batch.num_rows, rows or 1))
+
+
 class _CountedRows:
-    """Batches of rows, which are counted on their way."""
+    """Batches of rows, which are counted on their way, in parts where they are very large."""
 
     def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
         self._batches = batches
@@ -145,7 +162,7 @@ class _CountedRows:
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         for batch in self._batches:
             self.count += batch.num_rows
-            yield batch
+            yield from _parts(batch)
 
 
 def _build_records(

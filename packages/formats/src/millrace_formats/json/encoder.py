@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from millrace.contracts import Encoder, Payloads
 from millrace_formats.json.arrow_json import ArrowJsonBatch, ArrowJsonConverter, unquote_numbers
@@ -40,7 +41,11 @@ class JsonEncoder(Encoder):
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
         """Encode a batch, one object a row; a null field is written as null unless null fields are left out."""
         check_insertions("json", self._schema, rows, row_kinds)
-        return Payloads(*self.framed(rows, b"", b""))
+        batch = self._converter.convert(rows)
+        text = self._text(batch)
+        if text and batch.exact is None:
+            return Payloads(_column_of_lines(text, rows.num_rows))
+        return Payloads(*self._framed(batch, text, b"", b""))
 
     def framed(self, rows: pa.RecordBatch, head: bytes, tail: bytes) -> tuple[list[bytes], int | None]:
         """Write a batch that was checked, each object within a prefix and a suffix.
@@ -54,10 +59,14 @@ class JsonEncoder(Encoder):
             The messages, and their size in bytes where that is known.
         """
         batch = self._converter.convert(rows)
-        text = self._text(batch)
+        return self._framed(batch, self._text(batch), head, tail)
+
+    def _framed(
+        self, batch: ArrowJsonBatch, text: bytes | None, head: bytes, tail: bytes
+    ) -> tuple[list[bytes], int | None]:
         if text is None:
             return [head + line + tail for line in self._exact.write(batch.rows)], None
-        lines, size = _lines(text, rows.num_rows, head, tail)
+        lines, size = _lines(text, batch.rows.num_rows, head, tail)
         if batch.exact is None:
             return lines, size
         for index in np.flatnonzero(batch.exact).tolist():
@@ -79,6 +88,15 @@ class JsonEncoder(Encoder):
         text, numbers = unquote_numbers(out.getvalue())
         # If there are more, some are texts that look like marked numbers
         return text if numbers == batch.numbers else None
+
+
+def _column_of_lines(text: bytes, count: int) -> pa.BinaryArray:
+    """Split lines into a column, without a Python object for each."""
+    # Line breaks within strings are escaped, and the last one ends the text
+    lines = pc.split_pattern(pa.array([text], pa.binary()), b"\n").values
+    if len(lines) != count + 1:
+        raise AssertionError(f"{count} rows became {len(lines) - 1} lines of JSON")
+    return lines.slice(0, count)
 
 
 def _lines(text: bytes, count: int, head: bytes, tail: bytes) -> tuple[list[bytes], int]:

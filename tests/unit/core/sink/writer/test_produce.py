@@ -18,9 +18,12 @@ from millrace.sink.writer.produce import RecordWriter
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "delivery.report.only.error": True}
 
 
-def writer(**settings: str) -> RecordWriter:
+both_clients = pytest.mark.parametrize("in_batches", [False, True], ids=["one by one", "in batches"])
+
+
+def writer(in_batches: bool = False, **settings: str) -> RecordWriter:
     named = {name.replace("_", "."): value for name, value in settings.items()}
-    return RecordWriter(KafkaProducer({**NOWHERE, **named}), flush_interval_s=0.05)
+    return RecordWriter(KafkaProducer({**NOWHERE, **named}, in_batches=in_batches), flush_interval_s=0.05)
 
 
 def values(count: int, **further: Any) -> ProducerRecords:
@@ -43,22 +46,25 @@ def test_what_is_handed_over_is_counted(further: dict[str, Any]) -> None:
     assert task.records == 2
 
 
-def test_partitions_may_be_left_to_the_client() -> None:
-    task = writer()
+@both_clients
+def test_partitions_may_be_left_to_the_client(in_batches: bool) -> None:
+    task = writer(in_batches)
     task.write(values(2), pa.array([5, None], pa.int32()))
     assert task.records == 2
 
 
+@both_clients
 @pytest.mark.parametrize("keys", [None, Payloads([b"k"] * 100)], ids=["values", "keys"])
-def test_a_full_queue_is_waited_for_until_deliveries_fail(keys: Payloads | None) -> None:
-    task = writer(queue_buffering_max_messages="10", message_timeout_ms="50")
+def test_a_full_queue_is_waited_for_until_deliveries_fail(keys: Payloads | None, in_batches: bool) -> None:
+    task = writer(in_batches, queue_buffering_max_messages="10", message_timeout_ms="50")
     with pytest.raises(DeliveryError) as error:
         task.write(values(100, keys=keys), None)
     assert re.match(r"10 of [1-9]\d* records handed to the client so far were not delivered", str(error.value))
 
 
-def test_records_that_are_not_acknowledged_fail_the_task() -> None:
-    task = writer(message_timeout_ms="50")
+@both_clients
+def test_records_that_are_not_acknowledged_fail_the_task(in_batches: bool) -> None:
+    task = writer(in_batches, message_timeout_ms="50")
     task.write(values(3), pa.array([7, 7, 7], pa.int32()))
     with pytest.raises(DeliveryError) as error:
         task.flush()
@@ -70,16 +76,18 @@ def test_records_that_are_not_acknowledged_fail_the_task() -> None:
     assert message.endswith("The task fails, and Spark writes its rows again when it is tried again")
 
 
-def test_a_partition_that_the_client_was_to_choose_is_not_told_as_none() -> None:
-    task = writer(message_timeout_ms="50")
+@both_clients
+def test_a_partition_that_the_client_was_to_choose_is_not_told_as_none(in_batches: bool) -> None:
+    task = writer(in_batches, message_timeout_ms="50")
     task.write(values(1), None)
     with pytest.raises(DeliveryError) as error:
         task.flush()
     assert "None" not in str(error.value)
 
 
-def test_failures_of_the_task_before_are_not_this_tasks() -> None:
-    producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"})
+@both_clients
+def test_failures_of_the_task_before_are_not_this_tasks(in_batches: bool) -> None:
+    producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"}, in_batches=in_batches)
     first = RecordWriter(producer, flush_interval_s=0.05)
     first.write(values(3), None)
     while producer.client.flush(0.05):
@@ -87,8 +95,9 @@ def test_failures_of_the_task_before_are_not_this_tasks() -> None:
     RecordWriter(producer, flush_interval_s=0.05).flush()
 
 
-def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_task() -> None:
-    producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"})
+@both_clients
+def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_task(in_batches: bool) -> None:
+    producer = KafkaProducer({**NOWHERE, "message.timeout.ms": "50"}, in_batches=in_batches)
     first = RecordWriter(producer, flush_interval_s=0.05)
     first.write(values(3), None)
     while producer.client.flush(0.05):
@@ -103,8 +112,9 @@ def test_failures_that_nobody_waited_for_are_counted_at_the_end_or_by_the_next_t
     assert RecordWriter(producer, flush_interval_s=0.05).failed == 2
 
 
-def test_a_record_that_is_too_large_is_told_as_the_records_fault() -> None:
-    task = writer(message_max_bytes="1000")
+@both_clients
+def test_a_record_that_is_too_large_is_told_as_the_records_fault(in_batches: bool) -> None:
+    task = writer(in_batches, message_max_bytes="1000")
     with pytest.raises(MessageError, match=r"orders.*Message size too large"):
         task.write(ProducerRecords("orders", Payloads([b"x" * 2000])), None)
 

@@ -7,6 +7,7 @@ from itertools import repeat
 
 import pyarrow as pa
 
+from millrace.kafka.batch_client import BatchClient, MessageArray
 from millrace.kafka.delivery import Delivery, record_errors
 from millrace.kafka.errors import client_errors
 from millrace.records.producer_records import ProducerRecords
@@ -31,11 +32,21 @@ class RecordWriter(Delivery):
         """
         self.records += len(records)
         with client_errors(f"writing to topic {records.topic!r}"), record_errors(records.topic):
-            if records.is_values_only and partitions is None:
+            if isinstance(self._client, BatchClient):
+                self._produce_batch(self._client, records, partitions)
+            elif records.is_values_only and partitions is None:
                 self._produce_values(records.topic, records.values.to_list())
             else:
                 self._produce_records(records, partitions)
         self.check()
+
+    def _produce_batch(self, client: BatchClient, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
+        keys = None if records.keys is None else records.keys.to_array()
+        messages = MessageArray(records.values.to_array(), keys, partitions)
+        produced = client.produce_batch(records.topic, messages)
+        while produced < len(messages):
+            self._wait_for_room()
+            produced = client.produce_batch(records.topic, messages, produced)
 
     def _produce_values(self, topic: str, values: Sequence[bytes | None]) -> None:
         produce = self._client.produce

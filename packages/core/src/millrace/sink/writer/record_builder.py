@@ -68,6 +68,11 @@ class RecordBuilder:
     keys: PayloadSerializer | None
     metadata: Mapping[str, str]
 
+    @property
+    def has_headers_or_timestamps(self) -> bool:
+        """True if rows give their records headers or timestamps."""
+        return not self.metadata.keys().isdisjoint({"headers", "header-list", "timestamp"})
+
     def build(self, rows: pa.RecordBatch, serialized_keys: Payloads | None = None) -> Iterator[ProducerRecords]:
         """Build the records of a batch, topic by topic.
 

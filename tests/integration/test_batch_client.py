@@ -1,0 +1,182 @@
+"""The client that produces columns of records, beside confluent-kafka's, which takes them one by one."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from millrace.contracts import Payloads
+from millrace.errors import MessageError, OptionsError, UnknownTopicError
+from millrace.kafka.batch_client import BatchClient, MessageArray
+from millrace.kafka.producer import KafkaProducer, producer_settings
+from millrace.options.secrets import Properties
+from millrace.records.producer_records import ProducerRecords
+from millrace.sink.writer.produce import RecordWriter
+from support.kafka import consume
+from support.waiting import wait_until
+
+PAYLOADS = [b"a", b"", None, "größer".encode(), b"\x00\xff", b"x" * 70_000, None, b""]
+
+
+@pytest.fixture
+def make_writer(broker):
+    """Makes writers whose producer takes records in batches, or one by one."""
+
+    def make(in_batches: bool = True, **properties: str) -> RecordWriter:
+        client = Properties({"bootstrap.servers": broker.bootstrap_servers})
+        named = {name.replace("_", "."): value for name, value in properties.items()}
+        settings = {**producer_settings(client, idempotent=True), **named}
+        return RecordWriter(KafkaProducer(settings, in_batches=in_batches))
+
+    return make
+
+
+def write(writer: RecordWriter, records: ProducerRecords, partitions: pa.Int32Array | None = None) -> None:
+    writer.write(records, partitions)
+    writer.flush()
+
+
+def test_only_batches_are_taken_by_the_batch_client(make_writer) -> None:
+    assert isinstance(make_writer()._client, BatchClient)
+    assert not isinstance(make_writer(in_batches=False)._client, BatchClient)
+
+
+def test_both_clients_write_the_same_records(make_writer, broker, make_topic) -> None:
+    keys, values = PAYLOADS * 4, PAYLOADS[::-1] * 4
+    numbers = pa.array([None, 0, 2, 1] * 8, pa.int32())
+    # Rows of a batch that was cut begin within their buffers
+    columns = [pa.array([b"left out", *part], pa.binary()).slice(1) for part in (values, keys)]
+    written = []
+    for in_batches in (False, True):
+        topic = make_topic(3)
+        write(make_writer(in_batches), ProducerRecords(topic, *map(Payloads, columns)), numbers)
+        messages = consume(broker.bootstrap_servers, topic)
+        # The client draws the partition of a record without a key
+        written.append(sorted((m.key() or b"", m.key() is None, m.value() or b"", m.value() is None) for m in messages))
+        by_row = zip(keys, values, numbers.to_pylist(), strict=True)
+        chosen = {(key, value, number) for key, value, number in by_row if number is not None}
+        assert chosen <= {(m.key(), m.value(), m.partition()) for m in messages}
+    assert written[0] == written[1]
+    assert len(written[0]) == len(keys)
+
+
+def test_keys_go_to_the_same_partitions_by_both_clients(make_writer, broker, make_topic) -> None:
+    keys = [f"key {number}".encode() for number in range(500)]
+    partitions = []
+    for in_batches in (False, True):
+        topic = make_topic(7)
+        write(make_writer(in_batches), ProducerRecords(topic, Payloads(keys), Payloads(keys)))
+        partitions.append({m.key(): m.partition() for m in consume(broker.bootstrap_servers, topic)})
+    assert partitions[0] == partitions[1]
+    assert len(set(partitions[1].values())) == 7
+
+
+@pytest.mark.parametrize("in_batches", [False, True], ids=["one by one", "in batches"])
+def test_records_keep_their_order_while_the_queue_is_full(make_writer, broker, make_topic, in_batches) -> None:
+    topic, count = make_topic(2), 5_000
+    values = Payloads([str(number).encode() for number in range(count)])
+    partitions = pa.array([number % 2 for number in range(count)], pa.int32())
+    write(make_writer(in_batches, queue_buffering_max_messages="100"), ProducerRecords(topic, values), partitions)
+    messages = consume(broker.bootstrap_servers, topic)
+    for partition in (0, 1):
+        found = [int(message.value()) for message in messages if message.partition() == partition]
+        assert found == list(range(partition, count, 2))
+
+
+def test_a_record_that_is_too_large_is_refused_among_others(make_writer, make_topic) -> None:
+    with pytest.raises(MessageError, match="larger than the client accepts"):
+        make_writer(message_max_bytes="1000").write(ProducerRecords(make_topic(), Payloads([b"a", b"b" * 2000])), None)
+
+
+def test_a_partition_that_does_not_exist_is_reported(make_writer, make_topic) -> None:
+    client = make_writer()._client
+    topic = make_topic(2)
+    assert client.partition_count(topic, 10) == 2
+    with pytest.raises(KafkaException) as error:
+        client.produce_batch(topic, MessageArray(pa.array([b"a"], pa.binary()), None, pa.array([5], pa.int32())))
+    assert error.value.args[0].code() == KafkaError._UNKNOWN_PARTITION
+
+
+def test_a_topic_that_does_not_exist_is_reported(make_writer) -> None:
+    producer = make_writer()._producer
+    with pytest.raises(UnknownTopicError, match="no-such-topic"):
+        producer.partition_count("no-such-topic")
+
+
+def test_deliveries_that_the_broker_refuses_fail_the_task(make_writer, make_topic) -> None:
+    writer = make_writer()
+    topic = make_topic(config={"max.message.bytes": "100"})
+    with pytest.raises(Exception, match=r"1 of 1 records .*were not delivered; the first, .*-0: .*too large"):
+        write(writer, ProducerRecords(topic, Payloads([os.urandom(5_000)])))
+
+
+def test_statistics_and_log_lines_arrive(make_writer, caplog) -> None:
+    writer = make_writer(statistics_interval_ms="50", debug="conf")
+    producer = writer._producer
+    with caplog.at_level("DEBUG", "millrace.kafka"):
+        wait_until(lambda: (producer.poll(), producer.statistics.latest()[1])[1], "statistics")
+    assert "txmsgs" in producer.statistics.latest()[1]
+    assert "delivery.report.only.error" in caplog.text
+
+
+def test_errors_of_the_connection_arrive() -> None:
+    producer = KafkaProducer({"bootstrap.servers": "127.0.0.1:1"}, in_batches=True)
+    wait_until(lambda: (producer.poll(), producer.client_log.recent_errors())[1], "an error")
+    assert "Connection refused" in producer.client_log.recent_errors()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("no.such.property", "1", "no.such.property"), ("retries", "many", "retries"), ("acks", "9999", "acks")],
+)
+def test_properties_are_refused_as_by_the_other_client(name: str, value: str, message: str) -> None:
+    refusals = []
+    for in_batches in (False, True):
+        with pytest.raises(OptionsError, match=message) as error:
+            KafkaProducer({"bootstrap.servers": "127.0.0.1:1", name: value}, in_batches=in_batches)
+        refusals.append(str(error.value))
+    assert refusals[0] == refusals[1]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"sasl.mechanism": "OAUTHBEARER"}, {"sasl.mechanisms": "oauthbearer"}, {"oauth_cb": print}],
+    ids=["mechanism", "alias", "callback"],
+)
+def test_tokens_are_left_to_the_other_client(settings) -> None:
+    assert BatchClient.accepts({"linger.ms": "5", "logger": print})
+    assert not BatchClient.accepts(settings)
+
+
+def thread_count() -> int:
+    return sum(1 for _ in Path("/proc/self/task").iterdir())
+
+
+def test_a_client_that_is_dropped_ends_its_threads(make_writer) -> None:
+    gc.collect()
+    before = thread_count()
+    writer = make_writer()
+    assert thread_count() > before
+    del writer
+    # Its callbacks belong to the producer that it belongs to
+    gc.collect()
+    assert thread_count() == before
+
+
+def test_a_fork_leaves_the_client_of_its_parent_alone(make_writer, broker, make_topic) -> None:
+    writer, topic = make_writer(), make_topic()
+    process = os.fork()
+    if not process:
+        del writer
+        os._exit(0)
+    ended = threading.Event()
+    threading.Thread(target=lambda: (os.waitpid(process, 0), ended.set()), daemon=True).start()
+    assert ended.wait(30)
+    write(writer, ProducerRecords(topic, Payloads([b"still here"])))
+    assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"still here"]
