@@ -105,12 +105,11 @@ def open_catalog(
     if catalog == DEFAULT_CATALOG:
         # Another one knows itself whether it needs brokers
         require_brokers(client)
-    client_options = {f"{_QUERY_PREFIX}{name}": value for name, value in client.items()}
-    return plugin_manager().load(CATALOG, catalog).from_options({**client_options, **options})
+    return plugin_manager().load(CATALOG, catalog).from_options(job_options(client, None, options.items()))
 
 
 def job_options(client: Mapping[str, str], topic: str | None, options: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the options of a read or a write that a command line describes.
+    """Return the options of a read, a write or a catalog that a command line describes.
 
     Args:
         client: The client's properties, under Kafka's names.

@@ -126,7 +126,7 @@ class DebeziumReader:
     def _parsed(self, payload: bytes | None) -> _Parsed | None:
         if self._read_message is not None:
             message = self._read_message(payload) if payload else None
-            return None if message is None else _Parsed(dict(message.value), message.schema)
+            return None if message is None else _Parsed(message.value, message.schema)
         if not self.options.schema_include:
             root = parse_object(payload)
             if root is not None and "op" not in root and isinstance(root.get("payload"), dict):

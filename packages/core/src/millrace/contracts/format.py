@@ -143,7 +143,7 @@ class ConnectMessage(NamedTuple):
         schema: Its ``schema``, as JSON; messages of one schema share the object.
     """
 
-    value: Mapping[str, Any]
+    value: dict[str, Any]
     schema: bytes
 
 

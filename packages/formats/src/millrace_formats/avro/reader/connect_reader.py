@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from millrace.errors import MalformedMessageError
+from millrace_formats.avro.reader.conversions import decode_text
 from millrace_formats.avro.reader.datum_reader import Cursor, Read, raw_reader
 from millrace_formats.avro.schema.model import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, can_be_empty
 
@@ -75,7 +76,7 @@ def _map_reader(type_: Map, records: dict[int, Read]) -> Read:
         entries = {}
         while count := cursor.block(is_empty=False):
             for _ in range(count):
-                key = _to_text(cursor.sized_bytes())
+                key = decode_text(cursor.sized_bytes())
                 entries[key] = value(cursor)
         return entries
 
@@ -86,19 +87,12 @@ def _scalar_reader(type_: Primitive | Fixed | Enum) -> Read:
     read = raw_reader(type_)
     kind = type_.kind if isinstance(type_, Primitive) else "bytes" if isinstance(type_, Fixed) else "enum"
     if kind == "string":
-        return lambda cursor: _to_text(read(cursor))
+        return lambda cursor: decode_text(read(cursor))
     if kind == "bytes":
         return lambda cursor: base64.b64encode(read(cursor)).decode()
     if kind in ("float", "double"):
         return lambda cursor: _to_number(read(cursor))
     return read
-
-
-def _to_text(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        raise MalformedMessageError("a text that is not UTF-8") from None
 
 
 def _to_number(value: float) -> float | str:

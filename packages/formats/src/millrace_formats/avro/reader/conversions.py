@@ -101,16 +101,19 @@ def _float_conversion(type_: pa.DataType) -> Conversion:
 
 def string_conversion() -> Conversion:
     """Convert bytes that must be UTF-8 to STRING."""
+    return Conversion(decode_text, lambda array, reject: cast_or_reject(array, pa.string(), reject))
 
-    def convert(value: bytes) -> str:
-        try:
-            return value.decode()
-        except UnicodeDecodeError as error:
-            raise MalformedMessageError(
-                f"not UTF-8: byte {value[error.start]:#04x} at position {error.start}"
-            ) from None
 
-    return Conversion(convert, lambda array, reject: cast_or_reject(array, pa.string(), reject))
+def decode_text(value: bytes) -> str:
+    """Decode UTF-8.
+
+    Raises:
+        MalformedMessageError: The bytes are something else.
+    """
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise MalformedMessageError(f"not UTF-8: byte {value[error.start]:#04x} at position {error.start}") from None
 
 
 def symbol_conversion(symbols: frozenset[str], default: str | None) -> Conversion:

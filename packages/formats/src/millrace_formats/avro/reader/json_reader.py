@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from millrace.errors import MalformedMessageError, MissingValueError
+from millrace_formats.avro.reader.conversions import decode_text
 from millrace_formats.avro.reader.read_plan import (
     ListPlan,
     MapPlan,
@@ -33,10 +34,9 @@ _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 def load_json(payload: bytes) -> Any:
     """Parse a message; MalformedMessageError when it is not one JSON document."""
+    text = decode_text(payload)
     try:
-        return _DECODER.decode(payload.decode())
-    except UnicodeDecodeError as error:
-        raise MalformedMessageError(f"not UTF-8: byte {payload[error.start]:#04x} at position {error.start}") from None
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise MalformedMessageError(f"not JSON: {error.msg} at character {error.pos}") from None
     except ValueError:
