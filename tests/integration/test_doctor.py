@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("doctor")
     root = authority("root")
     (folder / "ca.pem").write_text(root.certificate_pem)
-    ports = free_ports(7)
+    ports = free_ports(6)
     names = ("OPEN", "TLS", "EXPIRED", "OTHERHOST", "LOGIN", "ELSEWHERE")
     login = {
         "sasl.enabled.mechanisms": "PLAIN",
@@ -57,15 +58,18 @@ def cluster(tmp_path_factory):
     }
     listeners = [
         Listener(name, kinds.get(name, ("PLAINTEXT", {}))[0], port=port, config=kinds.get(name, ("", {}))[1])
-        for name, port in zip(names, ports, strict=False)
+        for name, port in zip(names, ports, strict=True)
     ]
-    told = dict(zip(names, ports, strict=False)) | {"ELSEWHERE": ports[-1]}
+    # Bound and not listening: nobody answers there, and no other test's broker can take it
+    absent = socket.socket()
+    absent.bind(("127.0.0.1", 0))
+    told = dict(zip(names, ports, strict=True)) | {"ELSEWHERE": absent.getsockname()[1]}
     properties = {
         "advertised.listeners": ",".join(f"{name}://127.0.0.1:{port}" for name, port in told.items()),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
     }
-    with KafkaBroker(listeners=listeners, properties=properties) as broker:
+    with absent, KafkaBroker(listeners=listeners, properties=properties) as broker:
         broker.create_topic("orders")
         broker.create_topic("stamped", config={"message.timestamp.type": "LogAppendTime"})
         produce(broker.address("OPEN"), "stamped", [{"value": b"1"}])

@@ -18,6 +18,7 @@ def test_connectors_take_turns_and_warm_ups_do_not_count() -> None:
         tls_servers="",
         tls_client={},
         far=sentinel.far,
+        distances_ms=(0,),
     )
     ran: list[str] = []
 
@@ -43,6 +44,7 @@ def test_figures_beside_the_compared_ones_are_kept_in_the_order_of_runs() -> Non
         tls_servers="",
         tls_client={},
         far=sentinel.far,
+        distances_ms=(0,),
     )
     runs = iter([Run(1.0, {"requests": 7.0}), Run(2.0, {"requests": 8.0})])
 

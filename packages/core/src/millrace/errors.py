@@ -37,7 +37,8 @@ click:
 
     millrace
         Exception
-        └── NotKafkaError           what listens on a port does not answer as a broker does
+        ├── NotKafkaError           what listens on a port does not answer as a broker does
+        └── AbandonedTaskError      nobody waits any more for the result of a task that another worker has sent
         ValueError
         ├── ShownValueError         an option's value is wrong, in a message that shows the value already
         ├── UnresolvedReferenceError  a reference in an option, such as ${name}, has no value

@@ -42,5 +42,5 @@ def test_a_task_without_rows_sends_none() -> None:
 def test_rows_whose_task_has_ended_are_not_committed() -> None:
     stream, _ = shared_sessions._few_rows([batch("a")])
     assert stream is not None
-    with pytest.raises(shared_sessions._AbandonedError):
+    with pytest.raises(shared_sessions.AbandonedTaskError):
         received(stream, is_abandoned=True)

@@ -162,7 +162,7 @@ class _Offer:
         return None
 
 
-class _AbandonedError(Exception):
+class AbandonedTaskError(Exception):
     """Nobody waits for the result of a task any more."""
 
 
@@ -170,7 +170,7 @@ def _rows(stream: bytes, is_abandoned: Callable[[], bool]) -> Iterator[pa.Record
     yield from pa.ipc.open_stream(stream)
     # They are produced now, and not yet committed. The caller sends nothing more; there is its end to be read
     if is_abandoned():
-        raise _AbandonedError("the task that sent the rows has ended")
+        raise AbandonedTaskError("the task that sent the rows has ended")
 
 
 def _answer(connection: Connection, request: bytes) -> WriteResult | None:
