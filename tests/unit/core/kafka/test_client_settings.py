@@ -45,7 +45,6 @@ def test_stores_become_pem_that_the_client_accepts(tmp_path: Path) -> None:
     )
     assert {name: value for name, value in made.items() if name != "client.id"} == {
         "bootstrap.servers": "127.0.0.1:1",
-        "reconnect.backoff.ms": "400",
         "security.protocol": "SSL",
         "ssl.ca.pem": ROOT.certificate_pem,
         "ssl.certificate.pem": CLIENT.certificate_pem,
@@ -87,13 +86,7 @@ def test_a_consumer_with_a_sinks_properties_warns_of_none(name: str, caplog: pyt
 
 def test_without_files_the_properties_stay_as_they_are() -> None:
     given = {"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush", "client.id": "me"}
-    assert settings(sasl_password="hush", client_id="me") == Properties({**given, "reconnect.backoff.ms": "400"})
-
-
-@pytest.mark.parametrize("name", ["reconnect.backoff.ms", "reconnect.backoff.max.ms"])
-def test_backoffs_that_users_set_win(name: str) -> None:
-    made = settings(**{name.replace(".", "_"): "50"})
-    assert {key: value for key, value in made.items() if "backoff" in key} == {name: "50"}
+    assert settings(sasl_password="hush", client_id="me") == Properties(given)
 
 
 def test_clients_have_an_id_of_their_process() -> None:

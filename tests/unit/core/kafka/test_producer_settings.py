@@ -42,3 +42,14 @@ def test_records_of_transactions_linger_for_a_part_of_their_timeout(given, linge
 
 def test_records_that_nobody_waits_for_are_sent_soon():
     assert producer_settings(Properties(SERVERS), idempotent=False)["linger.ms"] == "5"
+
+
+@pytest.mark.parametrize("name", ["reconnect.backoff.ms", "reconnect.backoff.max.ms"])
+def test_pauses_before_connections_that_users_set_win(name: str) -> None:
+    settings = producer_settings(Properties({"bootstrap.servers": "127.0.0.1:1", name: "50"}), idempotent=True)
+    assert {key: value for key, value in settings.items() if "reconnect" in key} == {name: "50"}
+
+
+def test_producers_pause_before_they_connect_again() -> None:
+    settings = producer_settings(Properties({"bootstrap.servers": "127.0.0.1:1"}), idempotent=True)
+    assert settings["reconnect.backoff.ms"] == "400"

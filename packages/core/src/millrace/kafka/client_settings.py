@@ -49,16 +49,6 @@ _FILE_PROPERTIES = (
 _NO_FILE = {"probe"}
 """Values that librdkafka takes instead of a path: use the system's certificate authorities."""
 
-_RECONNECT_BACKOFF, _RECONNECT_BACKOFF_MS = "reconnect.backoff.ms", "400"
-"""The first pause between attempts to connect, in ms.
-
-While no broker can be reached, librdkafka 2.16 begins anew with its bootstrap addresses after each round of failed
-attempts, by new threads and with this first pause. By its default of 100 ms that takes 0.08 cores for each worker.
-See docs/decisions/kafka-client.md.
-"""
-
-_RECONNECT_BACKOFFS = frozenset({_RECONNECT_BACKOFF, "reconnect.backoff.max.ms"})
-
 _MESSAGE_MAX_BYTES = 1_000_000
 """librdkafka's default of ``message.max.bytes``."""
 
@@ -138,9 +128,6 @@ def _file_settings(client: Properties, find: FindFile) -> Properties:
     settings = {name: value for name, value in client.items() if name not in (*STORE_OPTIONS, PROVIDER)}
     prefix = settings.pop(CLIENT_ID_PREFIX, DEFAULT_CLIENT_ID_PREFIX)
     settings.setdefault("client.id", f"{prefix}-{socket.gethostname()}-{os.getpid()}")
-    # The client refuses a first pause that is longer than the longest, which users may have set
-    if not _RECONNECT_BACKOFFS & settings.keys():
-        settings[_RECONNECT_BACKOFF] = _RECONNECT_BACKOFF_MS
     for name in _FILE_PROPERTIES:
         if name in settings and settings[name] not in _NO_FILE:
             settings[name] = str(_find(find, f"properties.{name}", settings[name]))
