@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
-from confluent_kafka.admin import AclOperation, AdminClient
+from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata
 
 from millrace.diagnosis import clock
 from millrace.diagnosis.address import Address
 from millrace.diagnosis.advertised import check_advertised
 from millrace.diagnosis.findings import Finding, error, ok, warning
-from millrace.errors import MillraceError
+from millrace.errors import MillraceError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.client_settings import client_settings
 from millrace.kafka.errors import configuration_errors, is_transient, kafka_error
@@ -28,6 +28,10 @@ _READS = (AclOperation.READ, AclOperation.DESCRIBE)
 _WRITES = (AclOperation.WRITE, AclOperation.DESCRIBE)
 
 
+_QUICK_RECONNECT = {"reconnect.backoff.ms": "20", "reconnect.backoff.max.ms": "100"}
+"""Short pauses, since a client that tries an address at which nobody answers has only these to come back from it."""
+
+
 class ConnectedCheck:
     """Checks by one admin client.
 
@@ -37,7 +41,7 @@ class ConnectedCheck:
 
     Attributes:
         servers: The bootstrap servers.
-        advertised: The addresses that brokers tell clients, once they are checked, with the brokers' ids.
+        advertised: The addresses that brokers tell clients, with the brokers' ids; empty before `login`.
     """
 
     def __init__(self, client: Properties, servers: str) -> None:
@@ -50,7 +54,7 @@ class ConnectedCheck:
             self._admin = self._create_client({**client_settings(self._client), **STATISTICS_OFF})
 
     def _create_client(self, settings: dict[str, Any]) -> AdminClient:
-        return AdminClient({**settings, "throttle_cb": self._note_throttling})
+        return AdminClient({**_QUICK_RECONNECT, **settings, "throttle_cb": self._note_throttling})
 
     def _note_throttling(self, event: Any) -> None:
         self._throttled_ms.append(round(event.throttle_time * 1000))
@@ -59,21 +63,27 @@ class ConnectedCheck:
         """Log in with Kafka's own client, and look the topics up, as a query does."""
         started = time.monotonic()
         try:
-            names = KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).topic_names()
+            metadata = self._cluster_metadata()
         except MillraceError as failure:
             advice = "see what it says; with a wrong user or password, the brokers' logs name the user"
             return error("login", self.servers, str(failure), advice)
         took = time.monotonic() - started
-        return ok("login", self.servers, f"connected in {took:.1f} s; this user sees {len(names)} topics")
+        self.advertised = {Address(broker.host, broker.port): broker.id for broker in metadata.brokers.values()}
+        return ok("login", self.servers, f"connected in {took:.1f} s; this user sees {len(metadata.topics)} topics")
+
+    def _cluster_metadata(self) -> ClusterMetadata:
+        try:
+            return KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).cluster_metadata()
+        except UnreachableError:
+            # A client may wait at an address that brokers tell clients and that nobody answers: `brokers` says which
+            return KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).cluster_metadata()
 
     def brokers(self, known: Sequence[Address]) -> list[Finding]:
-        """Check every address that the brokers tell clients to connect to.
+        """Check every address that the brokers tell clients to connect to, as of `login`.
 
         Args:
             known: Addresses that have been checked.
         """
-        found = self._admin.list_topics(timeout=REQUEST_S).brokers.values()
-        self.advertised = {Address(broker.host, broker.port): broker.id for broker in found}
         return check_advertised(self.advertised, known, self.servers, client_settings(self._client))
 
     def topics(self, names: Sequence[str], *, writes: bool) -> list[Finding]:

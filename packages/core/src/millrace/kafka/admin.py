@@ -15,7 +15,7 @@ from confluent_kafka import (
     TopicPartitionInfo,
 )
 from confluent_kafka import TopicPartition as ClientPartition
-from confluent_kafka.admin import ConfigResource, ListOffsetsResultInfo, OffsetSpec
+from confluent_kafka.admin import ClusterMetadata, ConfigResource, ListOffsetsResultInfo, OffsetSpec
 
 from millrace.contracts import TopicPartition
 from millrace.errors import OptionsError, UnknownTopicError
@@ -79,9 +79,11 @@ class KafkaAdmin(RetryingAdmin):
 
     def topic_names(self) -> list[str]:
         """List the names of all topics that this client may describe, sorted."""
-        return self.call(
-            lambda timeout_s: sorted(self._admin.list_topics(timeout=timeout_s).topics), "looking up topics"
-        )
+        return sorted(self.cluster_metadata().topics)
+
+    def cluster_metadata(self) -> ClusterMetadata:
+        """Look up all brokers, and all topics that this client may describe."""
+        return self.call(lambda timeout_s: self._admin.list_topics(timeout=timeout_s), "looking up topics")
 
     def leaders(self, topic: str) -> list[int]:
         """Look up the leader of each partition of a topic of Kafka's own, which coordinates what is kept there.
