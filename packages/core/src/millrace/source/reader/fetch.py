@@ -52,13 +52,14 @@ class FetchTimeouts:
             its high watermark late.
         refused_s: After this, a client that brokers refuse gives up; they may let it in later.
         stall_s: After this, a read gives up; a restarted broker is back sooner.
-        quiet_s: After this, a client that fetches and hands out nothing is replaced by one that reports its positions.
+        quiet_s: After this, a client that fetches and hands out nothing is replaced by one that reports its positions;
+            over a slow network, a fetch of megabytes alone takes some of it.
     """
 
     early_end_s: float = 10.0
     refused_s: float = SECURITY_ERROR_GRACE_S
     stall_s: float = 120.0
-    quiet_s: float = 0.2
+    quiet_s: float = 1.0
 
 
 def fetch(

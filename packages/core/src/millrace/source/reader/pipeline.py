@@ -57,8 +57,12 @@ def consumer_of_split(client: Properties, split: Split, resources: WorkerResourc
         split: What to read.
         resources: Keeps the consumers.
     """
+    return consumer_for(_properties_of_split(client, split), resources)
+
+
+def _properties_of_split(client: Properties, split: Split) -> Properties:
     has_many = len(split.ranges) == 1 and len(split.ranges[0]) >= MANY_MESSAGES
-    return consumer_for(many_at_once(client) if has_many else client, resources)
+    return many_at_once(client) if has_many else client
 
 
 def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Split], Iterable[Messages]]:
@@ -73,7 +77,7 @@ def split_fetcher(config: SourceConfig, metrics: SplitMetrics) -> Callable[[Spli
             split,
             metrics,
             fail_on_data_loss=config.options.fail_on_data_loss,
-            new_follower=lambda: new_consumer(config.client, FetchPositions()),
+            new_follower=lambda: new_consumer(_properties_of_split(config.client, split), FetchPositions()),
         )
 
     return fetch_split
