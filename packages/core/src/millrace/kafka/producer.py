@@ -107,10 +107,7 @@ class KafkaProducer:
         self._partition_counts: dict[str, tuple[int, float]] = {}
         with configuration_errors():
             callbacks = {**self.client_log.settings(), **self.statistics.settings(), "on_delivery": self._on_delivery}
-            takes_batches = in_batches and BatchClient.accepts(settings)
-            self.client: Producer | BatchClient = (BatchClient if takes_batches else Producer)(
-                {**settings, **callbacks}
-            )
+            self.client = _create_client({**settings, **callbacks}, in_batches=in_batches)
         # The client has checked that it is a number
         max_age_ms = settings.get(METADATA_MAX_AGE)
         self._counts_max_age_s = PARTITION_COUNT_MAX_AGE_S if max_age_ms is None else int(max_age_ms) / 1000
