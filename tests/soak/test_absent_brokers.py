@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
+from pyspark.sql.streaming import StreamingQuery
 
 from millrace.kafka.producer import PRODUCERS
 from millrace.worker import RESOURCES
@@ -33,6 +35,24 @@ def timeouts(guarantee: str, given: dict[str, str]) -> dict[str, str]:
 def own(tmp_path) -> Iterator[KafkaBroker]:
     with KafkaBroker(data_dir=tmp_path / "kafka") as running:
         yield running
+
+
+@pytest.fixture
+def source(broker, make_topic) -> str:
+    topic = make_topic(2)
+    fill(broker, topic)
+    return topic
+
+
+@contextmanager
+def started(write: HeldWrite, own: KafkaBroker, broker: KafkaBroker, source: str) -> Iterator[StreamingQuery]:
+    """Run a stream that has written to all partitions and is held."""
+    query = write.start_stream(broker, source)
+    try:
+        wait_until(lambda: has_records(own, "target") or query.exception(), "records in all partitions", 120)
+        yield query
+    finally:
+        query.stop()
 
 
 @pytest.mark.parametrize("absence", ["paused", "killed"])
@@ -66,36 +86,24 @@ def test_no_process_of_a_batch_write_uses_the_processor_while_the_broker_is_abse
 @pytest.mark.parametrize("absence", ["paused", "killed"])
 @in_both_guarantees
 def test_no_process_of_a_stream_uses_the_processor_while_the_broker_is_absent(
-    absence, guarantee, own, spark, broker, make_topic, tmp_path
+    absence, guarantee, own, spark, broker, source, tmp_path
 ):
-    source = make_topic(2)
-    fill(broker, source)
     write = HeldWrite(spark, tmp_path, own, guarantee, **timeouts(guarantee, PATIENT))
-    query = write.start_stream(broker, source)
-    try:
-        wait_until(lambda: has_records(own, "target") or query.exception(), "records in all partitions", 120)
+    with started(write, own, broker, source) as query:
         watch_absence(f"stream, {guarantee}, {absence}", own, broker, absence, write)
         query.processAllAvailable()
-    finally:
-        query.stop()
     assert_all_once(write)
 
 
 @in_both_guarantees
 def test_what_failed_tasks_and_ended_queries_leave_is_quiet_when_the_broker_is_gone_for_good(
-    guarantee, own, spark, broker, make_topic, tmp_path
+    guarantee, own, spark, broker, source, tmp_path
 ):
-    source = make_topic(2)
-    fill(broker, source)
     write = HeldWrite(spark, tmp_path, own, guarantee, **timeouts(guarantee, IMPATIENT))
-    query = write.start_stream(broker, source)
-    try:
-        wait_until(lambda: has_records(own, "target") or query.exception(), "records in all partitions", 120)
+    with started(write, own, broker, source):
         leave(own, "killed")
         write.release()
         watch(f"stream, {guarantee}, gone, its tasks fail and are tried again", own, broker)
-    finally:
-        query.stop()
     watch(f"stream, {guarantee}, gone, ended", own, broker)
     come_back(own, "killed")
     again = write.start_stream(broker, source)
