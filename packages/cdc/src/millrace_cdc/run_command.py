@@ -47,11 +47,8 @@ def run_definition(
     from pyspark.errors import PySparkException
 
     from millrace import local_session
-    from millrace.api.spark_home import spark_home_without_archive
 
-    config = {"spark.log.level": "OFF", **conf}
-    with spark_home_without_archive(config):
-        spark = local_session("millrace run", config=config)
+    spark = local_session("millrace run", config={"spark.log.level": "OFF", **conf})
     try:
         running = Pipeline(definition).run(
             spark,

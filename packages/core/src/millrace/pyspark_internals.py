@@ -78,6 +78,14 @@ def set_active_session(spark: SparkSession) -> None:
         session.setActiveSession(session)
 
 
+def has_jvm() -> bool:
+    """Return whether this process has started Spark's Java process."""
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm
+    return jvm is not None
+
+
 def delete_at_end_of_jvm(paths: Iterable[Path]) -> bool:
     """Let this process's Java delete files, links and empty folders at its end, the last of them first.
 
@@ -86,9 +94,9 @@ def delete_at_end_of_jvm(paths: Iterable[Path]) -> bool:
     """
     from pyspark import SparkContext
 
-    jvm: Any = SparkContext._jvm
-    if jvm is None:
+    if not has_jvm():
         return False
+    jvm: Any = SparkContext._jvm
     for path in paths:
         jvm.java.io.File(str(path)).deleteOnExit()
     return True

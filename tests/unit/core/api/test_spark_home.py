@@ -13,6 +13,7 @@ from millrace.api.spark_home import spark_home_without_archive
 @pytest.fixture(autouse=True)
 def no_jvm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setattr(spark_home, "has_jvm", lambda: False)
     monkeypatch.setattr(spark_home, "delete_at_end_of_jvm", lambda paths: False)
     monkeypatch.setattr(spark_home.tempfile, "tempdir", str(tmp_path))
 
@@ -54,5 +55,11 @@ def test_a_pyspark_that_workers_would_not_find_keeps_the_archive(monkeypatch: py
     monkeypatch.setattr(spark_home.site, "getsitepackages", list)
     monkeypatch.setattr(spark_home.site, "getusersitepackages", lambda: "")
     monkeypatch.delenv("PYTHONPATH", raising=False)
+    with spark_home_without_archive({}):
+        assert "SPARK_HOME" not in os.environ
+
+
+def test_a_java_process_that_runs_keeps_its_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_home, "has_jvm", lambda: True)
     with spark_home_without_archive({}):
         assert "SPARK_HOME" not in os.environ

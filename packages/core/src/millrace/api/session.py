@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from millrace import pyspark_internals
+from millrace.api.spark_home import spark_home_without_archive
 from millrace.api.tracebacks import install_short_tracebacks
 
 REDACTION_REGEX = (
@@ -49,10 +50,12 @@ def local_session(
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     used = cores or os.cpu_count() or 1
+    settings = session_settings(used, config or {})
     builder = SparkSession.builder.appName(name).master(f"local[{used}]")
-    for key, value in session_settings(used, config or {}).items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    with spark_home_without_archive(settings):
+        spark = builder.getOrCreate()
     set_active_session(spark)
     install_short_tracebacks(spark)
     return spark

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from millrace.pyspark_internals import delete_at_end_of_jvm
+from millrace.pyspark_internals import delete_at_end_of_jvm, has_jvm
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def link_spark_home(home: Path) -> None:
 def _finds_installed_pyspark(config: Mapping[str, str]) -> bool:
     master = config.get("spark.master", "local")
     is_other = "SPARK_HOME" in os.environ or "spark.pyspark.python" in config
-    if is_other or not (master == "local" or master.startswith("local[")):
+    if has_jvm() or is_other or not (master == "local" or master.startswith("local[")):
         return False
     installed = _installed()
     folders = [*site.getsitepackages(), site.getusersitepackages(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
