@@ -90,7 +90,8 @@ class Result:
         unit: Of the values.
         millrace: Its runs.
         spark: The runs of Spark's own connector; None where there is nothing to compare with.
-        target: What is aimed at: a ratio to Spark's own connector, or a value where there is none.
+        target: What is aimed at: a ratio to Spark's own connector, or a value where there is none; None if nothing
+            is.
         at_most: Whether the target is a limit rather than a goal.
         base: What ``spark`` measured, where that is not Spark's own connector.
     """
@@ -99,7 +100,7 @@ class Result:
     unit: str
     millrace: Series
     spark: Series | None
-    target: float
+    target: float | None
     at_most: bool = False
     base: str = SPARK
 
@@ -109,8 +110,10 @@ class Result:
         return self.millrace.median / self.spark.median if self.spark else None
 
     @property
-    def is_met(self) -> bool:
-        """True when the target is reached; a limit without a ratio holds for every run."""
+    def is_met(self) -> bool | None:
+        """True when the target is reached, None without one; a limit without a ratio holds for every run."""
+        if self.target is None:
+            return None
         reached = max(self.millrace.values) if self.ratio is None else self.ratio
         return reached <= self.target if self.at_most else reached >= self.target
 

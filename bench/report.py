@@ -66,17 +66,26 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _cells(result: Result) -> tuple[str, ...]:
-    bound = "at most" if result.at_most else "at least"
-    target = f"{result.target:.2f}".removesuffix("0") if result.spark else f"{result.target:.0f} {result.unit}"
     return (
         result.work if result.base == SPARK else f"{result.work}, beside {result.base}",
         result.unit,
         *_series(result.spark),
         *_series(result.millrace),
         "" if result.ratio is None else f"{result.ratio:.2f}",
-        f"{bound} {target}",
-        "yes" if result.is_met else "no",
+        _target(result),
+        {True: "yes", False: "no", None: ""}[result.is_met],
         _beside(result),
+    )
+
+
+def _target(result: Result) -> str:
+    if result.target is None:
+        return ""
+    bound = "at most" if result.at_most else "at least"
+    return (
+        f"{bound} {result.target:.2f}".removesuffix("0")
+        if result.spark
+        else f"{bound} {result.target:.0f} {result.unit}"
     )
 
 

@@ -73,3 +73,9 @@ def test_reads_with_different_answers_are_refused() -> None:
 
     with pytest.raises(RuntimeError, match="two reads of one topic differ"):
         answer.check((2, "x"))
+
+
+def test_a_result_without_a_target_is_shown_only():
+    result = Result("latency", "ms", Series((70.0,)), Series((4.0,)), target=None)
+    assert result.is_met is None
+    assert result.ratio == 17.5
