@@ -29,7 +29,7 @@ _WRITES = (AclOperation.WRITE, AclOperation.DESCRIBE)
 
 
 _QUICK_RECONNECT = {"reconnect.backoff.ms": "20", "reconnect.backoff.max.ms": "100"}
-"""Short pauses, since a client that tries an address at which nobody answers has only these to come back from it."""
+"""Short pauses before the client connects again: nobody may answer at the address that it chose first."""
 
 
 class ConnectedCheck:
@@ -75,7 +75,7 @@ class ConnectedCheck:
         try:
             return KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).cluster_metadata()
         except UnreachableError:
-            # A client may wait at an address that brokers tell clients and that nobody answers: `brokers` says which
+            # The client may have chosen an advertised address that nobody answers, which `brokers` will report
             return KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).cluster_metadata()
 
     def brokers(self, known: Sequence[Address]) -> list[Finding]:

@@ -53,7 +53,7 @@ class FetchTimeouts:
         refused_s: After this, a client that brokers refuse gives up; they may let it in later.
         stall_s: After this, a read gives up; a restarted broker is back sooner.
         quiet_s: After this, a client that fetches and hands out nothing is replaced by one that reports its positions;
-            over a slow network, a fetch of megabytes alone takes some of it.
+            long enough for one large fetch over a slow network.
     """
 
     early_end_s: float = 10.0
