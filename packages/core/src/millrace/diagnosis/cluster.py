@@ -15,7 +15,7 @@ from millrace.diagnosis.advertised import check_advertised
 from millrace.diagnosis.findings import Finding, error, ok, warning
 from millrace.errors import MillraceError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin
-from millrace.kafka.client_settings import client_settings
+from millrace.kafka.client_settings import client_settings, with_reconnect_backoffs
 from millrace.kafka.errors import configuration_errors, is_transient, kafka_error
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
@@ -26,7 +26,6 @@ _PAUSE_S = 0.2
 
 _READS = (AclOperation.READ, AclOperation.DESCRIBE)
 _WRITES = (AclOperation.WRITE, AclOperation.DESCRIBE)
-
 
 _QUICK_RECONNECT = {"reconnect.backoff.ms": "20", "reconnect.backoff.max.ms": "100"}
 """Short pauses before the client connects again: nobody may answer at the address that it chose first."""
@@ -54,7 +53,8 @@ class ConnectedCheck:
             self._admin = self._create_client({**client_settings(self._client), **STATISTICS_OFF})
 
     def _create_client(self, settings: dict[str, Any]) -> AdminClient:
-        return AdminClient({**_QUICK_RECONNECT, **settings, "throttle_cb": self._note_throttling})
+        paused = with_reconnect_backoffs(settings, _QUICK_RECONNECT)
+        return AdminClient({**paused, "throttle_cb": self._note_throttling})
 
     def _note_throttling(self, event: Any) -> None:
         self._throttled_ms.append(round(event.throttle_time * 1000))

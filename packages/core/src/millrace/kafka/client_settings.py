@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import os
 import socket
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from millrace.errors import OptionsError
 from millrace.kafka.security.provider_login import EXTENSIONS, PROVIDER
@@ -48,6 +50,8 @@ _FILE_PROPERTIES = (
 )
 _NO_FILE = {"probe"}
 """Values that librdkafka takes instead of a path: use the system's certificate authorities."""
+
+_RECONNECT_BACKOFFS = frozenset({"reconnect.backoff.ms", "reconnect.backoff.max.ms"})
 
 _MESSAGE_MAX_BYTES = 1_000_000
 """librdkafka's default of ``message.max.bytes``."""
@@ -97,6 +101,18 @@ def consumer_settings(client: Properties) -> dict[str, str]:
         # librdkafka refuses a fetch that is smaller than the largest message; Java's client does not
         settings["message.max.bytes"] = str(min(int(settings["fetch.max.bytes"]), _MESSAGE_MAX_BYTES))
     return settings
+
+
+def with_reconnect_backoffs(settings: Mapping[str, Any], backoffs: Mapping[str, str]) -> dict[str, Any]:
+    """Return a client's settings with other pauses before it connects again, unless the user has set one of them.
+
+    The client refuses a first pause that is longer than the longest one, which may be the user's.
+
+    Args:
+        settings: The client's settings, with the user's.
+        backoffs: ``reconnect.backoff.ms`` and perhaps ``reconnect.backoff.max.ms``, in ms.
+    """
+    return dict(settings) if _RECONNECT_BACKOFFS & settings.keys() else {**settings, **backoffs}
 
 
 def client_settings(client: Properties, find: FindFile = find_file) -> Properties:

@@ -13,7 +13,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.contracts import TopicPartition
 from millrace.kafka.client_log import ClientLog
-from millrace.kafka.client_settings import consumer_settings, without_producer_properties
+from millrace.kafka.client_settings import consumer_settings, with_reconnect_backoffs, without_producer_properties
 from millrace.kafka.consumer import committed_offsets
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
 from millrace.kafka.retry import SYSTEM_CLOCK, Clock, call_with_retries
@@ -22,8 +22,10 @@ from millrace.options.secrets import Properties
 REQUEST_TIMEOUT_S = 10.0
 _RETRY_INTERVAL_S = 0.1
 
-FAST_RECONNECT = {"retry.backoff.ms": "20", "reconnect.backoff.ms": "20"}
+FAST_RETRY = {"retry.backoff.ms": "20"}
 """The default of 100 ms would be most of the time that a producer needs for its first transaction."""
+
+_FAST_RECONNECT = {"reconnect.backoff.ms": "20"}
 
 T = TypeVar("T")
 
@@ -182,7 +184,7 @@ def retry_transaction_request(request: Callable[[float], T], clock: Clock = SYST
 
 
 def _consumer(client: Properties, group: str, isolation_level: str) -> Consumer:
-    settings = consumer_settings(without_producer_properties(client))
+    settings = with_reconnect_backoffs(consumer_settings(without_producer_properties(client)), _FAST_RECONNECT)
     required: dict[str, Any] = {
         "group.id": group,
         "enable.auto.commit": "false",
@@ -190,4 +192,4 @@ def _consumer(client: Properties, group: str, isolation_level: str) -> Consumer:
         "socket.nagle.disable": "true",
     }
     with configuration_errors():
-        return Consumer({**FAST_RECONNECT, **settings, **required, **ClientLog(settings).settings()})
+        return Consumer({**FAST_RETRY, **settings, **required, **ClientLog(settings).settings()})

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from millrace.errors import ClientError
 from millrace.kafka.batch_client import BatchClient
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
-from millrace.kafka.client_settings import client_settings
+from millrace.kafka.client_settings import client_settings, with_reconnect_backoffs
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
 from millrace.kafka.idempotence import is_idempotent, is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
@@ -48,15 +48,13 @@ busy or paused broker takes. See docs/decisions/kafka-client.md.
 _STICKY_LINGER, _STICKY_LINGER_MS = "sticky.partitioning.linger.ms", "10"
 """The time for which records without a key go to the same partition, in ms."""
 
-_RECONNECT_BACKOFF, _RECONNECT_BACKOFF_MS = "reconnect.backoff.ms", "400"
+_RECONNECT_BACKOFFS = {"reconnect.backoff.ms": "400"}
 """The first pause between attempts to connect, in ms.
 
 While no broker can be reached, librdkafka 2.16 begins anew with its bootstrap addresses after each round of failed
 attempts, by new threads and with this first pause. By its default of 100 ms that takes 0.08 cores for each worker.
 See docs/decisions/kafka-client.md.
 """
-
-_RECONNECT_BACKOFFS = frozenset({_RECONNECT_BACKOFF, "reconnect.backoff.max.ms"})
 
 _LINGERS = frozenset({"linger.ms", "queue.buffering.max.ms"})
 _DELIVERY_TIMEOUTS = ("delivery.timeout.ms", "message.timeout.ms", "transaction.timeout.ms")
@@ -225,10 +223,7 @@ def producer_settings(client: Properties, *, idempotent: bool, transactional_id:
     """Return all properties of a producer; those of ``client`` win over millrace's defaults."""
     transactional = {} if transactional_id is None else {"transactional.id": transactional_id}
     defaults = {**_DEFAULTS, **(_IDEMPOTENT if idempotent and not is_turned_off(client) else {})}
-    settings = {**defaults, **client_settings(client), **transactional}
-    # The client refuses a first pause that is longer than the longest, which users may have set
-    if not _RECONNECT_BACKOFFS & client.keys():
-        settings[_RECONNECT_BACKOFF] = _RECONNECT_BACKOFF_MS
+    settings = with_reconnect_backoffs({**defaults, **client_settings(client), **transactional}, _RECONNECT_BACKOFFS)
     # Producers that nobody waits for are not flushed
     if idempotent and is_idempotent(settings) and not _LINGERS & client.keys():
         settings["linger.ms"] = str(_linger_ms(settings))

@@ -12,7 +12,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from millrace.errors import ClientError, FencedError
 from millrace.kafka.errors import client_errors, kafka_error
-from millrace.kafka.offset_metadata import FAST_RECONNECT, REQUEST_TIMEOUT_S, retry_transaction_request
+from millrace.kafka.offset_metadata import FAST_RETRY, REQUEST_TIMEOUT_S, retry_transaction_request
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.kafka.retry import call_with_timeout
 from millrace.options.secrets import Properties
@@ -57,7 +57,7 @@ class TransactionalProducer(KafkaProducer):
     def __init__(self, client: Properties, transactional_id: str) -> None:
         self.transactional_id = transactional_id
         settings = producer_settings(client, idempotent=True, transactional_id=transactional_id)
-        super().__init__({**FAST_RECONNECT, **settings})
+        super().__init__({**FAST_RETRY, **settings})
         self._timeout_s = transaction_timeout_s(client)
         self._began: float | None = None
         self._is_stuck = False
