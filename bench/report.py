@@ -81,12 +81,8 @@ def _cells(result: Result) -> tuple[str, ...]:
 def _target(result: Result) -> str:
     if result.target is None:
         return ""
-    bound = "at most" if result.at_most else "at least"
-    return (
-        f"{bound} {result.target:.2f}".removesuffix("0")
-        if result.spark
-        else f"{bound} {result.target:.0f} {result.unit}"
-    )
+    value = f"{result.target:.2f}".removesuffix("0") if result.spark else f"{result.target:.0f} {result.unit}"
+    return f"{'at most' if result.at_most else 'at least'} {value}"
 
 
 def _beside(result: Result) -> str:

@@ -38,7 +38,6 @@ _ASYNCHRONOUS = {
     "_asyncProgressTrackingOverrideSinkSupportCheck": "true",
 }
 
-
 _CHECKPOINT_WRITER = "spark.sql.streaming.checkpointFileManagerClass"
 _DEFAULT_WRITER = "org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager"
 

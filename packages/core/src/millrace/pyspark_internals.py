@@ -80,10 +80,7 @@ def set_active_session(spark: SparkSession) -> None:
 
 def has_jvm() -> bool:
     """Return whether this process has started Spark's Java process."""
-    from pyspark import SparkContext
-
-    jvm: Any = SparkContext._jvm
-    return jvm is not None
+    return _jvm() is not None
 
 
 def delete_at_end_of_jvm(paths: Iterable[Path]) -> bool:
@@ -92,14 +89,18 @@ def delete_at_end_of_jvm(paths: Iterable[Path]) -> bool:
     Returns:
         Whether there is a Java process.
     """
-    from pyspark import SparkContext
-
-    if not has_jvm():
+    jvm = _jvm()
+    if jvm is None:
         return False
-    jvm: Any = SparkContext._jvm
     for path in paths:
         jvm.java.io.File(str(path)).deleteOnExit()
     return True
+
+
+def _jvm() -> Any:
+    from pyspark import SparkContext
+
+    return SparkContext._jvm
 
 
 def hide_worker_traceback() -> None:
