@@ -1,7 +1,7 @@
 import pytest
 
 from millrace.errors import OptionsError
-from millrace_broker import Listener
+from millrace_broker import Listener, listeners
 from millrace_broker.listeners import free_ports, is_free
 
 
@@ -18,6 +18,12 @@ from millrace_broker.listeners import free_ports, is_free
 def test_a_wrong_listener_is_refused(listener: dict[str, object], message: str) -> None:
     with pytest.raises(OptionsError, match=message):
         Listener(**listener)
+
+
+def test_ports_that_others_will_use_are_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *others = free_ports(3)
+    monkeypatch.setattr(listeners._RANDOM, "sample", lambda ports, count: [first, *others])
+    assert free_ports(2, {first}) == others
 
 
 def test_free_ports_differ_and_are_free() -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import ipaddress
 import random
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -70,11 +70,12 @@ class Listener:
         return problems
 
 
-def free_ports(count: int) -> list[int]:
+def free_ports(count: int, besides: Collection[int] = ()) -> list[int]:
     """Choose ports of 127.0.0.1 that nothing listens on at the moment.
 
     Args:
         count: Number of different ports.
+        besides: Ports that are not chosen, though nothing may listen on them yet.
 
     Raises:
         MachineError: There are not enough.
@@ -85,7 +86,7 @@ def free_ports(count: int) -> list[int]:
         for port in _RANDOM.sample(_PORT_RANGE, _MAX_PORTS_TRIED + count):
             if len(ports) == count:
                 break
-            if _bind(sockets, port):
+            if port not in besides and _bind(sockets, port):
                 ports.append(port)
     if len(ports) < count:
         raise MachineError(

@@ -131,7 +131,8 @@ def configure_node(
     """
     _check_names(listeners)
     _check_ports(listeners)
-    internal_port, controller_port, *ports = free_ports(len(listeners) + 2)
+    taken = {listener.port for listener in listeners} | set(member.voters.values() if member else ())
+    internal_port, controller_port, *ports = free_ports(len(listeners) + 2, taken)
     placed = tuple(
         listener if listener.port else listener.with_port(port) for listener, port in zip(listeners, ports, strict=True)
     )
