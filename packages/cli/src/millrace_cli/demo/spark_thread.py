@@ -83,10 +83,12 @@ def _start(folder: Path) -> SparkSession:
         "millrace demo",
         config={
             "spark.driver.extraJavaOptions": " ".join(java),
+            # No checksum files: Spark starts a process for each, and the checkpoint is deleted after the demo
+            "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
             "spark.local.dir": str(folder),
             # The path of a Unix socket is limited to about 100 characters
             "spark.python.unix.domain.socket.enabled": str(len(str(folder)) <= _MAX_SOCKET_FOLDER_LENGTH).lower(),
-            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.shuffle.partitions": "1",  # for eight countries a second task costs more than it saves
             "spark.sql.streaming.numRecentProgressUpdates": "20",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
         },
