@@ -55,7 +55,7 @@ def test_a_quiet_stream_of_a_table_restores_its_state_once_on_each_host(cluster,
     given |= {"topic": make_topic(PARTITIONS), "partitions": PARTITIONS, "micro_batches": MICRO_BATCHES}
     given |= {"folder": str(tmp_path), "results": str(tmp_path / "results.json")}
     with Family([sys.executable, str(PROGRAM), json.dumps(given)], tmp_path / "console", ENVIRONMENT) as program:
-        program.result(180)
+        program.result()
 
     results = json.loads((tmp_path / "results.json").read_text())
     stores = [len(list(folder.glob(f"host-{number}/millrace-state-*/*/boot"))) for number in range(2)]
@@ -98,7 +98,7 @@ class TestSqlOnAStandaloneCluster:
         command = [*way(self, cluster), "-f", str(script)]
         before = set(folder.glob("worker-*/app-*"))
         with Family(command, folder / f"{way.__name__}.log", ENVIRONMENT) as running:
-            running.result(180)
+            running.result()
         ids = sorted(int(message.value()) for message in consume(broker.bootstrap_servers, topic))
         assert ids == list(range(51, 101))
         # A worker keeps the logs of an application's executors

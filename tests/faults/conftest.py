@@ -13,6 +13,17 @@ from pyspark.sql import SparkSession
 from support.copying import Copy
 from support.writing import SteadyProducer
 
+TIMEOUT_S = 1200
+"""For a whole test: some start five drivers, one after the other, each of which may take `PATIENCE_S`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test here its time, which the project's default would cut short on a busy machine."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(TIMEOUT_S))
+
 
 @pytest.fixture
 def writing() -> Iterator[Callable[[str, str], SteadyProducer]]:

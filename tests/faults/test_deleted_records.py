@@ -12,6 +12,7 @@ from pyspark.errors import StreamingQueryException
 
 from support.kafka import produce
 from support.queries import wait_for_batches_with_rows
+from support.waiting import PATIENCE_S
 
 
 def delete_before(servers: str, partition: TopicPartition) -> None:
@@ -39,7 +40,7 @@ def test_deleted_records_end_a_stream_that_is_behind_with_their_offsets(behind, 
     topic, query = behind()
 
     with pytest.raises(StreamingQueryException) as raised:
-        query.awaitTermination(60)
+        query.awaitTermination(PATIENCE_S)
 
     # The driver notices it when it plans a micro-batch, an executor when it was planned before
     noticed = (

@@ -64,10 +64,10 @@ def test_killed_drivers(copy):
     for kill, point in enumerate(POINTS, start=1):
         copy.give_tokens(1)
         with copy.driver(point) as running:
-            wait_until(lambda kill=kill: copy.used() == kill, f"the driver to be {point}", 120)
+            wait_until(lambda kill=kill: copy.used() == kill, f"the driver to be {point}")
             running.kill()
     with copy.driver(cores=1) as running:
-        running.result(120)
+        running.result()
     assert copy.copied() == Counter(range(NUMBERS))
 
     # Killed after all tasks had committed, and before Spark took note of it
@@ -76,7 +76,7 @@ def test_killed_drivers(copy):
     for name in (str(newest), f".{newest}.crc"):
         (commits / name).unlink(missing_ok=True)
     with copy.driver() as running:
-        running.result(120)
+        running.result()
     assert copy.copied() == Counter(range(NUMBERS))
     # As many as tasks, however many drivers and workers there were
     assert copy.transactional_ids() == {f"{copy.prefix}-{task}" for task in range(4)}
@@ -85,7 +85,7 @@ def test_killed_drivers(copy):
 def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
     copy.give_tokens(1)
     with copy.driver("before commit") as running:
-        wait_until(lambda: copy.used() == 1, "the driver to be in a transaction", 120)
+        wait_until(lambda: copy.used() == 1, "the driver to be in a transaction")
         running.kill()
     left = {each.transactional_id: each.began_ms for each in copy.open_transactions()}
     assert left
@@ -96,11 +96,11 @@ def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
     # It stays in its own transactions, so that taking over alone can have ended those
     copy.give_tokens(4)
     with copy.driver("before commit", cores=4) as running:
-        wait_until(lambda: not any(map(is_open, left)), "the driver to end what it was killed in", 120)
+        wait_until(lambda: not any(map(is_open, left)), "the driver to end what it was killed in")
         wait_until(lambda: copy.used() > 1, "the driver to be in a transaction of its own")
         running.kill()
     with copy.driver() as running:
-        running.result(120)
+        running.result()
     assert copy.open_transactions() == []
     assert copy.copied() == Counter(range(NUMBERS))
 
@@ -109,18 +109,18 @@ def test_a_restart_with_fewer_tasks_ends_the_transactions_of_those_that_are_gone
     copy.read["scan.max-records-per-batch"] = str(NUMBERS)
     copy.give_tokens(4)
     with copy.driver("in commit", cores=4, tasks=4) as running:
-        wait_until(lambda: copy.used() == 4, "all tasks to be in their commits", 120)
+        wait_until(lambda: copy.used() == 4, "all tasks to be in their commits")
         running.kill()
     assert len(copy.open_transactions()) == 4
     with copy.driver(tasks=2) as running:
-        running.result(120)
+        running.result()
     assert copy.open_transactions() == []
 
 
 def kill_when_two_of_four_tasks_have_written(copy):
     copy.give_tokens(2)
     with copy.driver("after commit", cores=2, tasks=4) as running:
-        wait_until(lambda: copy.used() == 2, "two tasks to have committed", 120)
+        wait_until(lambda: copy.used() == 2, "two tasks to have committed")
         running.kill()
     written = copy.copied()
     assert 0 < written.total() < 1_000
@@ -130,11 +130,11 @@ def kill_when_two_of_four_tasks_have_written(copy):
 def test_a_query_killed_on_two_cores_goes_on_with_five_and_is_refused_with_another_division(copy):
     written = kill_when_two_of_four_tasks_have_written(copy)
     with copy.driver(cores=5, tasks=3) as running, pytest.raises(AssertionError, match="rows by this task before"):
-        running.result(120)
+        running.result()
     # Neither has a task written that had not written before
     assert copy.copied() == written
     with copy.driver(cores=5, tasks=4) as running:
-        running.result(120)
+        running.result()
     assert copy.copied() == Counter(range(NUMBERS))
 
 
@@ -142,7 +142,7 @@ def test_one_task_that_compares_goes_on_after_any_division(copy):
     kill_when_two_of_four_tasks_have_written(copy)
     comparing = {**copy.write_options(), "sink.exactly-once.if-in-doubt": "compare"}
     with copy.driver(tasks=1, write=comparing) as running:
-        running.result(120)
+        running.result()
     assert copy.copied() == Counter(range(NUMBERS))
 
 
@@ -281,7 +281,6 @@ class Idle:
 IN_DOUBT = r"this is micro-batch {} of its query, but it was planned 0\.0 days ago, and what tasks have written"
 
 
-@pytest.mark.timeout(600)
 def test_queries_that_were_idle_until_their_ledgers_expired(spark, forgetful, tmp_path):
     servers = forgetful.bootstrap_servers
     running, stopped, first, second = queries = [
@@ -312,7 +311,7 @@ def test_queries_that_were_idle_until_their_ledgers_expired(spark, forgetful, tm
             waiting[:] = [each for each in waiting if not each.has_expired()]
             return not waiting
 
-        wait_until(have_expired, "ledgers to expire", 180)
+        wait_until(have_expired, "ledgers to expire")
         produce(servers, "source", [{"value": b"c", "partition": 0}, {"value": b"d", "partition": 1}])
         query.processAllAvailable()
     finally:

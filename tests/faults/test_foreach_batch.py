@@ -58,10 +58,10 @@ def test_each_sink_of_a_callback_gets_each_micro_batch_once(counting, topics, br
         used = len(list(folder.glob("used-*")))
         (folder / f"token-{used}").touch()
         with counting(point) as running:
-            wait_until(lambda folder=folder, used=used: len(list(folder.glob("used-*"))) > used, f"to be {point}", 120)
+            wait_until(lambda folder=folder, used=used: len(list(folder.glob("used-*"))) > used, f"to be {point}")
             running.kill()
     with counting() as running:
-        running.result(120)
+        running.result()
 
     def written(topic):
         return Counter(message.value().decode() for message in consume(broker.bootstrap_servers, topics[topic]))

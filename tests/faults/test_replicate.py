@@ -11,7 +11,7 @@ import pytest
 from millrace_catalog import KafkaJsonCatalog, ParquetSink, replicate
 from support.families import Family
 from support.kafka import produce
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "replicate_and_die.py"
 IN_APPEND = {"move": ["_millrace/appended/", 1]}
@@ -36,7 +36,7 @@ def test_nothing_is_lost_or_repeated_by_kills_amid_an_append_and_a_rewrite(
         with Family(
             [sys.executable, str(PROGRAM), json.dumps({**given, "kill": kill})], tmp_path / "console"
         ) as driver:
-            wait_until(lambda: not driver.is_running(), "the driver to end", 120)
+            wait_until(lambda: not driver.is_running(), "the driver to end")
             with pytest.raises(AssertionError):
                 driver.result()
 
@@ -61,7 +61,7 @@ def test_nothing_is_lost_or_repeated_by_kills_amid_an_append_and_a_rewrite(
         checkpoint_location=f"{tmp_path}/checkpoint",
         trigger={"availableNow": True},
     )
-    assert query.await_termination(120)
+    assert query.await_termination(PATIENCE_S)
     catalog.refresh()
     expected = catalog.table(topic).read(spark).orderBy("partition", "offset").collect()
     assert len(expected) == 200

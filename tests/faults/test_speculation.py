@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from millrace.api.spark_home import link_spark_home
 from support.kafka import produce
 from support.spark_programs import ON_CLUSTER, standalone_cluster
 
@@ -19,21 +20,41 @@ SPECULATION = {
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def home(tmp_path_factory):
+    # On a busy machine Python processes that compile PySpark take longer to start than the 10 s that Spark waits
+    folder = tmp_path_factory.mktemp("spark")
+    link_spark_home(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, home):
     # Spark gives a second attempt to another host only
-    with standalone_cluster(tmp_path_factory.mktemp("cluster"), hosts=["127.0.0.1", "127.0.0.2"]) as running:
+    with standalone_cluster(tmp_path_factory.mktemp("cluster"), ["127.0.0.1", "127.0.0.2"], home) as running:
         yield running
 
 
-def test_an_attempt_that_was_fenced_waits_while_the_other_one_lives(cluster, nothing_left, broker, make_topic, copying):
+@pytest.fixture
+def driver_of(cluster, home):
+    """Start the driver of a copy on the cluster, with speculation."""
+
+    def start(copy, point, ends, **config):
+        config = {**ON_CLUSTER, **SPECULATION, "spark.master": cluster.url, **config}
+        return copy.driver(point, ends=ends, environment={"SPARK_HOME": str(home)}, config=config)
+
+    return start
+
+
+def test_an_attempt_that_was_fenced_waits_while_the_other_one_lives(
+    driver_of, nothing_left, broker, make_topic, copying
+):
     source = make_topic(4)
     produce(broker.bootstrap_servers, source, ({"value": b"%d" % n, "partition": n % 4} for n in range(NUMBERS)))
     copy = copying(broker.bootstrap_servers, source, make_topic(3), read={"scan.parallelism": "4"})
     copy.give_tokens(2)
     # An attempt that is given up would end the query
-    config = {**ON_CLUSTER, **SPECULATION, "spark.master": cluster.url, "spark.task.maxFailures": "1"}
-    with copy.driver("before produce", ends="lag", config=config) as running:
-        running.result(120)
+    with driver_of(copy, "before produce", "lag", **{"spark.task.maxFailures": "1"}) as running:
+        running.result()
     assert copy.used() == 2
     assert copy.copied() == Counter(range(NUMBERS))
     assert copy.open_transactions() == []
@@ -41,16 +62,15 @@ def test_an_attempt_that_was_fenced_waits_while_the_other_one_lives(cluster, not
 
 @pytest.mark.parametrize("point", ["before produce", "before commit", "after commit"])
 def test_an_attempt_that_waits_is_replaced_and_each_row_is_written_once(
-    cluster, nothing_left, broker, make_topic, copying, point
+    driver_of, nothing_left, broker, make_topic, copying, point
 ):
     source = make_topic(4)
     produce(broker.bootstrap_servers, source, ({"value": b"%d" % n, "partition": n % 4} for n in range(NUMBERS)))
     copy = copying(broker.bootstrap_servers, source, make_topic(3), read={"scan.parallelism": "4"})
     copy.give_tokens(1)
-    config = {**ON_CLUSTER, **SPECULATION, "spark.master": cluster.url}
-    with copy.driver(point, ends="wait", config=config) as running:
+    with driver_of(copy, point, "wait") as running:
         # The attempt that waits never ends by itself: the query ends because another one has taken its place
-        running.result(120)
+        running.result()
     assert copy.used() == 1
     assert copy.copied() == Counter(range(NUMBERS))
     assert copy.open_transactions() == []

@@ -12,8 +12,7 @@ from support.kafka import produce, wait_for_markers
 from support.sql_drivers import GROUPINGS, GroupedOrders, SqlDrivers, SteadyWrites
 
 # Several drivers start one after the other
-pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.timeout(900)]
-PATIENCE_S = 300.0
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 @pytest.mark.parametrize(("name", "guarantee"), [("sums", "at-least-once"), ("values", "exactly-once")])
@@ -31,7 +30,7 @@ def test_grouped_upserts_are_those_of_the_final_table_when_driver_and_workers_ar
     # The last one restores the state of the table from its durable files
     shutil.rmtree(grouped.local_folder)
     with grouped.drivers.start(ends=True) as driver:
-        driver.result(PATIENCE_S)
+        driver.result()
 
     expected = grouped.expected()
     assert len(expected) > 10
@@ -79,7 +78,7 @@ def run_with_kills(changed):
             with changed.drivers.start() as driver:
                 changed.drivers.kill_workers(driver, chance, kills)
     with changed.drivers.start(ends=True) as driver:
-        driver.result(PATIENCE_S)
+        driver.result()
 
 
 def test_an_upsert_sink_writes_each_change_exactly_once_and_in_order_when_driver_and_workers_are_killed(

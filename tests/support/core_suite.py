@@ -97,7 +97,7 @@ def run_core(folder: Path, env: dict[str, str], program: str = "core.py", **give
     results = folder / f"{program}.json"
     told = json.dumps({"folder": str(folder), "results": str(results), **given})
     with Family([sys.executable, str(PROGRAMS / program), told], folder / f"{program}.log", env) as running:
-        running.result(180)
+        running.result()
     return dict(json.loads(results.read_text()))
 
 

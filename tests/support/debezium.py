@@ -108,7 +108,7 @@ class Debezium:
 
     def wait_until_running(self) -> None:
         """Wait until it reads the database."""
-        wait_until(self._is_running, "Debezium to run", 90)
+        wait_until(self._is_running, "Debezium to run")
 
     def _is_running(self) -> bool:
         console = self._family.console

@@ -12,7 +12,7 @@ from typing import Self
 import psutil
 
 from millrace_broker.process import GuardedProcess
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 
 class Family:
@@ -72,9 +72,9 @@ class Family:
             self._guarded.exit_code()
             return not members
 
-        wait_until(is_gone, "the processes to end", 20)
+        wait_until(is_gone, "the processes to end")
 
-    def result(self, timeout_s: float = 60.0) -> str:
+    def result(self, timeout_s: float = PATIENCE_S) -> str:
         """Wait for the program's end, and return what it printed.
 
         Raises:

@@ -21,7 +21,7 @@ def three_brokers() -> Iterator[KafkaCluster]:
         running.create_topic(TOPIC, 2, {"min.insync.replicas": "2"})
         # Three cold brokers may take longer for their first answers than a query waits when it starts
         admin = AdminClient({"bootstrap.servers": running.bootstrap_servers, "log_level": 0})
-        wait_until(lambda: _is_described_soon(admin), "brokers that answer soon", 120)
+        wait_until(lambda: _is_described_soon(admin), "brokers that answer soon")
         yield running
 
 

@@ -46,7 +46,7 @@ def wait_until_gone(before: Running) -> None:
         AssertionError: Something goes on; the message tells what.
     """
     with suppress(AssertionError):
-        wait_until(lambda: not _left(before), "processes, threads and clients to end", 120)
+        wait_until(lambda: not _left(before), "processes, threads and clients to end")
     left = _left(before)
     assert not left, f"left running by this test: {left}"
 

@@ -16,4 +16,4 @@ def wait_for_batches_with_rows(query: Any, count: int = 1) -> None:
         progress = query.lastProgress
         return bool(progress and progress.batchId >= seen + count and progress.numInputRows)
 
-    wait_until(is_ahead, f"{count} more micro-batches", 120)
+    wait_until(is_ahead, f"{count} more micro-batches")

@@ -53,7 +53,7 @@ class SchemaRegistry:
         ]
         self._process = GuardedProcess(folder)
         self._process.start(command, folder / "console.txt")
-        wait_until(self._answers, "the schema registry to answer", 180)
+        wait_until(self._answers, "the schema registry to answer")
         return self
 
     def __exit__(

@@ -47,7 +47,7 @@ class SqlDrivers:
         """Kill workers of a driver at random times, each after a further micro-batch, and return after another one."""
         for _ in range(kills):
             self._wait_for_micro_batches(driver, chance.uniform(0, 1))
-            wait_until(lambda: kill_a_worker(driver, chance), "a worker", 60)
+            wait_until(lambda: kill_a_worker(driver, chance), "a worker")
         self._wait_for_micro_batches(driver, chance.uniform(0, 1))
 
     def _wait_for_micro_batches(self, driver: Family, delay_s: float) -> None:
@@ -57,7 +57,7 @@ class SqlDrivers:
             assert driver.is_running(), driver.console.read_text()
             return self.micro_batches() > before
 
-        wait_until(is_further, "a micro-batch", 180)
+        wait_until(is_further, "a micro-batch")
         # A kill may come at any moment of the next one
         threading.Event().wait(delay_s)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+PATIENCE_S = 240.0
+"""Longer than one step takes on a busy machine, where Spark alone may start for a minute; only failures wait it out."""
 
-def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 60.0) -> None:
+
+def wait_until(condition: Callable[[], object], what: str, timeout_s: float = PATIENCE_S) -> None:
     """Return as soon as ``condition`` holds; fail, saying ``what`` was waited for, when it does not in time."""
     deadline = time.monotonic() + timeout_s
     while not condition():
@@ -14,7 +17,7 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = 60
         time.sleep(0.05)
 
 
-def wait_until_quiet(state: Callable[[], object], what: str, quiet_s: float = 8.0, timeout_s: float = 60.0) -> None:
+def wait_until_quiet(state: Callable[[], object], what: str, quiet_s: float = 8.0) -> None:
     """Return when ``state`` has not changed for ``quiet_s`` seconds; for what shows itself by nothing happening."""
     seen, since = state(), time.monotonic()
 
@@ -25,4 +28,4 @@ def wait_until_quiet(state: Callable[[], object], what: str, quiet_s: float = 8.
             seen, since = now, time.monotonic()
         return time.monotonic() - since >= quiet_s
 
-    wait_until(is_quiet, what, timeout_s)
+    wait_until(is_quiet, what)
