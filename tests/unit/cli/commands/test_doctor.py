@@ -22,7 +22,7 @@ NO_LOGIN = Finding("login", "broker 1", Level.ERROR, "is refused", "check the pa
     ("findings", "code", "printed"),
     [
         ([SOUND], 0, ["ok      java: /usr/bin/java: Java 17", "0 errors, 0 warnings"]),
-        ([AHEAD], 0, ["WARNING clock: broker 1: is ahead", "         -> set the clock", "0 errors, 1 warnings"]),
+        ([AHEAD], 0, ["WARNING clock: broker 1: is ahead", "         -> set the clock", "0 errors, 1 warning"]),
         (
             [SOUND, AHEAD, NO_LOGIN],
             1,
@@ -32,7 +32,7 @@ NO_LOGIN = Finding("login", "broker 1", Level.ERROR, "is refused", "check the pa
                 "         -> set the clock",
                 "ERROR   login: broker 1: is refused [from host-2]",
                 "         -> check the password",
-                "1 errors, 1 warnings",
+                "1 error, 1 warning",
             ],
         ),
     ],

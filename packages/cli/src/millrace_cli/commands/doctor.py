@@ -87,7 +87,8 @@ def _lines(diagnosis: Diagnosis) -> Iterable[str]:
         if finding.remedy:
             yield printable(f"         -> {finding.remedy}")
     errors = len([each for each in diagnosis.problems if each.level == "error"])
-    yield f"{errors} errors, {len(diagnosis.problems) - errors} warnings"
+    warnings = len(diagnosis.problems) - errors
+    yield f"{errors} error{'' if errors == 1 else 's'}, {warnings} warning{'' if warnings == 1 else 's'}"
 
 
 def _line(finding: Finding) -> str:
