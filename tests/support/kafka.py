@@ -68,7 +68,7 @@ def has_hidden_records(servers: str, topic: str) -> bool:
 def wait_for_markers(servers: str, topic: str) -> None:
     """Wait until all records can be read: brokers answer a commit before its markers are in the log."""
     with suppress(AssertionError):
-        wait_until(lambda: not has_hidden_records(servers, topic), "the markers of commits")
+        wait_until(lambda: not has_hidden_records(servers, topic), "the markers of commits", 20)
 
 
 def delete_topics(servers: str, topics: Iterable[str]) -> None:
