@@ -25,6 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(TIMEOUT_S))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_drivers(spark_home: Path) -> None:
+    """Let drivers start quickly: most tests here start some, and some of them without this process's own session."""
+
+
 @pytest.fixture
 def writing() -> Iterator[Callable[[str, str], SteadyProducer]]:
     """Start steady producers."""

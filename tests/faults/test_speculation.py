@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 
-from millrace.api.spark_home import link_spark_home
 from support.kafka import produce
 from support.spark_programs import ON_CLUSTER, standalone_cluster
 
@@ -19,28 +18,22 @@ SPECULATION = {
 }
 
 
+# On a busy machine Python processes that compile PySpark's archive, which `spark_home` has not, take longer to start than
+# the 10 s that Spark waits
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    # On a busy machine Python processes that compile PySpark take longer to start than the 10 s that Spark waits
-    folder = tmp_path_factory.mktemp("spark")
-    link_spark_home(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory, home):
+def cluster(tmp_path_factory, spark_home):
     # Spark gives a second attempt to another host only
-    with standalone_cluster(tmp_path_factory.mktemp("cluster"), ["127.0.0.1", "127.0.0.2"], home) as running:
+    with standalone_cluster(tmp_path_factory.mktemp("cluster"), ["127.0.0.1", "127.0.0.2"]) as running:
         yield running
 
 
 @pytest.fixture
-def driver_of(cluster, home):
+def driver_of(cluster):
     """Start the driver of a copy on the cluster, with speculation."""
 
     def start(copy, point, ends, **config):
         config = {**ON_CLUSTER, **SPECULATION, "spark.master": cluster.url, **config}
-        return copy.driver(point, ends=ends, environment={"SPARK_HOME": str(home)}, config=config)
+        return copy.driver(point, ends=ends, config=config)
 
     return start
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,9 +106,7 @@ class Copy:
             query.stop()
 
     @contextmanager
-    def driver(
-        self, point: str | None = None, ends: str = "wait", environment: Mapping[str, str] | None = None, **given: Any
-    ) -> Iterator[Family]:
+    def driver(self, point: str | None = None, ends: str = "wait", **given: Any) -> Iterator[Family]:
         """Start the query in a driver of its own, which is killed at the block's end."""
         arguments = {
             "read": self.read_options(),
@@ -116,8 +114,7 @@ class Copy:
             "kill_points": str(KILL_POINTS),
             **given,
         }
-        command = [sys.executable, str(PROGRAM), json.dumps(arguments)]
-        with Family(command, self.folder / "console", environment) as running:
+        with Family([sys.executable, str(PROGRAM), json.dumps(arguments)], self.folder / "console") as running:
             yield running
 
     def transactional_ids(self) -> set[str]:

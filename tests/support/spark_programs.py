@@ -56,23 +56,17 @@ class StandaloneCluster:
 
 
 @contextmanager
-def standalone_cluster(
-    folder: Path, hosts: Sequence[str] = ("127.0.0.1", "127.0.0.1"), home: Path | None = None
-) -> Iterator[StandaloneCluster]:
+def standalone_cluster(folder: Path, hosts: Sequence[str] = ("127.0.0.1", "127.0.0.1")) -> Iterator[StandaloneCluster]:
     """A master and workers of one core each.
 
     Args:
         folder: For logs and the workers' files.
         hosts: Where each worker is: a loopback address. Each has a folder for temporary files of its own,
             ``host-0`` and so on, as hosts have.
-        home: Spark's home; that of the installed PySpark by default.
     """
-    homes = {} if home is None else {"SPARK_HOME": str(home)}
     with ExitStack() as stack:
         deploy = "org.apache.spark.deploy"
-        master = stack.enter_context(
-            _spark([f"{deploy}.master.Master", *_at("127.0.0.1")], folder / "master.log", environment=homes)
-        )
+        master = stack.enter_context(_spark([f"{deploy}.master.Master", *_at("127.0.0.1")], folder / "master.log"))
         url = _said(master, r"Starting Spark master at (spark://\S+)")
         families = [master]
         for number, host in enumerate(hosts):
@@ -81,7 +75,7 @@ def standalone_cluster(
             temporary = folder / f"host-{number}"
             temporary.mkdir()
             log = folder / f"worker-{number}.log"
-            families.append(stack.enter_context(_spark(command, log, environment={**homes, "TMPDIR": str(temporary)})))
+            families.append(stack.enter_context(_spark(command, log, environment={"TMPDIR": str(temporary)})))
         for family in families[1:]:
             _said(family, r"(Successfully registered with master)")
         yield StandaloneCluster(url, families)
