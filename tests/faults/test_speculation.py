@@ -18,8 +18,8 @@ SPECULATION = {
 }
 
 
-# On a busy machine Python processes that compile PySpark's archive, which `spark_home` has not, take longer to start than
-# the 10 s that Spark waits
+# On a busy machine Python processes that compile PySpark's archive, which `spark_home` has not, take longer to start
+# than the 10 s that Spark waits
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory, spark_home):
     # Spark gives a second attempt to another host only

@@ -3,71 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 
-import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.datasource import (
-    DataSource,
-    DataSourceStreamReader,
-    DataSourceStreamWriter,
-    InputPartition,
-    WriterCommitMessage,
-)
 
 import millrace
-
-
-class Numbers(DataSource):
-    """A hundred numbers, or nothing that is written."""
-
-    @classmethod
-    def name(cls) -> str:
-        return "numbers"
-
-    def schema(self) -> str:
-        return "number BIGINT, at TIMESTAMP"
-
-    def streamReader(self, schema: object) -> DataSourceStreamReader:
-        return NumbersReader()
-
-    def streamWriter(self, schema: object, overwrite: bool) -> DataSourceStreamWriter:
-        return Nowhere()
-
-
-class NumbersReader(DataSourceStreamReader):
-    """Reads the numbers in one micro-batch."""
-
-    def initialOffset(self) -> dict[str, int]:
-        return {"end": 0}
-
-    def latestOffset(self) -> dict[str, int]:
-        return {"end": 100}
-
-    def partitions(self, start: object, end: object) -> list[InputPartition]:
-        return [InputPartition(0), InputPartition(1)]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        numbers = pa.array(range(100), pa.int64())
-        times = pa.array(range(100), pa.timestamp("us", "UTC"))
-        yield pa.RecordBatch.from_arrays([numbers, times], ["number", "at"])
-
-
-class Nowhere(DataSourceStreamWriter):
-    """Writes nothing."""
-
-    def write(self, iterator: object) -> WriterCommitMessage:
-        return WriterCommitMessage()
+from millrace_sql.connectors.datagen.data_source import RowNumbers
 
 
 def run_stream(rows: DataFrame, sink: str, folder: str, mode: str = "append") -> None:
     """Run a query over one micro-batch."""
-    options = {"checkpointLocation": f"{folder}/checkpoint-{sink}-{mode}", "path": f"{folder}/{sink}"}
+    options = {"checkpointLocation": f"{folder}/checkpoint-{sink}", "path": f"{folder}/{sink}"}
     writer = rows.writeStream.options(**options).outputMode(mode).trigger(availableNow=True)
-    query = (writer.foreachBatch(count) if sink == "callback" else writer.format(sink)).start()
-    query.awaitTermination()
+    (writer.foreachBatch(count) if sink == "callback" else writer.format(sink)).start().awaitTermination()
 
 
 def count(rows: DataFrame, batch: int) -> None:
@@ -77,17 +26,19 @@ def count(rows: DataFrame, batch: int) -> None:
 
 
 def load_classes(spark: SparkSession, folder: str) -> None:
-    """Run what tests run: streams from and to Python, with state and without, files, SQL and Arrow."""
-    spark.dataSource.register(Numbers)
-    numbers = spark.readStream.format("numbers").load()
-    totals = numbers.withWatermark("at", "1 second").groupBy(sf.window("at", "1 second")).agg(sf.sum("number"))
-    run_stream(numbers, "parquet", folder)
-    run_stream(numbers, "numbers", folder)
-    run_stream(numbers, "callback", folder)
+    """Run what tests run: streams from Python, with state and without, files, SQL and Arrow."""
+    spark.dataSource.register(RowNumbers)
+    source = {"rows-per-second": "100", "number-of-rows": "100", "tasks": "2"}
+    numbers = spark.readStream.format(RowNumbers.name()).options(**source).load()
+    times = numbers.withColumn("at", sf.timestamp_seconds("row_number"))
+    totals = times.withWatermark("at", "1 second").groupBy(sf.window("at", "9 seconds")).agg(sf.sum("row_number"))
+    run_stream(times, "parquet", folder)
+    run_stream(times, "callback", folder)
     run_stream(totals, "noop", folder, "update")
     saved = spark.read.parquet(f"{folder}/parquet")
-    saved.selectExpr("TO_JSON(STRUCT(*)) AS value", "CAST(STRING(number) AS BINARY)").orderBy("value").toArrow()
-    saved.join(spark.range(10), sf.expr("number = id")).mapInArrow(lambda batches: batches, "number BIGINT").collect()
+    saved.selectExpr("TO_JSON(STRUCT(*)) AS value", "CAST(STRING(at) AS BINARY)").orderBy("value").toArrow()
+    joined = saved.join(spark.range(9), sf.expr("row_number = id"))
+    joined.mapInArrow(lambda batches: batches, joined.schema).collect()
     spark.createDataFrame([(1, "a")], "id INT, name STRING").createOrReplaceTempView("names")
     spark.sql("SELECT name, COUNT(*) FROM names GROUP BY name").collect()
 

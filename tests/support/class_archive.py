@@ -1,7 +1,7 @@
 """Spark starts in half the time: Java maps the classes that it would load from an archive of them.
 
-Java calls this class data sharing. The archive belongs to one Java, one PySpark and one class path; a driver with another
-class path starts without it, as slowly as ever.
+Java calls this class data sharing. The archive belongs to one Java, one PySpark and one class path; a driver with
+another class path starts without it, as slowly as ever.
 """
 
 from __future__ import annotations
