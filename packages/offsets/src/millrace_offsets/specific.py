@@ -46,20 +46,21 @@ class SpecificOptions:
     entries: tuple[tuple[str | None, int, Place], ...] = option(
         "specific-offsets",
         parse=parse_offsets,
-        doc="The offsets, as partition:0,offset:42;partition:1,offset:300, each with topic:<name>, before it when "
-        "several topics are read. Instead of a number, earliest and latest mean the ends of the log (an addition).",
+        doc="The offsets, such as partition:0,offset:42;partition:1,offset:300. If several topics are read, each "
+        "entry starts with topic:<name>,. Instead of a number, earliest and latest mean the beginning and the end of "
+        "the log (an addition).",
     )
     others: Literal["earliest", "latest"] | None = option(
         "specific-offsets.others",
         default=None,
-        doc="Where partitions are that are not named: earliest, such as for those that are added later, or latest. "
-        "By default properties.auto.offset.reset says it of a start (an addition).",
+        doc="The position of partitions that are not listed: earliest, which suits partitions that are added later, "
+        "or latest. By default, properties.auto.offset.reset decides where to start (an addition).",
     )
     all_named: bool = option(
         "all-partitions-named",
         default=False,
-        doc="Whether it is an error when a partition that is read is not named, or one is named that is not read, as "
-        "it is for Spark's own connector (an addition).",
+        doc="Whether all partitions that are read must be listed, and no others, as Spark's own connector requires "
+        "(an addition).",
     )
 
 

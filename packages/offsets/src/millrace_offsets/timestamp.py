@@ -48,26 +48,26 @@ class TimestampOptions:
     millis: Annotated[int, Interval(ge=0, le=LATEST_MILLIS)] | None = option(
         "timestamp-millis",
         default=None,
-        doc="The first record with this timestamp or a later one, in milliseconds since 1970 UTC. Required unless "
-        "partition-timestamps is given.",
+        doc="Start or stop at the first record with this timestamp or a later one, in milliseconds since 1970 UTC. "
+        "Required unless partition-timestamps is set.",
     )
     partition_millis: tuple[tuple[str | None, int, int], ...] = option(
         "partition-timestamps",
         default=(),
         parse=parse_timestamps,
-        doc="The same for single partitions, as partition:0,timestamp:1000;partition:1,timestamp:2000, each with "
-        "topic:<name>, before it when several topics are read (an addition).",
+        doc="The same for individual partitions, such as partition:0,timestamp:1000;partition:1,timestamp:2000. If "
+        "several topics are read, each entry starts with topic:<name>, (an addition).",
     )
     all_named: bool = option(
         "all-partitions-named",
         default=False,
-        doc="Whether it is an error when partition-timestamps leaves out a partition that is read, or names one that "
-        "is not read, as it is for Spark's own connector (an addition).",
+        doc="Whether partition-timestamps must list all partitions that are read, and no others, as Spark's own "
+        "connector requires (an addition).",
     )
     no_match: Literal["latest", "error"] = option(
         "timestamp-no-match",
         default="latest",
-        doc="The policy for a partition without a record of such a timestamp: latest takes its end, error fails "
+        doc="What happens to a partition without a record at or after the timestamp: latest uses its end, error fails "
         "the query (an addition).",
     )
 

@@ -34,7 +34,7 @@ class InferenceOptions:
     max_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
         default=2_000,
-        doc="Maximum number of columns of a table, fields within columns included; a topic with more is an error. "
+        doc="The maximum number of columns of a table, including nested fields. A topic with more is an error. "
         "(Addition.)",
     )
     key_field: str = option(
@@ -51,7 +51,7 @@ class EvolutionOptions:
     strategy: Literal["continuous", "static"] = option(
         "schema.inference.strategy",
         default="continuous",
-        doc="Whether a table's schema follows its messages (continuous) or stays what it was at first (static).",
+        doc="Whether a table's schema follows its messages (continuous) or stays as it was first inferred (static).",
     )
 
 
@@ -86,20 +86,20 @@ class JsonSchemaOptions(FormatOptions):
     ignored_scope: Literal["field", "row"] = option(
         "ignore-parse-errors.scope",
         default="field",
-        doc="What is lost to a field that a read cannot convert, with ignore-parse-errors: the field, which is NULL, "
-        "or the row, which is skipped. (Addition.)",
+        doc="With ignore-parse-errors: what a field costs that a read cannot convert: field makes it NULL, row skips "
+        "the whole message. (Addition.)",
     )
     flatten: bool = option(
         "infer-schema.flatten-nested-columns.enable",
         default=False,
-        doc="Make fields of nested objects columns, at any depth, named as a.b.c; the same as "
+        doc="Make each field of nested objects a column, at any depth, named like a.b.c. The same as "
         "infer-schema.nested = flatten.",
     )
     nested: Literal["string", "flatten", "struct"] | None = option(
         "infer-schema.nested",
         default=None,
-        doc="Representation of nested objects: string (JSON text, the default), flatten (a column for each field) or "
-        "struct. (Addition.)",
+        doc="How nested objects are represented: string (JSON text, the default), flatten (a column for each field) "
+        "or struct. (Addition.)",
     )
     fixed_types: tuple[Column, ...] = option(
         "infer-schema.fixed-types",
@@ -140,8 +140,8 @@ class JsonInferenceOptions(JsonSchemaOptions):
         "decode.parser-table-id.fields",
         default=(),
         parse=parse_table_fields,
-        doc="Fields, separated by commas, whose values joined by a point name the table of a message; without them the "
-        "table is named after the topic.",
+        doc="Fields, separated by commas, whose values, joined by dots, are the table id of a message. Without them, "
+        "the table has the name of the topic.",
     )
 
 
@@ -153,8 +153,7 @@ class JsonReadOptions(JsonInferenceOptions):
         "table.include",
         default=None,
         parse=parse_java_pattern,
-        doc="Infer the columns of the messages of tables whose whole ids match this Java regular expression. "
-        "(Addition.)",
+        doc="Infer columns only from messages whose whole table id matches this Java regular expression. (Addition.)",
     )
 
 
@@ -186,15 +185,15 @@ class CanalInferenceOptions(FormatOptions):
     strategy: Literal["AUTO", "SQL_TYPE", "MYSQL_TYPE"] = option(
         "infer-schema.strategy",
         default="AUTO",
-        doc="Source of types: AUTO, the values; SQL_TYPE, the message's sqlType; MYSQL_TYPE, its mysqlType.",
+        doc="Where types come from: AUTO, the values; SQL_TYPE, the message's sqlType; MYSQL_TYPE, its mysqlType.",
     )
     timestamp_as_datetime: bool = option(
         "mysql.treat-mysql-timestamp-as-datetime-enabled",
         default=True,
-        doc="Whether MySQL's TIMESTAMP is a TIMESTAMP, else a TIMESTAMP_LTZ, with MYSQL_TYPE.",
+        doc="With MYSQL_TYPE: whether MySQL's TIMESTAMP becomes TIMESTAMP; if false, TIMESTAMP_LTZ.",
     )
     tinyint1_as_boolean: bool = option(
         "mysql.treat-tinyint1-as-boolean.enabled",
         default=True,
-        doc="Whether MySQL's TINYINT(1) is a BOOLEAN, else a TINYINT, with MYSQL_TYPE.",
+        doc="With MYSQL_TYPE: whether MySQL's TINYINT(1) becomes BOOLEAN; if false, TINYINT.",
     )

@@ -33,118 +33,118 @@ class SourceOptions(TableOptions):
         "topic-partitions",
         default=(),
         parse=parse_partitions,
-        doc="Single partitions to read, as orders:0,1;audit:3 (an addition).",
+        doc="Individual partitions to read, such as orders:0,1;audit:3 (an addition).",
     )
     startup_mode: str | None = option(
         "scan.startup.mode",
         default=None,
         doc="Where a query without a checkpoint starts: earliest-offset, latest-offset, group-offsets, timestamp, "
-        "specific-offsets, or another offset initializer. By default group-offsets when properties.group.id is given; "
-        "else, as with Spark's own connector, a stream starts at the latest offsets and a batch at the earliest.",
+        "specific-offsets, or another offset initializer. The default is group-offsets if properties.group.id is set. "
+        "Otherwise, as with Spark's own connector, a stream starts at the latest offsets and a batch at the earliest.",
     )
     offset_reset: Literal["earliest", "latest", "none"] = option(
         "properties.auto.offset.reset",
         default="none",
-        doc="Where a partition starts for which the startup mode has no valid offset; with none the query fails, "
-        "naming it. With scan.fail-on-data-loss = false it also says where a stream goes on whose next records were "
-        "deleted: at the end of the log with latest, else at its beginning.",
+        doc="Where to start reading a partition for which the startup mode has no valid offset. With none, the query "
+        "fails and names the partition. With scan.fail-on-data-loss = false, it also decides where a stream continues "
+        "after records that it had not read were deleted: at the end of the log with latest, otherwise at its "
+        "beginning.",
     )
     bounded_mode: str | None = option(
         "scan.bounded.mode",
         default=None,
         parse=parse_bounded_mode,
         doc="Where reading stops: latest-offset, group-offsets, timestamp, specific-offsets, or another offset "
-        "initializer. By default, and with unbounded, a stream does not stop, and a batch stops at the latest offsets.",
+        "initializer. By default, and with unbounded, a stream does not stop and a batch stops at the latest offsets.",
     )
     commit_offsets: bool | None = option(
         "commit.offsets.on.checkpoint",
         default=None,
         aliases=("properties.commit.offsets.on.checkpoint",),
-        doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only; by default when "
-        "properties.group.id is given.",
+        doc="Whether a stream commits the group's offsets after each micro-batch, for monitoring only. The default is "
+        "true if properties.group.id is set.",
     )
     table_name: str | None = option(
         "table-name",
         default=None,
-        doc="The name of the SQL table or view that is read, which Spark does not pass to a data source (an "
+        doc="The name of the SQL table or view that is read, because Spark does not pass it to a data source (an "
         "addition). It makes KafkaSource-<name> the default of properties.group.id.",
     )
     client_id_prefix: str | None = option(
         "client.id.prefix",
         default=None,
         aliases=("properties.client.id.prefix",),
-        doc="The prefix of the source's client ids, before host and process; millrace by default. A whole "
-        "id in properties.client.id wins.",
+        doc="The prefix of the source's client ids, followed by host and process. The default is millrace. "
+        "properties.client.id sets the whole id and takes precedence.",
     )
     register_consumer_metrics: bool = option(
         "register.consumer.metrics",
         default=True,
         aliases=("properties.register.consumer.metrics",),
-        doc="Whether the metrics of a query include the statistics of its Kafka consumers, every 5 seconds "
-        "unless properties.statistics.interval.ms sets another interval.",
+        doc="Whether a query's metrics include the statistics of its Kafka consumers, every 5 seconds unless "
+        "properties.statistics.interval.ms sets another interval.",
     )
     check_duplicated_group: bool = option(
         "scan.check.duplicated.group.id",
         default=False,
-        doc="Whether a query refuses to start while properties.group.id has live members or another running query of "
-        "millrace uses it.",
+        doc="Whether a query refuses to start while properties.group.id has live members or is used by another "
+        "running millrace query.",
     )
     max_records_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-records-per-batch",
         default=None,
         aliases=("maxOffsetsPerTrigger",),
-        doc="The most records that a micro-batch reads (an addition). By default all there are; of each "
-        "partition of an upsert table whose changes have old rows, 500,000.",
+        doc="The maximum number of records in a micro-batch (an addition). By default there is no limit, except that "
+        "an upsert table with old rows reads at most 500,000 records of each partition.",
     )
     max_bytes_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.max-bytes-per-batch",
         default=None,
         aliases=("maxBytesPerTrigger",),
-        doc="About the most bytes of keys and values that a micro-batch reads, estimated from samples of "
-        "the records (an addition). By default all there are.",
+        doc="The approximate maximum size of a micro-batch: bytes of keys and values, estimated from samples (an "
+        "addition). By default there is no limit.",
     )
     min_records_per_batch: Annotated[int, Gt(0)] | None = option(
         "scan.min-records-per-batch",
         default=None,
         aliases=("minOffsetsPerTrigger",),
-        doc="How many records a micro-batch waits for, no longer than scan.max-batch-delay (an addition). By default "
-        "it waits for one.",
+        doc="The number of records to wait for before a micro-batch starts, but no longer than scan.max-batch-delay "
+        "(an addition). The default is one.",
     )
     max_batch_delay_ms: int = option(
         "scan.max-batch-delay",
         default=900_000,
         parse=parse_duration_ms,
         aliases=("maxTriggerDelay",),
-        doc="How long after the last micro-batch scan.min-records-per-batch may hold back the next one (an addition).",
+        doc="How long scan.min-records-per-batch can delay a micro-batch, counted from the previous one (an addition).",
     )
     parallelism: Annotated[int, Gt(0)] | None = option(
         "scan.parallelism",
         default=None,
         aliases=("minPartitions",),
-        doc="The minimum number of tasks that read, where there are enough records: partitions are divided for it. "
-        "By default a task for each partition with much to read, several for a million records and more, and one for "
-        "several partitions with little.",
+        doc="The minimum number of tasks that read, if there are enough records; partitions are divided if necessary. "
+        "By default, a large partition has one task, or several from about a million records, and small partitions "
+        "share one.",
     )
     max_records_per_split: Annotated[int, Gt(0)] | None = option(
         "scan.split.max-records",
         default=None,
         aliases=("maxRecordsPerPartition",),
-        doc="The most records that a task reads (an addition); a million at most.",
+        doc="The maximum number of records that one task reads (an addition). At most one million.",
     )
     fail_on_data_loss: bool = option(
         "scan.fail-on-data-loss",
         default=True,
         aliases=("failOnDataLoss",),
-        doc="Whether a query fails when records that it should read are gone, or their partition or topic "
-        "is. If false, it warns, counts the skipped records, and continues with the remaining ones (an "
-        "addition).",
+        doc="Whether a query fails if records that it has not read, or their partition or topic, no longer exist. If "
+        "false, it logs a warning, counts the missing records, and continues with the remaining ones (an addition).",
     )
     max_drift_ms: Annotated[int, Gt(0)] | None = option(
         "scan.watermark.alignment.max-drift",
         default=None,
         parse=parse_duration_ms,
-        doc="Aligned reading: the time that a micro-batch spans, by the timestamps of records, so that no "
-        "partition is read far ahead of the others and a watermark does not drop their rows as late. "
+        doc="Aligned reading: the maximum time span of the records in a micro-batch, by their timestamps. It keeps "
+        "any partition from being read far ahead of the others, so that a watermark does not drop their rows as late. "
         "Off by default.",
     )
     idle_timeout_ms: int | None = option(
@@ -152,109 +152,110 @@ class SourceOptions(TableOptions):
         default=None,
         parse=parse_duration_ms,
         aliases=("table.exec.source.idle-timeout",),
-        doc="Aligned reading: how long a partition without new records still holds back the others; with 0 for "
-        "ever. By default not at all (in the reference, for ever).",
+        doc="Aligned reading: how long a partition without new records holds back the others; 0 means forever. By "
+        "default it does not hold them back at all (in the reference, forever).",
     )
     discovery_interval_ms: int = option(
         "scan.topic-partition-discovery.interval",
         default=300_000,
         parse=parse_duration_ms,
         aliases=("partition.discovery.interval.ms", "properties.partition.discovery.interval.ms"),
-        doc="How often a stream looks for partitions that were added to its topics; 0 or less turns it off.",
+        doc="How often a stream looks for new topics and partitions. 0 or less turns this off.",
     )
     header_filter: str | None = option(
         "scan.header-filter",
         default=None,
-        doc="Keeps only the records whose headers match this expression, such as depart:toy|depart:book&!env:test.",
+        doc="Read only records whose headers match this expression, such as depart:toy|depart:book&!env:test.",
     )
     filter_language: str = option(
         "scan.filter.language",
         default="expression",
-        doc="The language of scan.header-filter: a header-filter plugin (an addition).",
+        doc="The language of scan.header-filter: the name of a header filter plugin (an addition).",
     )
     ignore_errors: bool = option(
         "ingestion.ignore-errors",
         default=False,
-        doc="Whether messages that the formats cannot decode are skipped and counted; if not, the first one ends the "
-        "query with an error.",
+        doc="Whether messages that cannot be decoded are skipped and counted. If false, the first one ends the query "
+        "with an error.",
     )
     max_errors: Annotated[int, Ge(-1)] = option(
         "ingestion.error-tolerance.max-count",
         default=-1,
-        doc="With ingestion.ignore-errors: the number of malformed messages that a query tolerates; one "
-        "more fails it. -1 for any number. It counts all tasks and micro-batches of a stream since its "
-        "start, and each task of a batch by itself.",
+        doc="With ingestion.ignore-errors: how many malformed messages a query tolerates; one more ends it. -1 means "
+        "any number. A stream counts those of all tasks and micro-batches since its start, a batch those of each task "
+        "separately.",
     )
     dirty_collector: str | None = option(
         "dirty-data.collector",
         default=None,
         aliases=("dirty-data.collector.type",),
-        doc="With ingestion.ignore-errors: the destination of malformed messages, a dead-letter-collector plugin: "
-        "logger for the log of the executor, topic (an addition) for a topic, or your own, whose options are given as "
+        doc="With ingestion.ignore-errors: where malformed messages go. logger writes them to the executor's log, "
+        "topic (an addition) to a topic; other names are dead letter collector plugins, whose options are "
         "dirty-data.collector.<option>. By default they are only counted.",
     )
     sampled_messages: Annotated[int, Ge(0)] = option(
         "scan.max.pre.fetch.records",
         default=50,
-        doc="The number of newest messages of each partition from which the columns are inferred, if the "
-        "user gives none and a plugin can infer those of the format, as for json. With 0 none is read, and the "
+        doc="The number of messages, the newest ones of each partition, from which columns are inferred. Columns are "
+        "inferred if you declare none and the format supports it, as json does. With 0, no message is read, and the "
         "columns are those of json.infer-schema.fixed-types.",
     )
     max_inferred_columns: Annotated[int, Gt(0)] = option(
         "infer-schema.max-columns",
         default=2_000,
-        doc="The largest number of inferred columns, fields within columns included; topics with more are "
-        "refused (an addition).",
+        doc="The maximum number of inferred columns, including nested fields. A topic with more is refused (an "
+        "addition).",
     )
     primary_key: tuple[str, ...] = option(
         "changelog.primary-key",
         default=(),
         parse=parse_columns,
-        doc="With a changelog format: the columns of the primary key, separated by ';'. A read is then exact where "
-        "messages repeat events, lack old rows, or begin in the middle: events that change nothing are dropped, the "
-        "first row of a key is +I, and old rows come from state. The messages of a key belong into one partition, "
-        "as tools write them (an addition; in SQL, PRIMARY KEY with table.exec.source.cdc-events-duplicate).",
+        doc="With a change data format: the columns of the primary key, separated by ';'. The query then gets exact "
+        "changes even if messages repeat events, lack old rows, or start in the middle: events that change nothing "
+        "are dropped, the first row of a key is +I, and old rows come from the query's state. All messages of a key "
+        "must be in the same partition, as change data tools write them (an addition; in SQL, PRIMARY KEY with "
+        "table.exec.source.cdc-events-duplicate).",
     )
     changelog_mode: Literal["retract", "upsert"] = option(
         "changelog.mode",
         default="retract",
-        doc="With upsert-kafka, the changes that a stream has: retract for +I, -U, +U and -D, each -U and -D with the "
-        "whole old row, for which state is kept; upsert for +U, of a new or a changed row, and -D with the columns of "
-        "the key only, for which none is, so that it may start anywhere. With retract a batch has the rows of the "
-        "table, with upsert the last change of each key. As in Confluent's Flink (an addition).",
+        doc="With upsert-kafka: the kinds of changes in a stream. retract: +I, -U, +U and -D, where -U and -D have "
+        "all columns of the old row, which the query keeps as state. upsert: +U for new and changed rows and -D with "
+        "the key columns only, which needs no state, so a stream can start anywhere. A batch has the current rows of "
+        "the table with retract, and the last change of each key with upsert. As in Confluent's Flink (an addition).",
     )
     state_location: str | None = option(
         "state.checkpoints.dir",
         default=None,
         parse=parse_folder,
-        doc="With upsert-kafka or changelog.primary-key: the folder of the state of a stream, as a path or a URI that "
-        "driver and executors reach: hdfs, s3, gs or a shared disk. Each query has its own. Required unless "
-        "changelog.mode = upsert.",
+        doc="With upsert-kafka or changelog.primary-key: the folder for the state of a stream, as a path or URI that "
+        "the driver and all executors can reach: hdfs, s3, gs or a shared disk. Each query needs its own. Required "
+        "unless changelog.mode = upsert.",
     )
     retained_micro_batches: Annotated[int, Gt(0)] = option(
         "state.checkpoints.num-retained",
         default=100,
-        doc="With state.checkpoints.dir: the number of last micro-batches of a partition to which the state can go "
-        "back, at least that of Spark's setting spark.sql.streaming.minBatchesToRetain.",
+        doc="With state.checkpoints.dir: how many micro-batches the state of a partition can go back. At least "
+        "Spark's setting spark.sql.streaming.minBatchesToRetain.",
     )
     state_backend: str = option(
         "state.backend",
         default="lmdb",
         aliases=("state.backend.type",),
         doc="With upsert-kafka or changelog.primary-key: the state backend, which keeps state on the local disks of "
-        "executors: lmdb, or another plugin, whose options are given as state.backend.<option>.",
+        "executors: lmdb, or another plugin, whose options are state.backend.<option>.",
     )
     metrics_address: str = option(
         "scan.metrics.address",
         default="127.0.0.1",
         parse=parse_address,
-        doc="An address of the driver's machine, as host or host:port, to which executors send metrics (an "
-        "addition). The default works for executors on the same machine; empty sends nothing.",
+        doc="The address on the driver's machine, as host or host:port, to which executors send metrics (an "
+        "addition). The default works if the executors run on the same machine. Empty turns metrics off.",
     )
     include_headers: bool = option(
         "includeHeaders",
         default=False,
-        doc="Without a format: adds the column headers, as Spark's own connector does.",
+        doc="Without a format: adds the column headers, like Spark's own connector.",
     )
 
     @property
@@ -287,81 +288,82 @@ class SinkOptions(TableOptions):
         "sink.delivery-guarantee",
         default="at-least-once",
         deprecated=("sink.semantic",),
-        doc="none: does not wait for the brokers. at-least-once: a task waits until the brokers have its records. "
-        "exactly-once: a task writes them in a transaction, and not again when the micro-batch is repeated.",
+        doc="none: a task does not wait for the brokers. at-least-once: a task waits until the brokers have "
+        "acknowledged its records. exactly-once: a task writes its records in a transaction, and a repeated "
+        "micro-batch does not write them again.",
     )
     transactional_id_prefix: str | None = option(
         "sink.transactional-id-prefix",
         default=None,
-        doc="With exactly-once: the prefix of the transactional ids of the tasks, <prefix>-<task index>. "
-        "Each query needs one of its own, and keeps it.",
+        doc="With exactly-once: the prefix of the tasks' transactional ids, <prefix>-<task index>. Each query needs "
+        "its own and must keep it.",
     )
     if_in_doubt: Literal["fail", "compare", "write", "skip"] = option(
         "sink.exactly-once.if-in-doubt",
         default="fail",
-        doc="The action of a task that cannot find out whether its rows are already written, because Kafka "
-        "has forgotten it or the query was changed: fail, write all of them, perhaps twice, or skip all of them. "
-        "compare, once in a query of one task that was changed: read the topics back and write what they lack (an "
+        doc="What a task does if it cannot determine whether its rows were written, because Kafka no longer has its "
+        "ledger or the query was changed: fail, write all rows, some perhaps twice, or skip all rows. compare reads "
+        "the topics and writes only the missing rows, in a query that was changed to have a single task (an "
         "addition).",
     )
     partitioner: str = option(
         "sink.partitioner",
         default="default",
         doc="The partitioner, which chooses the partition of a record: default, fixed, round-robin, another "
-        "partitioner plugin, or a class given as module:Class.",
+        "partitioner plugin, or a class as module:Class.",
     )
     buffer_max_rows: Annotated[int, Ge(0)] = option(
         "sink.buffer-flush.max-rows",
         default=0,
-        doc="With upsert-kafka: how many keys a task buffers. Of several changes of a key it keeps the last, and "
-        "writes all when it has that many keys, after sink.buffer-flush.interval, and at its end. With 0 for both, "
-        "every change is written.",
+        doc="With upsert-kafka: how many keys a task buffers. The buffer keeps the last change of each key. It is "
+        "written when it is full, after sink.buffer-flush.interval, and at the end of the task. With 0 for both "
+        "options, every change is written.",
     )
     buffer_interval_ms: Annotated[int, Ge(0)] = option(
         "sink.buffer-flush.interval",
         default=0,
         parse=parse_duration_ms,
-        doc="With upsert-kafka: how long after the last flush a task flushes its buffer, with the next rows that Spark "
-        "hands it. Not with exactly-once, where records become visible only at the task's end. Requires "
-        "sink.buffer-flush.max-rows.",
+        doc="With upsert-kafka: the time after which a task writes its buffer, when Spark passes it the next rows. "
+        "Requires sink.buffer-flush.max-rows. Not allowed with exactly-once, where records become visible only at the "
+        "end of the task.",
     )
     creates_topics: bool = option(
         "sink.topic.create",
         default=False,
-        doc="Whether a write creates those topics of the option topic that do not exist, before it starts; with "
-        "upsert-kafka as compacted topics (an addition).",
+        doc="Whether a write first creates the topics of the option topic that do not exist; with upsert-kafka, as "
+        "compacted topics (an addition).",
     )
     created_partitions: Annotated[int, Gt(0)] | None = option(
         "sink.topic.create.partitions",
         default=None,
-        doc="The number of partitions of the topics that sink.topic.create creates (an addition). By "
-        "default the brokers' num.partitions.",
+        doc="The number of partitions of topics that sink.topic.create creates (an addition). The default is the "
+        "brokers' num.partitions.",
     )
     created_replication_factor: Annotated[int, Gt(0)] | None = option(
         "sink.topic.create.replication-factor",
         default=None,
-        doc="The replication factor of the topics that sink.topic.create creates (an addition). By default "
-        "the brokers' default.replication.factor.",
+        doc="The replication factor of topics that sink.topic.create creates (an addition). The default is the "
+        "brokers' default.replication.factor.",
     )
     metrics_address: str | None = option(
         "sink.metrics.address",
         default=None,
         parse=parse_port_address,
-        doc="The address of a millrace.SinkMetricsCollector, as host:port, which the driver reports writes to (an "
-        "addition); take it from the collector's options. By default nothing is reported.",
+        doc="The address, as host:port, of a millrace.SinkMetricsCollector that the driver reports writes to (an "
+        "addition). The collector's options contain it. By default nothing is reported.",
     )
     metrics_secret: bytes | None = option(
         "sink.metrics.secret",
         default=None,
         parse=parse_shared_secret,
-        doc="The secret of the collector at sink.metrics.address (an addition); take it from the collector's options.",
+        doc="The secret of the collector at sink.metrics.address (an addition). The collector's options contain it.",
     )
     register_producer_metrics: bool = option(
         "register.producer.metrics",
         default=True,
         aliases=("properties.register.producer.metrics",),
         doc="Whether a SinkMetricsCollector gets the statistics of the Kafka producers, every 5 seconds unless "
-        "properties.statistics.interval.ms says otherwise.",
+        "properties.statistics.interval.ms sets another interval.",
     )
 
     @property

@@ -19,91 +19,90 @@ class TableOptions:
         "connector",
         default="kafka",
         parse=parse_connector,
-        doc="kafka; or upsert-kafka, with which a topic is a table with a primary key: its columns are those of "
-        "key.fields, a message is the latest row of its key, and one without a value deletes it. As in the WITH clause "
-        "of a table.",
+        doc="kafka, or upsert-kafka for a topic with a primary key: the columns of key.fields identify a row, each "
+        "message holds the latest version of its row, and a message without a value deletes the row. The same as in "
+        "the WITH clause of a SQL table.",
     )
     topics: tuple[str, ...] = option(
         "topic",
         default=(),
         parse=parse_topics,
-        doc="The topic, or topics separated by ';'. With several topics a sink writes each row to the one "
-        "that the metadata column topic names or, without a format, the column topic.",
+        doc="The topic, or several topics separated by ';'. If there are several, a sink writes each row to the topic "
+        "in the metadata column topic or, without a format, in the column topic.",
     )
     topic_pattern: str | None = option(
         "topic-pattern",
         default=None,
         parse=parse_java_pattern,
-        doc="A regular expression, in Java's syntax, that must match the whole name of a topic: of the "
-        "topics to read, or of those that the rows of a sink may name. Kafka's internal topics never "
-        "match.",
+        doc="A Java regular expression that must match the whole name of a topic: the topics to read, or those that "
+        "the rows of a sink may name. It never matches Kafka's internal topics.",
     )
     value_format: str | None = option(
         "value.format",
         default=None,
         aliases=("format",),
         wins=True,
-        doc="The format of values; of the two names value.format wins. "
-        "Without it rows have the columns of Spark's own Kafka connector.",
+        doc="The format of values. If both names are set, value.format takes precedence. Without a format, rows have "
+        "the columns of Spark's own Kafka connector.",
     )
     key_format: str | None = option(
         "key.format",
         default=None,
-        doc="The format of keys, beside one of values. Its own options are prefixed with key.<format>., "
-        "those of the format of values with value.<format>. or <format>. only. Without it keys are "
-        "available as metadata only.",
+        doc="The format of keys, in addition to one of values. Its options start with key.<format>., and those of the "
+        "value's format with value.<format>. or <format>. only. Without it, keys are available only as metadata.",
     )
     key_fields: tuple[str, ...] = option(
         "key.fields",
         default=(),
         parse=parse_columns,
-        doc="The columns of the key, separated by ';', in the order in which its format has them.",
+        doc="The columns of the key, separated by ';', in the order of the key's format.",
     )
     key_prefix: str = option(
         "key.fields-prefix",
         default="",
-        doc="A prefix of the key's columns in rows and in key.fields, but not in the key itself, for values "
-        "with fields of the same names. Requires value.fields-include = EXCEPT_KEY.",
+        doc="A prefix of the key's columns in rows and in key.fields, but not in the key itself. Use it if values "
+        "have fields of the same names. Requires value.fields-include = EXCEPT_KEY.",
     )
     value_prefix: str = option(
         "value.fields-prefix",
         default="",
-        doc="A prefix of all columns of the value in rows, but not in the value itself. With key.format it "
-        "requires value.fields-include = EXCEPT_KEY.",
+        doc="A prefix of all value columns in rows, but not in the value itself. With key.format, it requires "
+        "value.fields-include = EXCEPT_KEY.",
     )
     value_include: Literal["ALL", "EXCEPT_KEY"] = option(
         "value.fields-include",
         default="ALL",
-        doc="Whether the value contains the columns of the key, which are then read from it: ALL, or EXCEPT_KEY.",
+        doc="Whether the value contains the columns of the key: ALL, in which case they are also read from it, or "
+        "EXCEPT_KEY.",
     )
     metadata: tuple[MetadataColumn, ...] = option(
         "metadata.columns",
         default=(),
         aliases=("metadata.list",),
         parse=parse_metadata_columns,
-        doc="Metadata as further columns, as timestamp AS event_time, partition: of topic, partition, offset, "
-        "timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, __raw_key__, "
-        "__raw_value__. A schema that is given must have them, in these types or others with a safe cast. "
-        "A sink takes them from these columns, all but offset, "
-        "timestamp-type and leader-epoch, and its format writes the others; __raw_value__ is a whole value, so that "
-        "there must be no others. A read by a format of changes also has the format's own metadata, as value.<key>.",
+        doc="Additional columns with metadata, such as timestamp AS event_time, partition. Keys are topic, partition, "
+        "offset, timestamp, timestamp-type, headers (a map), header-list (in order, with repeats), leader-epoch, "
+        "__raw_key__, __raw_value__ and, for a read with a change data format, that format's own as value.<key>. A "
+        "schema that you give must contain these columns, with these types or others that can be cast safely. A sink "
+        "sets the record's metadata from them, except offset, timestamp-type and leader-epoch, and writes the other "
+        "columns with its format; __raw_value__ is a whole value and excludes other columns.",
     )
     columns: tuple[DeclaredColumn, ...] = option(
         "columns",
         default=(),
         parse=parse_column_list,
-        doc="The columns of the formats for a read without .schema(...), as in Spark's DDL: id BIGINT NOT NULL, name "
-        "STRING. The read also has those of metadata.columns and, with a changelog format, of row kinds, each of which "
-        "may be declared too, to choose its type. An entry * stands for the other columns of the format, inferred "
-        "where it infers them: key_id BIGINT, *. A write takes the columns of its rows instead (an addition).",
+        doc="The columns to read with the format, as Spark DDL, instead of .schema(...): id BIGINT NOT NULL, name "
+        "STRING. The columns of metadata.columns and, with a change data format, the row kind are added; declare them "
+        "here to choose their types. An entry * stands for the remaining columns of the format if it can infer them: "
+        "key_id BIGINT, *. Writes ignore this option and take the columns of their rows (an addition).",
     )
     row_kind_column: str = option(
         "changelog.row-kind-column",
         default="row_kind",
-        doc="With a changelog format, such as debezium-json, or with upsert-kafka: the STRING column of row kinds: "
-        "inserted (+I), the old row of an update (-U), its new row (+U), or deleted (-D). The schema of a read must "
-        "have it, at any place; a write uses it if the rows have it, else all rows are inserted (an "
-        "addition).",
+        doc="With a change data format, such as debezium-json, or with upsert-kafka: the STRING column with the kind "
+        "of change: +I (inserted), -U (the row before an update), +U (the row after it) or -D (deleted). The schema "
+        "of a read must contain it, at any position. If the rows of a write do not have it, all of them are "
+        "insertions (an addition).",
     )
 
     @property

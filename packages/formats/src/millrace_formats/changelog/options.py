@@ -27,14 +27,14 @@ class ChangeOptions:
         "ignore-parse-errors",
         default=False,
         skips_malformed=True,
-        doc="Read a field that cannot be converted as NULL; skip messages that are no JSON or no change, such as an "
-        "update that lacks its old row.",
+        doc="Read a field that cannot be converted as NULL, and skip messages that are not JSON or not a valid "
+        "change, such as an update without its old row.",
     )
     ignored_scope: Literal["field", "row"] = option(
         "ignore-parse-errors.scope",
         default="field",
-        doc="What is lost to a field that cannot be converted, with ignore-parse-errors: the field, which is NULL, or "
-        "the row, and with it all rows of its message. (Addition.)",
+        doc="With ignore-parse-errors: what a field that cannot be converted costs: field makes it NULL, row skips "
+        "all rows of the message. (Addition.)",
     )
     timestamp_format: Literal["SQL", "ISO-8601"] = _json_option("timestamp_format")
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = _json_option("map_null_key_mode")

@@ -21,9 +21,11 @@ class CsvOptions:
     disable_quote_character: bool = option(
         "disable-quote-character", default=False, doc="Whether values are never enclosed in quotes."
     )
-    quote_character: str = option("quote-character", default='"', doc="The character that encloses values.")
+    quote_character: str = option("quote-character", default='"', doc="The character around quoted values.")
     allow_comments: bool = option(
-        "allow-comments", default=False, doc="Skip lines that start with #; a message of nothing else gives no row."
+        "allow-comments",
+        default=False,
+        doc="Skip lines that start with #. A message with only such lines gives no row.",
     )
     ignore_parse_errors: bool = option(
         "ignore-parse-errors",
@@ -35,13 +37,13 @@ class CsvOptions:
         "array-element-delimiter", default=";", doc="The text between the elements of an array or struct."
     )
     escape_character: str | None = option(
-        "escape-character", default=None, doc="The character that takes a special meaning from the next one."
+        "escape-character", default=None, doc="The character that escapes the next one."
     )
-    null_literal: str | None = option("null-literal", default=None, doc="The text that stands for NULL.")
+    null_literal: str | None = option("null-literal", default=None, doc="The text that represents NULL.")
     scientific_decimals: bool = option(
         "write-bigdecimal-in-scientific-notation",
         default=True,
-        doc="Write decimals without the zeros at their end, 100000 as 1E+5, instead of with all digits of their scale.",
+        doc="Write decimals without trailing zeros, 100000 as 1E+5, instead of with all digits of their scale.",
     )
 
     def __post_init__(self) -> None:

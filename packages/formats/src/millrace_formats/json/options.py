@@ -30,23 +30,24 @@ class JsonOptions:
     ignored_scope: Literal["field", "row"] = option(
         "ignore-parse-errors.scope",
         default="field",
-        doc="What is lost to a field that cannot be converted, with ignore-parse-errors: the field, which is NULL, or "
-        "the row, which is skipped. (Addition.)",
+        doc="With ignore-parse-errors: what a field that cannot be converted costs: field makes it NULL, row skips "
+        "the whole message. (Addition.)",
     )
     timestamp_format: Literal["SQL", "ISO-8601"] = option(
         "timestamp-format.standard",
         default="SQL",
-        doc="How timestamps are written: SQL with a space between date and time, ISO-8601 with a T.",
+        doc="The format of timestamps: SQL with a space between date and time, ISO-8601 with a T.",
     )
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = option(
         "map-null-key.mode",
         default="FAIL",
-        doc="How to write a NULL map key. Spark's maps have none, so that only FAIL is accepted.",
+        doc="How to write a NULL map key. Only FAIL is accepted, because Spark's maps cannot have NULL keys.",
     )
     map_null_key_literal: str = option(
         "map-null-key.literal",
         default="null",
-        doc="The text to write for a NULL map key. Spark's maps have none, so that only the default is accepted.",
+        doc="The text to write for a NULL map key. Only the default is accepted, because Spark's maps cannot have "
+        "NULL keys.",
     )
     decimal_as_plain_number: bool = option(
         "encode.decimal-as-plain-number", default=False, doc="Never write decimals in scientific notation."
@@ -58,20 +59,20 @@ class JsonOptions:
     flatten: bool = option(
         "infer-schema.flatten-nested-columns.enable",
         default=False,
-        doc="Read columns named as a.b.c from fields of nested objects; it does not matter to a write.",
+        doc="Read columns named like a.b.c from fields of nested objects. Has no effect on writes.",
     )
     nested: Literal["string", "flatten", "struct"] | None = option(
         "infer-schema.nested",
         default=None,
-        doc="With flatten the same as infer-schema.flatten-nested-columns.enable; the others are for schemas that are "
-        "inferred. (Addition.)",
+        doc="flatten is the same as infer-schema.flatten-nested-columns.enable. The other values affect only schema "
+        "inference. (Addition.)",
     )
 
     rescued: str | None = option(
         "rescued-data-column",
         default=None,
-        doc="The STRING column of a read, without value.fields-prefix, that gets the fields of a message for which "
-        "there is no column, as a JSON object; NULL where there is none. A schema that is given must have it. "
+        doc="For a read: the STRING column, named without value.fields-prefix, that gets the fields of a message that "
+        "have no column, as a JSON object; NULL if there are none. A schema that you give must contain it. "
         "(Addition.)",
     )
 
@@ -79,14 +80,14 @@ class JsonOptions:
         "decode.parser-table-id.fields",
         default=(),
         parse=parse_field_names,
-        doc="The fields, separated by commas, whose values joined by points are the id of the table that a message "
-        "belongs to, such as db,table. Requires table.include.",
+        doc="Fields, separated by commas, whose values, joined by dots, are the table id of a message, such as "
+        "db,table. Requires table.include.",
     )
     table_include: str | None = option(
         "table.include",
         default=None,
         parse=parse_java_pattern,
-        doc="Reads only the messages of tables whose whole ids match this regular expression, as in Java. Requires "
+        doc="Read only messages whose whole table id matches this Java regular expression. Requires "
         "decode.parser-table-id.fields. (Addition.)",
     )
 

@@ -45,8 +45,8 @@ class ProtobufOptions:
         "descriptor-set",
         default=None,
         parse=parse_file,
-        doc="A file of descriptors, made by protoc --include_imports --descriptor_set_out or buf build (an addition). "
-        "The driver reads it; executors get its content.",
+        doc="A file descriptor set, created by protoc --include_imports --descriptor_set_out or buf build (an "
+        "addition). The driver reads the file and sends its content to the executors.",
     )
     ignore_parse_errors: bool = option(
         "ignore-parse-errors", default=False, skips_malformed=True, doc="Skip messages that cannot be decoded."
@@ -54,14 +54,14 @@ class ProtobufOptions:
     read_default_values: bool = option(
         "read-default-values",
         default=False,
-        doc="Read a field that a message lacks as its default, an empty ARRAY, MAP or row of defaults, instead of "
-        "NULL. Fields without presence, as most of proto3, are always read as their defaults.",
+        doc="Read missing fields as their default values, or as an empty ARRAY, an empty MAP or a row of defaults, "
+        "instead of NULL. Fields without presence, such as most of proto3, are always read as their defaults.",
     )
     write_null_string_literal: str = option(
         "write-null-string-literal",
         default="",
-        doc="The text to write for a NULL STRING in an ARRAY or MAP; for other types it is 0, false, empty, or the "
-        "enum's first value.",
+        doc="The text to write for a NULL STRING in an ARRAY or MAP. Other types are written as 0, false, empty, or "
+        "the first value of the enum.",
     )
 
     def __post_init__(self) -> None:

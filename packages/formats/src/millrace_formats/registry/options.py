@@ -81,7 +81,7 @@ class RegistryOptions:
     basic_source: Literal["USER_INFO", "URL"] | None = option(
         "basic-auth.credentials-source",
         default=None,
-        doc="Source of name and password: USER_INFO for option basic-auth.user-info, or URL.",
+        doc="Where name and password come from: USER_INFO for the option basic-auth.user-info, or URL.",
     )
     basic_user_info: str | None = option(
         "basic-auth.user-info", default=None, doc="Name and password, as name:password."
@@ -89,8 +89,8 @@ class RegistryOptions:
     bearer_source: Literal["STATIC_TOKEN", "OAUTHBEARER"] | None = option(
         "bearer-auth.credentials-source",
         default=None,
-        doc="Source of the bearer token: STATIC_TOKEN for option bearer-auth.token, or OAUTHBEARER to fetch it as "
-        "properties.bearer.auth.* say.",
+        doc="Where the bearer token comes from: STATIC_TOKEN for the option bearer-auth.token, or OAUTHBEARER to "
+        "request one as configured by properties.bearer.auth.*.",
     )
     bearer_token: str | None = option("bearer-auth.token", default=None, doc="The bearer token.")
     properties: tuple[tuple[str, str], ...] = option(

@@ -43,25 +43,24 @@ _STREAM_LOG = "_spark_metadata"
 class FilesystemOptions:
     """Options of a table of files."""
 
-    path: str = option(
-        "path", doc="The folder, or for a read a file, as a path or URI of one of Hadoop's file systems."
-    )
+    path: str = option("path", doc="The folder, or for reads also a file, as a path or URI of a Hadoop file system.")
     format: Format = option(
         "format",
-        doc="The format of the files. raw and text have one STRING column, a row for each line. Its options are those "
-        "of Spark, as csv.header; those of Flink's csv that differ are known too (csv.field-delimiter, "
-        "csv.quote-character, csv.escape-character, csv.null-literal, csv.ignore-parse-errors), and "
-        "json.ignore-parse-errors.",
+        doc="The format of the files. raw and text have one STRING column with one row per line. Format options are "
+        "Spark's, such as csv.header. The Flink options csv.field-delimiter, csv.quote-character, "
+        "csv.escape-character, csv.null-literal, csv.ignore-parse-errors and json.ignore-parse-errors work too.",
     )
     monitor_interval_ms: Annotated[int, Gt(0)] | None = option(
         "source.monitor-interval",
         default=None,
         parse=parse_duration_ms,
-        doc="If given, a stream goes on with files that are added; each micro-batch looks for them. Without it the "
-        "table ends with the files that are there.",
+        doc="Lets a stream continue with files that are added; each micro-batch looks for new ones. Without it, a "
+        "stream ends after the existing files.",
     )
     parallelism: Annotated[int, Gt(0)] | None = option(
-        "sink.parallelism", default=None, doc="The number of tasks that write, and so of files in a partition."
+        "sink.parallelism",
+        default=None,
+        doc="The number of tasks that write, which is also the number of files in a partition.",
     )
 
 

@@ -33,41 +33,44 @@ class JdbcOptions:
     """Options of a table of a database."""
 
     url: str = option("url", is_hidden=True, doc="The JDBC URL of the database, such as jdbc:postgresql://host/db.")
-    table_name: str = option("table-name", doc="The name of the table, as the database knows it.")
+    table_name: str = option("table-name", doc="The name of the table in the database.")
     username: str | None = option("username", default=None, doc="The user who connects.")
     password: str | None = option("password", default=None, doc="The user's password.")
     driver: str | None = option(
-        "driver", default=None, doc="The class of the driver; by default the one that takes the URL."
+        "driver", default=None, doc="The class of the JDBC driver. By default, the one that accepts the URL."
     )
     properties: tuple[tuple[str, str], ...] = option("properties.*", default=(), doc="Any property of the driver.")
     partition_column: str | None = option(
         "scan.partition.column",
         default=None,
-        doc="A column of numbers, dates or timestamps to divide a read by; with the next three options.",
+        doc="A numeric, date or timestamp column by which reads are divided into tasks. Requires the next three "
+        "options.",
     )
     partition_number: Annotated[int, Gt(0)] | None = option(
         "scan.partition.num", default=None, doc="The number of tasks that read."
     )
     lower_bound: str | None = option(
-        "scan.partition.lower-bound", default=None, doc="The smallest value of the column, to divide by."
+        "scan.partition.lower-bound", default=None, doc="The smallest value of the column, for dividing reads."
     )
     upper_bound: str | None = option(
-        "scan.partition.upper-bound", default=None, doc="The largest value of the column, to divide by."
+        "scan.partition.upper-bound", default=None, doc="The largest value of the column, for dividing reads."
     )
     fetch_size: Annotated[int, Ge(0)] = option(
-        "scan.fetch-size", default=0, doc="The number of rows that the driver fetches at a time; 0 leaves it to it."
+        "scan.fetch-size",
+        default=0,
+        doc="The number of rows that the driver fetches at a time; 0 lets the driver decide.",
     )
     timeout_ms: Annotated[int, Ge(0)] | None = option(
         "connection.max-retry-timeout",
         default=None,
         parse=parse_duration_ms,
-        doc="How long a statement may take, in whole seconds; by default for ever.",
+        doc="The maximum duration of a statement, in whole seconds. Unlimited by default.",
     )
     batch_rows: Annotated[int, Gt(0)] = option(
-        "sink.buffer-flush.max-rows", default=1000, doc="The number of rows that a statement inserts at a time."
+        "sink.buffer-flush.max-rows", default=1000, doc="The number of rows that one statement inserts."
     )
     parallelism: Annotated[int, Gt(0)] | None = option(
-        "sink.parallelism", default=None, doc="The number of tasks that write, each in a connection of its own."
+        "sink.parallelism", default=None, doc="The number of tasks that write, each in its own connection."
     )
 
     def spark_options(self) -> Properties:

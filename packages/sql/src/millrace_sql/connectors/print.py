@@ -28,15 +28,13 @@ _TASK = "__task"
 class PrintOptions:
     """Options of a table that prints."""
 
-    identifier: str = option("print-identifier", default="", doc="A text before each row: identifier> +I[1, a].")
-    is_error: bool = option(
-        "standard-error", default=False, doc="Whether rows are printed to standard error, not to standard output."
-    )
+    identifier: str = option("print-identifier", default="", doc="A prefix for each row: identifier> +I[1, a].")
+    is_error: bool = option("standard-error", default=False, doc="Print to standard error instead of standard output.")
     parallelism: Annotated[int, Gt(0)] | None = option(
         "sink.parallelism",
         default=None,
-        doc="The number of tasks that the rows are divided into. With more than one, the number of a row's task stands "
-        "before it, as 2>.",
+        doc="The number of tasks into which rows are divided. With more than one, each row is preceded by the number "
+        "of its task, such as 2>.",
     )
 
 

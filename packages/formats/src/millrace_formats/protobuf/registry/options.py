@@ -26,8 +26,8 @@ class ProtobufRegistryOptions(RegistryOptions):
     read_default_values: bool = option(
         "read-default-values",
         default=False,
-        doc="Read a field that a message lacks as its default, an empty ARRAY, MAP or row of defaults, instead of "
-        "NULL. Fields without presence, as most of proto3, are always read as their defaults.",
+        doc="Read missing fields as their default values, or as an empty ARRAY, an empty MAP or a row of defaults, "
+        "instead of NULL. Fields without presence, such as most of proto3, are always read as their defaults.",
     )
     write_null_string_literal: str = option(
         "write-null-string-literal",

@@ -23,15 +23,16 @@ class DatagenOptions:
     """Options of a table of generated rows."""
 
     rows_per_second: Annotated[int, Gt(0)] = option(
-        "rows-per-second", default=10_000, doc="The number of rows that a stream generates in a second."
+        "rows-per-second", default=10_000, doc="The number of rows that a stream generates per second."
     )
     number_of_rows: Annotated[int, Ge(0)] | None = option(
         "number-of-rows",
         default=None,
-        doc="The number of all rows; by default they have no end, unless a field is a sequence. A batch needs one.",
+        doc="The total number of rows. By default it is unlimited, unless a field is a sequence. Required in a batch "
+        "without one.",
     )
     parallelism: Annotated[int, Gt(0)] | None = option(
-        "scan.parallelism", default=None, doc="The number of tasks that generate rows; one by default."
+        "scan.parallelism", default=None, doc="The number of tasks that generate rows. The default is one."
     )
 
 
@@ -40,32 +41,32 @@ class FieldOptions:
     """Options of a field."""
 
     kind: Literal["random", "sequence"] = option(
-        "kind", default="random", doc="random, or sequence: the whole numbers from start to end, in order."
+        "kind", default="random", doc="random, or sequence: the integers from start to end, in order."
     )
     smallest: float | None = option(
-        "min", default=None, doc="The smallest number of a random field; by default that of its type."
+        "min", default=None, doc="The minimum of a random number. The default is that of its type."
     )
     largest: float | None = option(
-        "max", default=None, doc="The largest number of a random field; by default that of its type."
+        "max", default=None, doc="The maximum of a random number. The default is that of its type."
     )
     max_past_ms: Annotated[int, Ge(0)] = option(
         "max-past",
         default=0,
         parse=parse_duration_ms,
-        doc="How long ago a random TIMESTAMP or TIMESTAMP_LTZ is at most; by default it is the time of the query.",
+        doc="The maximum age of a random TIMESTAMP or TIMESTAMP_LTZ. By default it is the time of the query.",
     )
     length: Annotated[int, Ge(0)] | None = option(
         "length",
         default=None,
-        doc="The length of a random text or of bytes (100), or of an ARRAY or MAP (3).",
+        doc="The length of random strings and bytes (default 100), and of ARRAY and MAP (default 3).",
     )
     has_any_length: bool = option(
-        "var-len", default=False, doc="Whether texts and bytes have any length up to length, from 1."
+        "var-len", default=False, doc="Whether the length of strings and bytes varies between 1 and length."
     )
     start: int | None = option("start", default=None, doc="The first number of a sequence.")
     end: int | None = option("end", default=None, doc="The last number of a sequence; the table ends with it.")
     null_rate: Annotated[float, Interval(ge=0, le=1)] = option(
-        "null-rate", default=0.0, doc="The share of random values that are NULL, from 0 to 1."
+        "null-rate", default=0.0, doc="The proportion of random values that are NULL, from 0 to 1."
     )
 
 
