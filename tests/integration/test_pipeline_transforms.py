@@ -10,7 +10,7 @@ import pytest
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError
-from millrace_cdc.runtime.change_parser import KnownTable
+from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.json_rows import row_struct
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transform
@@ -35,7 +35,7 @@ def transform(spark, *rules_and_changes, columns=COLUMNS):
     bound = [Transform.of(rule).bind(parse_schema(columns).names) for rule in rules]
     after = transforms.columns("shop.t", parse_schema(columns), bound[0])
     frame = spark.createDataFrame(rows, CHANGES)
-    computed, finish = transforms.apply(frame, {"shop.t": KnownTable(columns, ())}, {"shop.t": bound})
+    computed, finish = transforms.apply(frame, {"shop.t": TableSchema(columns, ())}, {"shop.t": bound})
     result = computed.mapInArrow(lambda batches: (each.select(NAMES) for each in finish(batches)), CHANGES)
     found = sorted(result.collect(), key=lambda row: row.offset)
     images = [(each.before, each.after) for each in found]

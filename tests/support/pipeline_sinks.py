@@ -13,7 +13,7 @@ from millrace.contracts import CHANGE_BATCH_COLUMNS, ChangeBatch, PipelineSchema
 from millrace.options.parser import OptionParser
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
-from millrace_cdc.runtime.change_parser import KnownTable
+from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
 
 
@@ -69,7 +69,7 @@ def micro_batch(
         operation = "c" if before is None else "d" if after is None else "u"
         rows[index % tasks].append((name, operation, _json(before), _json(after), *place.values()))
     parsed = reduce(DataFrame.union, [_as_parsed(spark, each) for each in rows])
-    known = {each.id: KnownTable(each.columns, each.primary_key) for each in tables}
+    known = {each.id: TableSchema(each.columns, each.primary_key) for each in tables}
     planned = {each.id: each.planned() for each in tables}
     counts = {name: sum(change[0] == name for change in changes) for name in known}
     routes = {name: (name,) for name in known}

@@ -46,92 +46,92 @@ _PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+)?;?\s*$")
 """The end of a message of Spark, whose place is one in a query that only Spark has seen."""
 
 
-class _Known(NamedTuple):
+class _SparkFailure(NamedTuple):
     pattern: re.Pattern[str]
     message: str
 
 
-def _known(pattern: str, message: str) -> _Known:
-    return _Known(re.compile(pattern), message)
+def _failure(pattern: str, message: str) -> _SparkFailure:
+    return _SparkFailure(re.compile(pattern), message)
 
 
-_KNOWN = (
-    _known(
+_EXPLAINED = (
+    _failure(
         r"millrace does not support Update mode",
         "millrace takes no rows in update mode: write them in .foreachBatch(millrace.upsert_batches(options)), which "
         "keeps the latest row of each key, or use .outputMode('append') or 'complete'",
     ),
-    _known(
+    _failure(
         r"DATA_SOURCE_NOT_FOUND\][^\n]*\bmillrace\b",
         "Spark does not find the data source millrace: install millrace-kafka for the Python that runs the driver; in "
         "a thread that you have started, call millrace.set_active_session(spark) first, as Spark looks for Python "
         "data sources in the active session of the thread",
     ),
-    _known(
+    _failure(
         r"(?:DATA_SOURCE_NOT_FOUND\]|Failed to find data source:)[^\n]*\bkafka\b",
         "Spark's own Kafka connector is not installed; use .format('millrace'), which takes its options, too",
     ),
-    _known(
+    _failure(
         r"DATA_SOURCE_NOT_FOUND\] Failed to find the data source: (?P<name>[\w.]*\w)",
         "Spark has no data source {name}: check the name in .format(...); that of this package is 'millrace'",
     ),
-    _known(
+    _failure(
         r"not supported for streaming aggregations without watermark",
         "counts and sums of a stream change as it goes on, so that they cannot be appended: add .withWatermark(...) to "
         "append the final ones, write all of them with .outputMode('complete'), or the changed ones in "
         ".outputMode('update').foreachBatch(millrace.upsert_batches(options))",
     ),
-    _known(
+    _failure(
         r"Queries with streaming sources must be executed with writeStream\.start\(\)",
         "a stream has no end, so that it is not counted, shown or collected: start it by .writeStream.start(), or "
         "read what is there with spark.read instead of spark.readStream",
     ),
-    _known(
+    _failure(
         r"UNSUPPORTED_DATA_SOURCE_SAVE_MODE\][^\n]*\bmillrace\b",
         "millrace appends to topics and does nothing else: write with .mode('append')",
     ),
-    _known(
+    _failure(
         r"JAVA_GATEWAY_EXITED|Java gateway process exited",
         "Java could not be started: install Java 17 or 21, and let JAVA_HOME name its folder",
     ),
-    _known(
+    _failure(
         r"UnsupportedClassVersionError",
         "this Java is too old for Spark: install Java 17 or 21, and let JAVA_HOME name its folder",
     ),
-    _known(
+    _failure(
         r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
         "driver and executors run different versions of Python: let PYSPARK_PYTHON name the same one for both",
     ),
-    _known(
+    _failure(
         r"No module named '(?P<module>(?:pyspark_)?millrace\w*)'",
         "the Python of the executors lacks the module {module}: install the same packages there as for the driver",
     ),
-    _known(
+    _failure(
         r"(?:mkdir of|Mkdirs failed to create|AccessDeniedException:|Permission denied:?) (?:file:)?(?P<path>/\S+)",
         "{path} cannot be written: let 'checkpointLocation', or the path of the sink, name a folder in which this user "
         "may write",
     ),
-    _known(
+    _failure(
         r"CONCURRENT_STREAM_LOG_UPDATE|Multiple streaming (?:jobs|queries) (?:detected|are concurrently using)",
         "two queries use the same checkpoint: stop one, or give each its own 'checkpointLocation'",
     ),
-    _known(
+    _failure(
         r"Timed out waiting for a node assignment",
         "Kafka's Java client reached no broker: check address and port of the bootstrap servers, and that "
         "security.protocol fits the listener; it waits in the same way where a broker wants TLS or a login",
     ),
-    _known(
+    _failure(
         r"Python worker failed to connect back",
         "Spark waits 10 s for a Python worker to start, and none did: this host is too busy, or the Python that "
         "PYSPARK_PYTHON names does not run; check that it does, and give the host fewer tasks at once by spark.master "
         "or spark.executor.cores",
     ),
-    _known(
+    _failure(
         r"Python worker exited unexpectedly",
         "a Python worker has died, mostly because the host or the container had too little memory: give executors more "
         "by spark.executor.memoryOverhead, or read less at once by 'scan.max-records-per-batch'",
     ),
-    _known(r"No space left on device", "a disk is full on this host or on an executor's: make room and start again"),
+    _failure(r"No space left on device", "a disk is full on this host or on an executor's: make room and start again"),
 )
 """Failures that are not millrace's own; the first match counts."""
 
@@ -143,7 +143,7 @@ def explain_failure(failure: BaseException | str) -> Explanation | None:
         failure: An exception of Spark or millrace, or a text.
 
     Returns:
-        The first error of millrace that it holds, else a failure of Spark's that is known; None for any other.
+        The first error of millrace that it holds, else a failure of Spark that is explained here; None for any other.
     """
     if isinstance(failure, MillraceError):
         return Explanation(f"{type(failure).__module__}.{type(failure).__qualname__}", str(failure))
@@ -151,10 +151,10 @@ def explain_failure(failure: BaseException | str) -> Explanation | None:
     own = _OURS.search(text)
     if own:
         return Explanation(own[1], own[2])
-    for known in _KNOWN:
-        found = known.pattern.search(text)
+    for each in _EXPLAINED:
+        found = each.pattern.search(text)
         if found:
-            return Explanation(_NOT_OURS, known.message.format(**found.groupdict()))
+            return Explanation(_NOT_OURS, each.message.format(**found.groupdict()))
     return None
 
 
@@ -162,7 +162,7 @@ def explain_log(text: str) -> Explanation | None:
     """Find what went wrong in a log, such as the output of a program in a terminal.
 
     Returns:
-        The first error of millrace or known failure of Spark, else Spark's first error with a condition, else the
+        The first error of millrace or explained failure of Spark, else Spark's first error with a condition, else the
         exception of Python that ended the program; None where there is no failure.
     """
     explanation = explain_failure(text)

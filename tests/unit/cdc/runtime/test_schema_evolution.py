@@ -17,7 +17,7 @@ from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
-from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.task_reports import Place
 from millrace_cdc.transforms.transform import Transforms
 
@@ -48,7 +48,7 @@ def run(evolving, *messages, state=None, settings=None):
     settings = settings or ParserSettings("debezium-json", DebeziumInferenceOptions())
     parsers: dict[int, ChangeParser] = {}
     for offset, (partition, value) in enumerate(messages):
-        parser = parsers.setdefault(partition, ChangeParser(settings, TableTexts().of(before.sources)))
+        parser = parsers.setdefault(partition, ChangeParser(settings, TableSchemas().of(before.sources)))
         parser.change(Place("topic", partition, offset), value)
     return evolving.evolve(before, [parser.report for parser in parsers.values()])
 

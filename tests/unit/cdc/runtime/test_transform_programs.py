@@ -10,7 +10,7 @@ import pytest
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA
-from millrace_cdc.runtime.change_parser import KnownTable
+from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
 from millrace_cdc.runtime.transform_programs import named_sql, table_program
 from millrace_cdc.transforms.transform import Transform
@@ -68,7 +68,7 @@ def changes(*rows):
 
 def images_of(**rule):
     found = program(ORDERS, **rule)
-    return TableImages(KnownTable(ORDERS, ()), 4, found.reads, frozenset(), found.rules)
+    return TableImages(TableSchema(ORDERS, ()), 4, found.reads, frozenset(), found.rules)
 
 
 def test_a_program_gets_the_values_that_it_reads_as_texts_converted_to_their_columns():

@@ -112,7 +112,7 @@ class _Planning:
 
     def plan(self, source: str, sink: str, checkpoint_location: str | None) -> PipelinePlan:
         start = None if checkpoint_location is None else find_start(self._session, checkpoint_location)
-        state = SchemaState() if start is None else self._known(start.location)
+        state = SchemaState() if start is None else self._load_state(start.location)
         if not state.sources:
             self._create_given(state)
         if start is None:
@@ -144,7 +144,7 @@ class _Planning:
             tuple(dict.fromkeys(self._found.problems)),
         )
 
-    def _known(self, location: str) -> SchemaState:
+    def _load_state(self, location: str) -> SchemaState:
         store = StateStore(self._session(), location)
         text = store.load_before(_NEWEST) or store.load_initial()
         if text is None:

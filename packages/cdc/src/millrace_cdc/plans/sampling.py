@@ -13,7 +13,7 @@ from millrace_cdc.plans.model import ColumnEvidence
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
 from millrace_cdc.runtime.extra_columns import sampled
 from millrace_cdc.runtime.schema_evolution import observation_of
-from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.task_reports import Place, TableReport
 
@@ -46,7 +46,7 @@ def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
     if not state.sources:
         # The messages that a static strategy reads beforehand make the schema together
         settings = replace(settings, strategy="continuous")
-    parser = ChangeParser(settings, TableTexts().of(state.sources))
+    parser = ChangeParser(settings, TableSchemas().of(state.sources))
     for topic, messages in source.sample_messages().items():
         for message in messages:
             _parse(parser, topic, message, sample)
@@ -72,8 +72,8 @@ def _parse(parser: ChangeParser, topic: str, message: SampledMessage, sample: Sa
 
 
 def _follow(table: str, report: TableReport, state: SchemaState, sample: Sample, settings: ParserSettings) -> None:
-    known = state.sources.get(table)
-    text = SchemaTracker(table).state() if known is None else known.state()
+    before = state.sources.get(table)
+    text = SchemaTracker(table).state() if before is None else before.state()
     tracker = SchemaTracker.restore(text, settings.strategy, settings.max_columns)
     evidence = sample.evidence.setdefault(table, {})
     for required in sorted(report.required, key=lambda each: each.place):

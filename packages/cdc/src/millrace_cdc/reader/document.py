@@ -154,9 +154,9 @@ class _Builder:
             if not isinstance(key, Text) or key_node.tag == _OWN_TAG + "merge":
                 self._problems.append(Problem(_position(key_node), "expected a key, which is one word"))
                 continue
-            known = first.setdefault(key.text.lower(), key)
-            if known is not key:
-                sentence = f"key {key.text!r} is there already, in {known.position}: remove one of them"
+            other = first.setdefault(key.text.lower(), key)
+            if other is not key:
+                sentence = f"key {key.text!r} is there already, in {other.position}: remove one of them"
                 self._problems.append(Problem(key.position, sentence))
                 continue
             yield key, self.node(value_node, ancestors)

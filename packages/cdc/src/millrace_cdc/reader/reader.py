@@ -95,18 +95,18 @@ class _Reader:
     def _sections(self, root: Node | None) -> dict[str, Node]:
         mapping = None if root is None else as_mapping("a pipeline", root, self._problems)
         entries = () if mapping is None else mapping.entries
-        known = {}
+        sections = {}
         for key, value in entries:
             if key.text in SECTIONS:
-                known[key.text] = value
+                sections[key.text] = value
                 continue
             close = closest(key.text, SECTIONS)
             hint = f"; did you mean {close!r}?" if close else f"; expected one of {', '.join(SECTIONS)}"
             self._problems.append(Problem(key.position, f"unknown key {key.text!r}{hint}"))
         if root is None or mapping is not None:
-            for missing in [each for each in ("source", "sink") if each not in known]:
+            for missing in [each for each in ("source", "sink") if each not in sections]:
                 self._problems.append(Problem(Position(1, 1), f"a pipeline needs {missing!r}"))
-        return known
+        return sections
 
     def _section(self, title: str, node: Node | None, lists: tuple[str, ...] = ()) -> Section | None:
         mapping = None if node is None else as_mapping(title, node, self._problems)

@@ -70,7 +70,7 @@ class Router:
     def __init__(self, rules: Iterable[RouteRule], mode: RouteMode = "ALL_MATCH") -> None:
         self._routes = tuple(Route.of(rule) for rule in rules)
         self._mode = mode
-        self._known: dict[TableId, tuple[TableId, ...]] = {}
+        self._targets: dict[TableId, tuple[TableId, ...]] = {}
 
     def route(self, table: TableId) -> tuple[TableId, ...]:
         """Return the sink's tables for one of the source, each once: itself where no route matches.
@@ -78,12 +78,12 @@ class Router:
         Raises:
             ValueError: A route makes no table's id of its name.
         """
-        if table not in self._known:
+        if table not in self._targets:
             found = [target for route in self._routes if (target := route.target(table)) is not None]
             if self._mode == "FIRST_MATCH":
                 found = found[:1]
-            self._known[table] = tuple(dict.fromkeys(found)) or (table,)
-        return self._known[table]
+            self._targets[table] = tuple(dict.fromkeys(found)) or (table,)
+        return self._targets[table]
 
 
 def check_groups(sink_table: str, groups: int) -> None:

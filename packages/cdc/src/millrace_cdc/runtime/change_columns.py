@@ -65,7 +65,7 @@ def repeated_values(column: pa.Array) -> list[Any]:
 
 
 def is_text(column: pa.Array) -> bool:
-    """Return whether all values are UTF-8, which the fields that `KnownChangeReader` skips are not checked for."""
+    """Return whether all values are UTF-8, which the fields that `FastParser` skips are not checked for."""
     try:
         column.cast(pa.string())
     except pa.ArrowInvalid:

@@ -1,7 +1,7 @@
 """Parse messages into changes of tables, on the executors: columns in, columns out.
 
-The rows of a change keep the JSON that they had; conversion to a table's columns comes later, when these are known. A
-task ends with one more record, its report: what it has found of tables.
+The rows of a change keep the JSON that they had; they are converted to the table's columns later, when all tasks have
+reported theirs. The last record of a task is its report: what it has found out about tables.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from millrace_cdc.runtime import typed_rows
 from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
-from millrace_cdc.runtime.known_changes import known_change_reader
+from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
@@ -70,8 +70,8 @@ class ChangeReader(Protocol):
         """Infer the columns of a change's rows."""
 
 
-class KnownTable(NamedTuple):
-    """A table as it was before a micro-batch.
+class TableSchema(NamedTuple):
+    """The columns of a table before a micro-batch, in a form that is cheap to send to executors.
 
     Attributes:
         columns: Its columns, as SQL.
@@ -145,7 +145,7 @@ class ChangeParser:
     """
 
     def __init__(
-        self, settings: ParserSettings, tables: Mapping[str, KnownTable], paused: Mapping[str, str] | None = None
+        self, settings: ParserSettings, tables: Mapping[str, TableSchema], paused: Mapping[str, str] | None = None
     ) -> None:
         self._paused = paused or {}
         self._settings = settings
@@ -153,7 +153,7 @@ class ChangeParser:
         self._readers: dict[str, ChangeReader] = {}
         self._trackers: dict[str, SchemaTracker] = {}
         self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
-        self._known = known_change_reader(settings.options, self._columns_of) if settings.extra.are_none else None
+        self._fast_parser = fast_parser(settings.options, self._columns_of) if settings.extra.are_none else None
         self._replaces_times = not settings.has_times and settings.declares_types
         self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
         self._letter: DeadLetter | None = None
@@ -178,12 +178,12 @@ class ChangeParser:
         offsets = batch.column("offset").to_numpy(zero_copy_only=False).tolist()
         values, keys = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("value", "key"))
         messages = None if self._extra is None else batch.to_pylist()
-        known = self._known if is_text(batch.column("value")) else None
+        fast = self._fast_parser if is_text(batch.column("value")) else None
         for index, value in enumerate(values):
-            if known is not None and value is not None:
-                fitting = known.read(topics[index], value)
-                if fitting is not None:
-                    found.add(index, *fitting)
+            if fast is not None and value is not None:
+                parsed = fast.parse(topics[index], value)
+                if parsed is not None:
+                    found.add(index, *parsed)
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
             change = self.change(place, value, keys[index], None if messages is None else messages[index])
@@ -277,8 +277,8 @@ class ChangeParser:
             return
         if changes:
             report.required.append(RequiredColumns(place, _to_sql(columns), change.primary_key))
-            if self._known is not None:
-                self._known.forget()
+            if self._fast_parser is not None:
+                self._fast_parser.clear()
 
     def _report(self, table: str) -> TableReport:
         report = self.report.tables.get(table)
@@ -287,17 +287,17 @@ class ChangeParser:
         return report
 
     def _columns_of(self, table: str) -> str | None:
-        """Return the columns of a table as this task knows them, as SQL."""
+        """Return the columns of a table after the messages that this task has parsed, as SQL."""
         if table in self._paused:
             return None
-        tracker, known = self._trackers.get(table), self._tables.get(table)
-        return str(tracker.schema) if tracker is not None else None if known is None else known.columns
+        tracker, schema = self._trackers.get(table), self._tables.get(table)
+        return str(tracker.schema) if tracker is not None else None if schema is None else schema.columns
 
     def _tracker(self, table: str) -> SchemaTracker:
         tracker = SchemaTracker(table, self._settings.strategy, self._settings.max_columns)
-        known = self._tables.get(table)
-        if known is not None:
-            tracker.create(columns_of(known), known.primary_key)
+        schema = self._tables.get(table)
+        if schema is not None:
+            tracker.create(columns_of(schema), schema.primary_key)
         return tracker
 
     def _count(self, messages: pa.RecordBatch, tables: list[str]) -> None:
@@ -314,7 +314,7 @@ class ChangeParser:
 
 
 def parse_stage(
-    settings: ParserSettings, tables: Mapping[str, KnownTable], paused: Mapping[str, str]
+    settings: ParserSettings, tables: Mapping[str, TableSchema], paused: Mapping[str, str]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function of a task, for mapInArrow."""
     return lambda batches: ChangeParser(settings, tables, paused).parse(batches)
@@ -346,7 +346,7 @@ def malformed_message(format_: str, place: Place, reason: str, payload: bytes | 
     )
 
 
-def columns_of(table: KnownTable) -> Schema:
+def columns_of(table: TableSchema) -> Schema:
     """Return the columns of a table."""
     return _parse_columns(table.columns)
 

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError, MessageError
-from millrace_cdc.runtime.change_parser import KnownTable, columns_of
+from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.row_values import row_converter
 
 _PLACE = ("topic", "partition", "offset", "timestamp")
@@ -35,7 +35,7 @@ class ChangeConverter:
     def __init__(
         self,
         routes: Mapping[str, tuple[str, ...]],
-        tables: Mapping[str, KnownTable],
+        tables: Mapping[str, TableSchema],
         fitting: frozenset[str] = frozenset(),
     ) -> None:
         self._routes = routes

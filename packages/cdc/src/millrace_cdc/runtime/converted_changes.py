@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from millrace_cdc.runtime.change_parser import KnownTable
+    from millrace_cdc.runtime.change_parser import TableSchema
 
 _PLACE = ("topic", "partition", "offset", "timestamp")
 
@@ -42,7 +42,7 @@ class ConvertedChanges(ChangeBatch):
         batch: int,
         changes: DataFrame,
         routes: Mapping[str, tuple[str, ...]],
-        columns: Mapping[str, KnownTable],
+        columns: Mapping[str, TableSchema],
         tables: Mapping[str, PipelineTable],
         rows: Mapping[str, int],
         fitting: frozenset[str] = frozenset(),
@@ -85,8 +85,9 @@ class ConvertedChanges(ChangeBatch):
         columns: str,
         routes: Mapping[str, tuple[str, ...]],
     ) -> DataFrame:
-        known, fitting, finish = self._columns, self._fitting, self._finish
+        columns_by_table, fitting, finish = self._columns, self._fitting, self._finish
         rows = self._changes.where(fn.col("table").isin(list(routes))) if len(routes) == 1 else self._changes
         return rows.mapInArrow(
-            lambda batches: function(ChangeConverter(routes, known, fitting).convert(finish(batches))), columns
+            lambda batches: function(ChangeConverter(routes, columns_by_table, fitting).convert(finish(batches))),
+            columns,
         )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pyarrow as pa
 
-from millrace_cdc.runtime.change_parser import KnownTable, columns_of
+from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.projection import table_id, table_metadata
 from millrace_cdc.runtime.transform_programs import RuleColumns, value_name
@@ -49,7 +49,7 @@ class TableImages:
         rules: The columns that each rule makes.
     """
 
-    columns: KnownTable
+    columns: TableSchema
     program: int
     reads: tuple[str, ...]
     objects: frozenset[int]

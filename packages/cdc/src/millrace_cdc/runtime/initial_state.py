@@ -9,7 +9,7 @@ from millrace_catalog.evolution import SchemaTracker
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
 from millrace_cdc.runtime.extra_columns import sampled
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
-from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.task_reports import Place
 
@@ -37,7 +37,7 @@ def initial_state(source: MessageSource, settings: ParserSettings, evolution: Sc
         evolution.derive(state, name, set())
     # The messages that a static strategy reads beforehand make the schema together
     continuous = replace(settings, strategy="continuous")
-    parser = ChangeParser(continuous, TableTexts().of(state.sources))
+    parser = ChangeParser(continuous, TableSchemas().of(state.sources))
     for topic, messages in source.newest_messages().items():
         for message in messages:
             place = Place(topic, message.partition, message.offset)

@@ -13,12 +13,12 @@ from millrace.contracts import PipelineSink
 from millrace.errors import MessageError
 from millrace.pyspark_internals import streaming_query_id
 from millrace_cdc.runtime.change_columns import CHANGE_COLUMNS
-from millrace_cdc.runtime.change_parser import KnownTable, ParserSettings, parse_stage
+from millrace_cdc.runtime.change_parser import ParserSettings, TableSchema, parse_stage
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused, without_tables
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
-from millrace_cdc.runtime.schema_state import SchemaState, TableTexts
+from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.table_failures import TableFailures
@@ -105,8 +105,8 @@ class MicroBatches:
         self._transforms = transforms
         self._tolerated = tolerated
         self._truncations = TruncationPolicy(evolution, planner, has_distributed_tables=parser.has_distributed_tables)
-        self._texts = TableTexts()
-        self._sink_texts = TableTexts()
+        self._texts = TableSchemas()
+        self._sink_texts = TableSchemas()
         self._state: SchemaState | None = None
         self._failures = TableFailures(planner, parser)
         self._partitions: dict[str, set[tuple[str, int]]] = {}
@@ -224,10 +224,10 @@ class MicroBatches:
         parsed: DataFrame,
         state: SchemaState,
         reports: Sequence[TaskReport],
-        known: Mapping[str, KnownTable],
+        schemas: Mapping[str, TableSchema],
         batch: int,
     ) -> None:
-        fitting = _fitting(known, reports)
+        fitting = _fitting(schemas, reports)
         truncations = self._truncations.applied(state.sources, reports)
         changes = without_truncated(without_tables(parsed, state.paused), truncations)
         rows: Counter[str] = Counter()
@@ -293,7 +293,7 @@ class MicroBatches:
         progress.batches += bool(seen)
 
 
-def _fitting(tables: Mapping[str, KnownTable], reports: Iterable[TaskReport]) -> dict[str, KnownTable]:
+def _fitting(tables: Mapping[str, TableSchema], reports: Iterable[TaskReport]) -> dict[str, TableSchema]:
     """Return the tables all of whose rows have the columns that they had before the micro-batch."""
     others = {name for report in reports for name, found in report.tables.items() if not found.fits}
     return {name: table for name, table in tables.items() if name not in others}

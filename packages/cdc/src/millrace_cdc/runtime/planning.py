@@ -90,12 +90,12 @@ class TablePlanner:
 
     def transforms(self, table: str, columns: Schema) -> tuple[BoundTransform, ...]:
         """Return the transforms of a table's rows; none where they stay as they are."""
-        known = self._bound.get(table)
-        if known is None or known[0] != columns.names:
+        cached = self._bound.get(table)
+        if cached is None or cached[0] != columns.names:
             bound = tuple(rule.bind(columns.names) for rule in self._of_table(table))
             is_same = len(bound) == 1 and is_identity(bound[0], columns)
-            known = self._bound[table] = columns.names, () if is_same else bound
-        return known[1]
+            cached = self._bound[table] = columns.names, () if is_same else bound
+        return cached[1]
 
     def targets(self, table: str) -> tuple[str, ...]:
         """Return the ids of the sink's tables that the rows of one of the source's go to.
@@ -105,18 +105,18 @@ class TablePlanner:
         """
         if table == self._unchanged:
             return (table,)
-        known = self._targets.get(table)
-        if known is None:
+        targets = self._targets.get(table)
+        if targets is None:
             try:
-                known = tuple(str(target) for target in self._router.route(table_id(table)))
+                targets = tuple(str(target) for target in self._router.route(table_id(table)))
             except ValueError as error:
                 raise SchemaError(f"route of table {table!r}: {error}") from error
-            self._targets[table] = known
+            self._targets[table] = targets
             for transform in self._of_table(table)[:1]:
                 layout = TableLayout(transform.rule.partition_keys, dict(transform.rule.table_options))
-                for target in known:
+                for target in targets:
                     self._layouts.setdefault(target, layout)
-        return known
+        return targets
 
     def layout(self, target: str) -> TableLayout:
         """Return the layout of one of the sink's tables, some source's table of which has been planned."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from millrace.errors import StateError
 from millrace_catalog.evolution import SchemaChange, SchemaTracker
-from millrace_cdc.runtime.change_parser import KnownTable
+from millrace_cdc.runtime.change_parser import TableSchema
 
 Strategy = Literal["continuous", "static"]
 _VERSION, _VERSION_WITH_PAUSED = 1, 2
@@ -103,19 +103,19 @@ def _by_table(trackers: Iterable[SchemaTracker]) -> dict[str, SchemaTracker]:
     return {tracker.table: tracker for tracker in trackers}
 
 
-class TableTexts:
-    """The tables of a state as executors get them; the text of a table is made again only when it changes."""
+class TableSchemas:
+    """The schemas of a state's tables for executors; each is formatted again only when it has changed."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[SchemaTracker, int, KnownTable]] = {}
+        self._cache: dict[str, tuple[SchemaTracker, int, TableSchema]] = {}
 
-    def of(self, trackers: Mapping[str, SchemaTracker], names: Iterable[str] | None = None) -> dict[str, KnownTable]:
+    def of(self, trackers: Mapping[str, SchemaTracker], names: Iterable[str] | None = None) -> dict[str, TableSchema]:
         """Return some of the tables, by default all."""
         return {name: self._table(name, trackers[name]) for name in (trackers if names is None else names)}
 
-    def _table(self, name: str, tracker: SchemaTracker) -> KnownTable:
-        known = self._known.get(name)
-        if known is None or known[0] is not tracker or known[1] != tracker.version:
-            known = tracker, tracker.version, KnownTable(str(tracker.schema), tracker.primary_key)
-            self._known[name] = known
-        return known[2]
+    def _table(self, name: str, tracker: SchemaTracker) -> TableSchema:
+        cached = self._cache.get(name)
+        if cached is None or cached[0] is not tracker or cached[1] != tracker.version:
+            cached = tracker, tracker.version, TableSchema(str(tracker.schema), tracker.primary_key)
+            self._cache[name] = cached
+        return cached[2]

@@ -18,7 +18,7 @@ from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_s
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
-from millrace_cdc.runtime.change_parser import KnownTable, columns_of
+from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.image_values import IMAGE_COLUMNS, RULE, ImageReader, TableImages, TransformedChanges
 from millrace_cdc.runtime.json_sql import json_sql, needs_json, value_sql
 from millrace_cdc.runtime.transform_programs import (
@@ -60,7 +60,7 @@ class RowTransforms:
         self._types: dict[Program, ResultTypes] = {}
         self._columns: dict[Program, SparkColumn] = {}
         self._last: tuple[tuple[Program, ...], SparkColumn] | None = None
-        self._programs: dict[str, tuple[KnownTable, Sequence[BoundTransform], TableProgram]] = {}
+        self._programs: dict[str, tuple[TableSchema, Sequence[BoundTransform], TableProgram]] = {}
 
     def columns(self, table: str, columns: Schema, transform: BoundTransform) -> Schema:
         """Return the columns that a transform makes of a table's.
@@ -81,7 +81,7 @@ class RowTransforms:
     def apply(
         self,
         changes: DataFrame,
-        tables: Mapping[str, KnownTable],
+        tables: Mapping[str, TableSchema],
         transforms: Mapping[str, Sequence[BoundTransform]],
         fitting: frozenset[str] = frozenset(),
     ) -> tuple[DataFrame, Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]]:
@@ -113,15 +113,15 @@ class RowTransforms:
         return others.unionAll(computed), lambda batches: TransformedChanges(images).make(batches)
 
     def _images(
-        self, name: str, table: KnownTable, transforms: Sequence[BoundTransform], programs: dict[Program, int]
+        self, name: str, table: TableSchema, transforms: Sequence[BoundTransform], programs: dict[Program, int]
     ) -> TableImages:
-        known = self._programs.get(name)
-        if known is None or known[:2] != (table, transforms):
+        cached = self._programs.get(name)
+        if cached is None or cached[:2] != (table, transforms):
             columns = columns_of(table)
             found = table_program(columns, transforms)
             self._result_types(found.program, name, columns, transforms)
-            known = self._programs[name] = table, transforms, found
-        found = known[2]
+            cached = self._programs[name] = table, transforms, found
+        found = cached[2]
         number = programs.setdefault(found.program, len(programs))
         objects = frozenset(index for index, type_ in enumerate(found.program.types) if needs_json(to_spark(type_)))
         return TableImages(table, number, found.reads, objects, found.rules)

@@ -59,13 +59,13 @@ class TruncationPolicy:
         Raises:
             SchemaError: One cannot be applied, and the pipeline must not go on without.
         """
-        known = frozenset(tables)
+        ids = frozenset(tables)
         places, partitions = _last_places(reports)
         applied = []
         for table, place in sorted(places.items()):
-            if table not in known:
+            if table not in ids:
                 continue  # It has no rows
-            reason = self._obstacle(table, partitions[table], known)
+            reason = self._obstacle(table, partitions[table], ids)
             if reason is None:
                 applied.append(Truncation(table, place, self._planner.targets(table)))
                 continue
@@ -75,7 +75,7 @@ class TruncationPolicy:
             logger.warning("%s", problem)
         return tuple(applied)
 
-    def _obstacle(self, table: str, partitions: set[tuple[str, int]], known: frozenset[str]) -> str | None:
+    def _obstacle(self, table: str, partitions: set[tuple[str, int]], ids: frozenset[str]) -> str | None:
         settings = self._settings
         if settings.behavior == "exception":
             return "'schema.change.behavior' is exception"
@@ -86,7 +86,7 @@ class TruncationPolicy:
         if self._is_distributed or len(partitions) > 1:
             return "its changes are in several partitions, so that nothing says which came before"
         targets = set(self._planner.targets(table))
-        others = sorted(each for each in known if each != table and targets & set(self._planner.targets(each)))
+        others = sorted(each for each in ids if each != table and targets & set(self._planner.targets(each)))
         return f"rows of {', '.join(map(repr, others))} are in them too" if others else None
 
 

@@ -161,11 +161,11 @@ class Transform:
             )
         if self.condition is not None:
             computed = [item.name for item in self.projection or () if item.name not in (None, STAR)]
-            known = (*readable, *(str(name) for name in computed))
+            names = (*readable, *(str(name) for name in computed))
             yield from (
-                _unknown("filter", name, known, offset)
+                _unknown("filter", name, names, offset)
                 for name, offset in self.condition.columns.items()
-                if name not in known
+                if name not in names
             )
 
     def _project(self, columns: Sequence[str]) -> tuple[ProjectedColumn, ...]:
@@ -183,12 +183,12 @@ class Transform:
         """Put the values of computed columns in; those of the table's columns win."""
         if self.condition is None:
             return None
-        known = set(columns)
+        table_columns = set(columns)
         parts: list[str] = [""]
         for index, part in enumerate(self.condition.parts):
             if index % 2 == 0:
                 parts[-1] += part
-            elif part in computed and part not in known:
+            elif part in computed and part not in table_columns:
                 first, *rest = computed[part]
                 parts[-1] += f"({first}"
                 parts += rest
@@ -258,7 +258,7 @@ def _copy(name: str, offset: int) -> ProjectedColumn:
     return ProjectedColumn(name, ("", name, ""), name, offset)
 
 
-def _unknown(key: str, name: str, known: Sequence[str], offset: int = 0) -> FieldProblem:
-    close = closest(name, known)
-    hint = f"; did you mean {close!r}?" if close else f"; there are {', '.join(known)}"
+def _unknown(key: str, name: str, names: Sequence[str], offset: int = 0) -> FieldProblem:
+    close = closest(name, names)
+    hint = f"; did you mean {close!r}?" if close else f"; there are {', '.join(names)}"
     return FieldProblem(key, f"there is no column {name!r}{hint}", offset)

@@ -36,7 +36,7 @@ class OptionParser:
         self._hidden = {name.lower() for name in hidden}
         self._given: dict[str, tuple[str, str]] = {}
         self._taken: set[str] = set()
-        self._known: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._problems: dict[str, str | None] = {}
         self._warnings: dict[str, None] = {}
         for name, value in raw.items():
@@ -109,7 +109,7 @@ class OptionParser:
 
     def expect(self, *names: str) -> None:
         """Add ``names`` to those that an unknown option is compared with."""
-        self._known.update({name.lower(): name for name in names})
+        self._names.update({name.lower(): name for name in names})
 
     def problems(self, hint: Callable[[str], str | None] = lambda _: None) -> tuple[str, ...]:
         """Return all problems, among them the unknown options.
@@ -201,10 +201,10 @@ class OptionParser:
         return show("password" if name.lower() in self._hidden else name, text)
 
     def _spelled(self, name: str) -> str:
-        return self._known.get(name.lower(), name)
+        return self._names.get(name.lower(), name)
 
     def _unknown_option(self, name: str, hint: Callable[[str], str | None]) -> str:
-        very_close, close = (closest(name, self._known.values(), cutoff) for cutoff in (0.85, 0.7))
+        very_close, close = (closest(name, self._names.values(), cutoff) for cutoff in (0.85, 0.7))
         advice = None if very_close else hint(name)
         if advice is None and close is not None:
             advice = f"did you mean {close!r}?"

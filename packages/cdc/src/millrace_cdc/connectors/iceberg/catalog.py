@@ -76,7 +76,7 @@ class IcebergCatalog:
             )
         self._secrets = [value for name, value in (*properties.items(), *hadoop.items()) if is_secret(name)]
         self._hadoop = hadoop_configuration(spark, hadoop)
-        self._known: dict[str, IcebergTable] = {}
+        self._tables: dict[str, IcebergTable] = {}
         self._creating = Lock()
         options = jvm.java.util.HashMap()
         for name, value in properties.items():
@@ -86,13 +86,13 @@ class IcebergCatalog:
 
     def table(self, id_: str) -> IcebergTable | None:
         """Return a table, if there is one."""
-        known = self._known.get(id_)
-        if known is None:
+        table = self._tables.get(id_)
+        if table is None:
             with self.errors(f"table {id_!r} cannot be read"):
                 identifier = self._identifier(id_)
                 if self._catalog.tableExists(identifier):
-                    known = self._keep(id_, self._catalog.loadTable(identifier))
-        return known
+                    table = self._keep(id_, self._catalog.loadTable(identifier))
+        return table
 
     def name(self, id_: str) -> str:
         """Return the name of a table in the catalog."""
@@ -135,8 +135,8 @@ class IcebergCatalog:
         update.commit()
 
     def _keep(self, id_: str, java: Any) -> IcebergTable:
-        self._known[id_] = IcebergTable(self, self._iceberg, id_, java)
-        return self._known[id_]
+        self._tables[id_] = IcebergTable(self, self._iceberg, id_, java)
+        return self._tables[id_]
 
     def _identifier(self, id_: str) -> Any:
         text = id_ if "." in id_ else f"{_DEFAULT_NAMESPACE}.{id_}"

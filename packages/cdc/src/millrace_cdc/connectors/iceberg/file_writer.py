@@ -126,11 +126,11 @@ def last_rows(changes: pa.Table, schema: pa.Schema, key: Sequence[str]) -> LastR
     deleted, old_keys = _rows(changes, "before", ("d",), reader, key)
     updated, other_keys = _rows(changes, "before", ("u",), reader, ())
     # An old row without its key, as databases write where the key has not changed
-    known = pc.is_valid(other_keys.column(key[0]))
+    has_key = pc.is_valid(other_keys.column(key[0]))
     for name in key[1:]:
-        known = pc.and_(known, pc.is_valid(other_keys.column(name)))
-    old = pa.concat_tables([old_keys, other_keys.filter(known)])
-    old_at = pa.concat_arrays([deleted, updated.filter(known.combine_chunks())])
+        has_key = pc.and_(has_key, pc.is_valid(other_keys.column(name)))
+    old = pa.concat_tables([old_keys, other_keys.filter(has_key)])
+    old_at = pa.concat_arrays([deleted, updated.filter(has_key.combine_chunks())])
     last = last_changes(old, old_at, rows.select(list(key)), new)
     return LastRows(rows.take(last.rows), last.keys.select(list(key)).cast(fields))
 

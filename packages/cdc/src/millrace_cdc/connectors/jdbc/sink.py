@@ -156,9 +156,9 @@ class JdbcPipelineSink(PipelineSink):
         return connection.execute(f"{insert} ON CONFLICT (pipeline) DO UPDATE SET {update}") > 0
 
     def _statements_of(self, connection: Connection, table: PipelineTable) -> RowStatements:
-        known = self._statements.get(table.id)
-        if known is not None and known[0] == table:
-            return known[1]
+        cached = self._statements.get(table.id)
+        if cached is not None and cached[0] == table:
+            return cached[1]
         with blamed_on(table.id):
             target, columns = self._table(table.id), _columns_of(table)
             stored = target.stored_columns(connection, columns.names)

@@ -1,7 +1,7 @@
-"""Rows that fit the columns of their table already: decoded, checked and written again in a few calls of C.
+"""Rows that already fit the columns of their table: decoded, checked and encoded again by msgspec.
 
-Most rows do. What fits is decided here more strictly than by inference, and never less: a row that is refused may still
-fit, which inference of its columns then finds. `tests/properties/test_known_rows.py` compares the two.
+Most rows do. The check is stricter than inference, never more lenient: inference reads the rows that it refuses, and
+may find that they fit. `tests/properties/test_fast_parser.py` compares the two.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _MICROSECONDS = 6
 _encode = msgspec.json.Encoder().encode
 
 
-class KnownRows:
-    """Rows of a table's columns.
+class RowNormalizer:
+    """Rewrites rows so that they have all columns of their table, in order.
 
     Args:
         decode: Decodes a row; raises `msgspec.MsgspecError` or UnicodeDecodeError for one that does not fit.
@@ -54,8 +54,8 @@ class KnownRows:
 
 
 @functools.lru_cache(maxsize=4096)
-def known_rows(columns: str, options: FormatOptions) -> KnownRows | None:
-    """Return what reads the rows of a table; None where its columns have types that need inference.
+def row_normalizer(columns: str, options: FormatOptions) -> RowNormalizer | None:
+    """Return the normalizer of a table's rows; None if its columns have types that need inference.
 
     Args:
         columns: The columns, as SQL.
@@ -68,7 +68,7 @@ def known_rows(columns: str, options: FormatOptions) -> KnownRows | None:
             return None
         fields.append((f"c{index}", type_, msgspec.field(name=column.name, default=None)))
     row = msgspec.defstruct("Row", fields, forbid_unknown_fields=True, gc=False)
-    return KnownRows(msgspec.json.Decoder(row).decode)
+    return RowNormalizer(msgspec.json.Decoder(row).decode)
 
 
 def _python_type(type_: DataType, *, iso: bool) -> Any:

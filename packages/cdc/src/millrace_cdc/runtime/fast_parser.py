@@ -1,4 +1,4 @@
-"""Changes of tables whose columns are known, read without inference: those that do not fit are left to it."""
+"""A fast parser of changes that fit the current columns of their tables; inference reads all others."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import msgspec
 
 from millrace_catalog.inference.debezium_values import has_placeholder
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
-from millrace_cdc.runtime.known_rows import KnownRows, known_rows
+from millrace_cdc.runtime.row_normalizer import RowNormalizer, row_normalizer
 
 
-class KnownChange(NamedTuple):
+class ParsedChange(NamedTuple):
     """A change whose rows have all columns of its table, in order.
 
     Attributes:
@@ -28,22 +28,22 @@ class KnownChange(NamedTuple):
     after: bytes | None
 
 
-class KnownChangeReader(Protocol):
-    """Reader of the changes of known tables, from all topics."""
+class FastParser(Protocol):
+    """Parser of the messages of all topics."""
 
-    def read(self, topic: str, value: bytes) -> KnownChange | None:
-        """Read a message; None where it needs a closer look."""
+    def parse(self, topic: str, value: bytes) -> ParsedChange | None:
+        """Parse a message; None if it has to be read with inference."""
 
-    def forget(self) -> None:
-        """Forget what is known, since the columns of a table have changed."""
+    def clear(self) -> None:
+        """Forget the columns of all tables, because those of one have changed."""
 
 
 Columns = Callable[[str], str | None]
-"""Returns the columns of a table, as SQL; None where the table is not known."""
+"""Returns the columns of a table, as SQL; None for a table that is new."""
 
 
-def known_change_reader(options: FormatOptions, columns: Columns) -> KnownChangeReader | None:
-    """Return a reader of a format's messages; None where each needs a closer look.
+def fast_parser(options: FormatOptions, columns: Columns) -> FastParser | None:
+    """Return a parser of a format's messages; None if all of them have to be read with inference.
 
     Args:
         options: The format's options.
@@ -51,10 +51,10 @@ def known_change_reader(options: FormatOptions, columns: Columns) -> KnownChange
     """
     if isinstance(options, DebeziumInferenceOptions):
         # Schemas declare types that values are converted to
-        return None if options.schema_include else _DebeziumReader(options, columns)
+        return None if options.schema_include else _DebeziumParser(options, columns)
     if isinstance(options, JsonInferenceOptions):
         has_rows_as_they_are = options.nesting == "string" and not options.fixed_types and not options.table_fields
-        return _JsonReader(options, columns) if has_rows_as_they_are else None
+        return _JsonParser(options, columns) if has_rows_as_they_are else None
     return None
 
 
@@ -76,66 +76,64 @@ class _Change(msgspec.Struct, gc=False):
 
 
 class _Tables:
-    """The known tables, by what messages name them with."""
-
     def __init__(self, options: FormatOptions, columns: Columns) -> None:
         self._options = options
         self._columns = columns
 
-    def rows_of(self, table: str) -> KnownRows | None:
+    def normalizer_of(self, table: str) -> RowNormalizer | None:
         columns = self._columns(table)
-        return None if columns is None else known_rows(columns, self._options)
+        return None if columns is None else row_normalizer(columns, self._options)
 
 
-class _DebeziumReader:
+class _DebeziumParser:
     def __init__(self, options: DebeziumInferenceOptions, columns: Columns) -> None:
         self._decode = msgspec.json.Decoder(_Change).decode
         self._tables = _Tables(options, columns)
-        self._known: dict[tuple[str, str | None, str | None, str | None], tuple[str, KnownRows | None]] = {}
+        self._normalizers: dict[tuple[str, str | None, str | None, str | None], tuple[str, RowNormalizer | None]] = {}
 
-    def forget(self) -> None:
-        self._known.clear()
+    def clear(self) -> None:
+        self._normalizers.clear()
 
-    def read(self, topic: str, value: bytes) -> KnownChange | None:
+    def parse(self, topic: str, value: bytes) -> ParsedChange | None:
         try:
             change = self._decode(value)
             source = change.source or _Source()
             name = topic, source.db, source.schema, source.table
-            table, rows = self._known.get(name) or self._open(name)
+            table, rows = self._normalizers.get(name) or self._open(name)
             if rows is None or has_placeholder(value):
                 return None
             operation, normalize = change.op, rows.normalize
             # Rows that are null do not fit either
             if operation == "u":
-                return KnownChange(table, "u", normalize(change.before), normalize(change.after))
+                return ParsedChange(table, "u", normalize(change.before), normalize(change.after))
             if operation in _INSERTIONS and change.before == _NULL:
-                return KnownChange(table, "c", None, normalize(change.after))
+                return ParsedChange(table, "c", None, normalize(change.after))
             if operation == "d" and change.after == _NULL:
-                return KnownChange(table, "d", normalize(change.before), None)
+                return ParsedChange(table, "d", normalize(change.before), None)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             pass
         return None
 
-    def _open(self, name: tuple[str, str | None, str | None, str | None]) -> tuple[str, KnownRows | None]:
+    def _open(self, name: tuple[str, str | None, str | None, str | None]) -> tuple[str, RowNormalizer | None]:
         topic, *parts = name
         table = ".".join(part for part in parts if part) or topic
-        found = self._known[name] = table, self._tables.rows_of(table)
+        found = self._normalizers[name] = table, self._tables.normalizer_of(table)
         return found
 
 
-class _JsonReader:
+class _JsonParser:
     def __init__(self, options: JsonInferenceOptions, columns: Columns) -> None:
         self._tables = _Tables(options, columns)
-        self._known: dict[str, KnownRows | None] = {}
+        self._normalizers: dict[str, RowNormalizer | None] = {}
 
-    def forget(self) -> None:
-        self._known.clear()
+    def clear(self) -> None:
+        self._normalizers.clear()
 
-    def read(self, topic: str, value: bytes) -> KnownChange | None:
-        if topic not in self._known:
-            self._known[topic] = self._tables.rows_of(topic)
-        rows = self._known[topic]
+    def parse(self, topic: str, value: bytes) -> ParsedChange | None:
+        if topic not in self._normalizers:
+            self._normalizers[topic] = self._tables.normalizer_of(topic)
+        rows = self._normalizers[topic]
         try:
-            return None if rows is None else KnownChange(topic, "c", None, rows.normalize(value))
+            return None if rows is None else ParsedChange(topic, "c", None, rows.normalize(value))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
