@@ -16,8 +16,7 @@ HEAD = """# Commands
 
 Generated from the commands themselves by `tox -e docs`. `millrace COMMAND --help` prints the same.
 
-Exit codes: 0 when a command did what it should, 1 when it could not, 2 when it was called in a wrong way; others are
-told below.
+Exit codes: 0 for success, 1 for a failure, 2 for an invalid command line. Commands with other exit codes say so below.
 """
 
 

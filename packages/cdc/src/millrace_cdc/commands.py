@@ -33,9 +33,9 @@ _conf = click.option(
 def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | None) -> None:
     """Check the definition of a pipeline.
 
-    All problems of FILE are shown at once, each with line and column. Values of ${NAME} are given by --set, else they
-    are environment variables. It asks neither Kafka nor Spark. The exit code is 0 when the definition is valid, 1 when
-    it is wrong or cannot be read, and 2 for a wrong command line.
+    It shows all problems of FILE at once, each with line and column. ${NAME} is replaced by the value of --set or by an
+    environment variable. It contacts neither Kafka nor Spark. The exit code is 0 if the definition is valid, 1 if it is
+    invalid or cannot be read, and 2 for an invalid command line.
     """
     definition = read_definition(file, settings, secrets)
     click.echo(
@@ -46,13 +46,15 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--once", is_flag=True, help="End with the messages that there are now, for schedulers.")
+@click.option("--once", is_flag=True, help="End after the existing messages, for schedulers.")
 @_set
 @_secrets
 @_checkpoint
 @_conf
-@click.option("--pause-table", metavar="TABLE", multiple=True, help="Collect the messages of a table; repeatable.")
-@click.option("--resume-table", metavar="TABLE", multiple=True, help="Go on with a paused table; repeatable.")
+@click.option(
+    "--pause-table", metavar="TABLE", multiple=True, help="Pause a table and collect its messages; repeatable."
+)
+@click.option("--resume-table", metavar="TABLE", multiple=True, help="Resume a paused table; repeatable.")
 def run(
     file: Path,
     once: bool,
@@ -65,9 +67,9 @@ def run(
 ) -> None:
     """Run the pipeline of a file.
 
-    It goes on until Ctrl-C, or with --once until all messages that there are now have been written, and starts where
-    the last run with the same checkpoint ended. The exit code is 0 when it has ended, 1 when the definition is wrong or
-    the pipeline has failed, 2 for a wrong command line, and 130 after Ctrl-C.
+    It runs until Ctrl-C, or with --once until all existing messages have been written. It starts where the last run
+    with the same checkpoint ended. The exit code is 0 if it has ended normally, 1 if the definition is invalid or the
+    pipeline has failed, 2 for an invalid command line, and 130 after Ctrl-C.
     """
     from millrace_cdc.run_command import run_definition
 
@@ -80,7 +82,7 @@ def run(
 def pipeline_schema() -> None:
     """Print the JSON Schema of pipelines' files, for editors.
 
-    It has the keys of all sources and sinks that are installed.
+    It contains the keys of all installed sources and sinks.
     """
     import json
 

@@ -192,4 +192,4 @@ def test_a_plugin_that_cannot_be_checked_is_told(run, tmp_path):
 def test_the_help_documents_the_shape_and_the_exit_code(run):
     text = run("--help").stdout
     assert "{kind, name, class, distribution, version, error, missing}" in text
-    assert "Exit code 0 when none fails, 1 when one does." in text
+    assert "The exit code is 0 if all plugins can be loaded, 1 otherwise." in " ".join(text.split())

@@ -41,8 +41,8 @@ def broker() -> None:
 def start(port: int | None, data_dir: Path | None, foreground: bool, topics: list[tuple[str, int | None]]) -> None:
     """Start the broker, and print its bootstrap servers.
 
-    Without --data-dir its data are temporary. A broker that runs in the background already is left as it is; only the
-    topics are created. Writing to a topic does not create it.
+    Without --data-dir, its data are temporary. If a broker is already running in the background, only the topics are
+    created. Topics are not created by writing to them.
     """
     chosen_port = _choose_port(port)
     if foreground:
@@ -53,7 +53,7 @@ def start(port: int | None, data_dir: Path | None, foreground: bool, topics: lis
 
 @broker.command()
 def status() -> None:
-    """Show the broker in the background; exit code 3 when none runs."""
+    """Show the broker in the background. The exit code is 3 if none is running."""
     from millrace_broker import background
 
     running = background.find_running()

@@ -27,20 +27,20 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.argument("topic"),
         connection_options,
-        click.option("--error", metavar="TEXT", help="Letters whose reason has this text in it, in any case."),
-        click.option("--since", metavar="TIME", help="Letters from this time on, such as 2026-11-23 06:00 (UTC)."),
-        click.option("--until", metavar="TIME", help="Letters before this time."),
+        click.option("--error", metavar="TEXT", help="Only letters whose reason contains this text, ignoring case."),
+        click.option("--since", metavar="TIME", help="Only letters from this time on, such as 2026-11-23 06:00 (UTC)."),
+        click.option("--until", metavar="TIME", help="Only letters before this time."),
         click.option(
             "--offsets",
             multiple=True,
             metavar="PARTITION:FIRST-LAST",
-            help="Letters at these offsets of the topic of dead letters, such as 0:17 or 0:10-; repeatable.",
+            help="Only letters at these offsets of the topic of dead letters, such as 0:17 or 0:10-; repeatable.",
         ),
         click.option(
             "--where",
             metavar="CONDITION",
-            help="Letters for which this is true, as in millrace peek. Columns: topic, partition, offset, timestamp, "
-            "part, format, reason, key, value, headers, dead_partition, dead_offset, dead_timestamp.",
+            help="Only letters for which this is true, as in millrace peek. Columns: topic, partition, offset, "
+            "timestamp, part, format, reason, key, value, headers, dead_partition, dead_offset, dead_timestamp.",
         ),
     )
     for option in reversed(options):
@@ -55,9 +55,11 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default="error,topic",
     show_default=True,
     metavar="FIELD,..",
-    help="Count by these: error, topic, partition, part, format, minute, hour, day.",
+    help="Fields to count by: error, topic, partition, part, format, minute, hour, day.",
 )
-@click.option("-n", "samples", type=click.IntRange(0), default=1, show_default=True, help="Samples of each count.")
+@click.option(
+    "-n", "samples", type=click.IntRange(0), default=1, show_default=True, help="Number of samples for each count."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object per count.")
 def show(
     topic: str,
@@ -69,9 +71,10 @@ def show(
     as_json: bool,
     **selected: Any,
 ) -> None:
-    """Count the dead letters of a topic by what is wrong with them, with samples.
+    """Count the dead letters of a topic by error, with samples.
 
-    Reasons that differ in numbers and quoted text are of the same error. First and last are the times of the letters.
+    Reasons that differ only in numbers and quoted text count as the same error. First and last are the times of the
+    letters.
     """
     from millrace.kafka.admin import KafkaAdmin
     from millrace_cli.replaying.letters import dead_letter_topic, read_letters
@@ -97,11 +100,13 @@ def show(
 @dlq.command()
 @_selection_options
 @click.option("--to", "target", metavar="TOPIC", help="Write to this topic. [default: where each message comes from]")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be written.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 @click.option(
     "--group", metavar="GROUP", help="Consumer group that remembers what was replayed. [default: millrace-dlq-TOPIC]"
 )
-@click.option("--keep-timestamps", is_flag=True, help="Write messages with their own timestamps, not the current time.")
+@click.option(
+    "--keep-timestamps", is_flag=True, help="Keep the timestamps of messages instead of using the current time."
+)
 @click.option(
     "--transaction-size", type=click.IntRange(1), default=1000, show_default=True, help="Messages per transaction."
 )
@@ -117,12 +122,12 @@ def replay(
     transaction_size: int,
     **selected: Any,
 ) -> None:
-    """Write the messages of dead letters back to the topics that they come from, each exactly once.
+    """Write the messages of dead letters back to their original topics, each exactly once.
 
-    Key, value and headers are those of the message, and so is the partition; with --to it follows from the key. What a
-    group has replayed it does not replay again, whether a replay was interrupted, or selected other letters.
-    It needs the permissions READ on topic and group, and WRITE on the topics that are written and on the transactional
-    id, which is named as the group.
+    Messages keep their key, value, headers and partition; with --to, the key determines the partition. A message is not
+    replayed twice with the same group, even after an interrupted replay or with another selection. Requires the
+    permissions READ on the topic and the group, and WRITE on the target topics and on the transactional id, which has
+    the name of the group.
     """
     from millrace_cli.replaying.replay import Replay, plan_replay, run_replay
 

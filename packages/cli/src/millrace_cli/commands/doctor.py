@@ -25,9 +25,9 @@ _MARKS = {"ok": "ok     ", "warning": "WARNING", "error": "ERROR  "}
 @click.option("--topic", "topics", multiple=True, help="Topic that is read; repeatable.")
 @click.option("--write-topic", "written_topics", multiple=True, help="Topic that is written; repeatable.")
 @click.option("--group", default="", help="Consumer group.")
-@click.option("--transactional-id-prefix", default="", help="As of 'sink.transactional-id-prefix'.")
-@click.option("--metrics-address", default="127.0.0.1", show_default=True, help="As of 'scan.metrics.address'.")
-@click.option("--master", metavar="URL", help="Let the executors of a Spark cluster check, too; local[2] for a try.")
+@click.option("--transactional-id-prefix", default="", help="Value of 'sink.transactional-id-prefix'.")
+@click.option("--metrics-address", default="127.0.0.1", show_default=True, help="Value of 'scan.metrics.address'.")
+@click.option("--master", metavar="URL", help="Also check from the executors of this cluster; local[2] to try it out.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def doctor(
     bootstrap_servers: str | None,
@@ -41,14 +41,12 @@ def doctor(
     master: str | None,
     as_json: bool,
 ) -> None:
-    """Check step by step what a query needs, and say what to do.
+    """Check step by step everything that a query needs, and say how to fix problems.
 
-    Java, Python, packages, clock and ports; with --bootstrap-servers or
-    --config also name, port, TLS and login of every broker, the addresses that
-    brokers tell clients, their clock, and what this user may do. Nothing is read or written; a given
-    transactional id prefix is tried with an id of its own.
-    The exit code is 0 when nothing is wrong or there are warnings alone, 1 with
-    errors, and 2 for a wrong command line.
+    It checks Java, Python, packages, clock and ports. With --bootstrap-servers or --config, it also checks host name,
+    port, TLS and login of every broker, the brokers' advertised addresses, their clock, and this user's permissions. It
+    reads and writes no records; to test a transactional id prefix, it uses a separate id. The exit code is 0 without
+    problems or with warnings only, 1 with errors, and 2 for an invalid command line.
 
     \b
     --json prints one object:

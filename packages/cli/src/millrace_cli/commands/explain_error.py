@@ -11,9 +11,9 @@ import click
 @click.command("explain-error")
 @click.argument("log", type=click.File(errors="replace"), default="-")
 def explain_error(log: TextIO) -> None:
-    """Print what went wrong in LOG, a file or what is pasted, and what to do about it.
+    """Find the error in LOG, a file or pasted text, and say how to fix it.
 
-    Exit code 0 when a failure is found, 1 otherwise.
+    The exit code is 0 if an error was found, 1 otherwise.
     """
     from millrace.failures import explain_log
 

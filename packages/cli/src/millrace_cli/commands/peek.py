@@ -31,19 +31,19 @@ INTERRUPTED = 130
     show_default=True,
     help="Number of messages, the newest by timestamp of all partitions together.",
 )
-@click.option("--format", "format_", metavar="NAME", help="Format to read with, in place of the catalog.")
+@click.option("--format", "format_", metavar="NAME", help="Format of the messages, instead of the catalog.")
 @click.option(
     "--schema",
     "columns",
     metavar="COLUMNS",
-    help="Columns, for formats that cannot find them: 'id BIGINT, name STRING'.",
+    help="Columns, for formats that cannot infer them: 'id BIGINT, name STRING'.",
 )
-@click.option("--registry", metavar="URL", help="Schema registry to ask for the format of messages that name a schema.")
+@click.option("--registry", metavar="URL", help="Schema registry, for messages that name a schema.")
 @click.option("--metadata", is_flag=True, help="Show key, headers, partition, offset and timestamp, too.")
-@click.option("--where", metavar="CONDITION", help="Show the rows for which this is true, as amount > 100.")
-@click.option("-f", "--follow", is_flag=True, help="Go on with the messages that come, until Ctrl-C.")
-@click.option("--limit", type=click.IntRange(1), help="With --follow: end after so many messages that came.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="With --follow: end after so many seconds.")
+@click.option("--where", metavar="CONDITION", help="Only rows for which this is true, such as amount > 100.")
+@click.option("-f", "--follow", is_flag=True, help="Keep showing new messages until Ctrl-C.")
+@click.option("--limit", type=click.IntRange(1), help="With --follow: end after this many new messages.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="With --follow: end after this many seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Print each row as a JSON object on its own line.")
 def peek(
     topic: str,
@@ -65,14 +65,14 @@ def peek(
 ) -> None:
     """Show the newest messages of a topic as rows.
 
-    Messages are decoded as in a read, and shown oldest first. Those without a value give no rows. Without --format and
-    --catalog the format is guessed; what no format can be told of is shown as bytes. Dead letters are shown with the
-    place of their message and the reason.
-    Malformed messages are reported on standard error and counted, and the exit code is 1; after Ctrl-C it is 130.
+    Messages are decoded as in a query and shown oldest first. Messages without a value are left out. Without --format
+    and --catalog, the format is guessed; messages of unknown formats are shown as bytes. Dead letters are shown with
+    the position of their message and the reason. Malformed messages are reported on standard error and counted, and the
+    exit code is then 1. After Ctrl-C it is 130.
 
-    With --where the newest 10,000 messages are searched for -n rows. It compares columns with each other and with
-    values, by = <> < <= > >=, IN, BETWEEN, LIKE, RLIKE, IS NULL, NOT, AND, OR and parentheses; it has fields (a.b) and
-    headers['name'], no functions and no arithmetic.
+    With --where, the newest 10,000 messages are searched for -n rows. A condition compares columns with values or with
+    each other, using = <> < <= > >=, IN, BETWEEN, LIKE, RLIKE, IS NULL, NOT, AND, OR and parentheses. It can contain
+    fields (a.b) and headers['name'], but no functions and no arithmetic.
     """
     from millrace_cli.peeking.decoder_choice import DecoderChoice
     from millrace_cli.peeking.peek import Following, peek_topic

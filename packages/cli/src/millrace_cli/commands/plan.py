@@ -21,17 +21,17 @@ from millrace_cli.planned_files import PlannedFile, plan_file
 @click.option(
     "--option", "options", type=NameValue(), multiple=True, help="Option of the read or the write; repeatable."
 )
-@click.option("--stream", is_flag=True, help="Plan the next micro-batch of a stream, not a batch.")
-@click.option("--available-now", is_flag=True, help="The stream ends with the messages that there are now.")
-@click.option("--write", "writes", is_flag=True, help="Plan a write, not a read.")
+@click.option("--stream", is_flag=True, help="Plan the next micro-batch of a stream instead of a batch.")
+@click.option("--available-now", is_flag=True, help="Plan a stream that ends with the existing messages.")
+@click.option("--write", "writes", is_flag=True, help="Plan a write instead of a read.")
 @click.option(
     "--count-limit",
     type=click.IntRange(0),
     default=10_000,
     show_default=True,
-    help="Offsets up to which messages are read to count them and their rows.",
+    help="Maximum number of offsets that are read to count messages and rows.",
 )
-@click.option("--checkpoint", metavar="LOCATION", help="Folder or URI of the checkpoint, from which a stream goes on.")
+@click.option("--checkpoint", metavar="LOCATION", help="Folder or URI of the checkpoint from which a stream continues.")
 @click.option("--set", "settings", type=NameValue(), multiple=True, help="A value of ${NAME} in FILE; repeatable.")
 @click.option(
     "--secrets",
@@ -60,16 +60,17 @@ def plan(
 ) -> None:
     """Show what a job would do: offsets, rows, tasks, columns, permissions.
 
-    The job is given by options, as --topic orders --option format=json, or is FILE: SQL (.sql) or a pipeline (.yaml).
-    Offsets and tasks are found by the code that plans real queries. Up to --count-limit offsets are read, to count
-    rows; of more there is a bound, "at most". Nothing is written, created or committed, and no group is joined.
+    The job is described by options, such as --topic orders --option format=json, or by FILE, which contains SQL (.sql)
+    or a pipeline (.yaml). The same code plans offsets and tasks as in a real query. If there are at most --count-limit
+    offsets, messages are read to count rows; otherwise the plan shows an upper bound ("at most"). Nothing is written,
+    created or committed, and no group is joined.
 
-    The plan of a pipeline shows the tables that it found, the message that each column's type was taken from, where
-    rows go, the schema changes that the sink applies, and what would end a run. By default its checkpoint is the folder
-    FILE.checkpoint. Spark starts for SQL, and for pipelines only where expressions or a checkpoint need it.
+    The plan of a pipeline shows the tables that were found, the message from which each column's type was inferred,
+    where rows go, which schema changes the sink applies, and what would end a run. The default checkpoint is the folder
+    FILE.checkpoint. Spark is started for SQL, and for pipelines with expressions or a checkpoint.
 
-    The exit code is 0 for a plan without problems, 1 with problems, or when the job is wrong or Kafka cannot be
-    reached, and 2 for a wrong command line.
+    The exit code is 0 for a plan without problems, 1 if there are problems, if the job is invalid or if Kafka cannot be
+    reached, and 2 for an invalid command line.
     """
     if file is not None:
         if topic is not None or options or writes:

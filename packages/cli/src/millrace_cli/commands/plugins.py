@@ -10,10 +10,10 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def plugins(as_json: bool) -> None:
-    """List the installed plugins, and say why one cannot be used, or what to install for it.
+    """List the installed plugins, with the reason if one cannot be used.
 
-    Each one is loaded. One that needs more, mostly an extra of its package, is no failure.
-    Exit code 0 when none fails, 1 when one does.
+    Each plugin is loaded. A plugin that only needs another package, usually an extra of its own, does not count as a
+    failure. The exit code is 0 if all plugins can be loaded, 1 otherwise.
 
     \b
     --json prints one object:

@@ -23,7 +23,7 @@ _OUTPUT_FORMATS: dict[str, Callable[[CatalogTable], str]] = {
 @click.command()
 @catalog_options
 @click.option("--ddl", "output_format", flag_value="ddl", help="Print a CREATE TABLE statement.")
-@click.option("--spark", "output_format", flag_value="spark", help="Print the argument of .schema(...) of a read.")
+@click.option("--spark", "output_format", flag_value="spark", help="Print the argument for .schema(...).")
 @click.option("--json-schema", "output_format", flag_value="json-schema", help="Print the JSON Schema of the values.")
 def schema(
     topic: str,

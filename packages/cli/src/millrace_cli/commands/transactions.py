@@ -73,7 +73,7 @@ def list_open(
     show_default=True,
     metavar="DURATION",
     callback=lambda _context, _option, value: _parse_duration(value),
-    help="Leave alone younger transactions, such as those of a live query; 0s aborts all.",
+    help="Skip younger transactions, such as those of a running query; 0s aborts all.",
 )
 @click.option("--yes", is_flag=True, help="Abort without confirmation.")
 def abort_open(
@@ -86,10 +86,10 @@ def abort_open(
 ) -> None:
     """Abort the open transactions of a query that has ended.
 
-    Takes over their transactional ids, which must be PREFIX, '-' and digits. The tasks of a query that still runs would
-    fail: stop it first. A transaction whose commit has begun is committed instead.
+    The command takes over their transactional ids, which must be PREFIX, '-' and digits. Stop the query first, because
+    the tasks of a running query would fail. A transaction whose commit has begun is committed instead.
 
-    Exit code 0 when no transaction of the prefix is left open, 1 otherwise.
+    The exit code is 0 if no transaction of the prefix is still open, 1 otherwise.
     """
     from millrace_cli.transactions.open_transactions import open_transactions, unchanged
 

@@ -27,11 +27,11 @@ def why(
     checkpoint: str | None,
     as_json: bool,
 ) -> None:
-    """Find out why nothing, or nothing more, comes from a query.
+    """Find out why a query returns no rows, or no new rows.
 
-    It looks from outside: at the checkpoint, how far the query is, and at the topics and the consumer group; without
-    --checkpoint it tells what a new query would find. Limits and filters of a running query are seen by
-    millrace.why(query) in its own process. Nothing is written or committed, and no group is joined.
+    It examines the query from outside: its progress in the checkpoint, the topics, and the consumer group. Without
+    --checkpoint, it shows what a new query would find. To include limits and filters of a running query, call
+    millrace.why(query) in its process. Nothing is written or committed, and no group is joined.
 
     \b
     --json prints one object:

@@ -1,4 +1,4 @@
-"""Find out why nothing comes from a query."""
+"""Find out why a query returns no rows."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Find out why nothing, or nothing more, comes from a query."""
+"""Find out why a query returns no rows, or no new rows."""

@@ -19,9 +19,9 @@ EXIT_INTERRUPTED = 130
 @click.command()
 @click.option("-f", "--file", "script", type=click.File("r", encoding="utf-8"), help="Run this script; - reads stdin.")
 @click.option("-e", "--execute", "texts", multiple=True, metavar="TEXT", help="Run these statements; repeatable.")
-@click.option("--dry-run", is_flag=True, help="Parse, resolve and plan the script, and start nothing.")
-@click.option("--catalog-store", metavar="FOLDER", help="Keep definitions in this folder or URI for later sessions.")
-@click.option("--set", "settings", type=NameValue(), multiple=True, help="A setting, as by SET; repeatable.")
+@click.option("--dry-run", is_flag=True, help="Parse, resolve and plan the script without running it.")
+@click.option("--catalog-store", metavar="FOLDER", help="Store definitions in this folder or URI for later sessions.")
+@click.option("--set", "settings", type=NameValue(), multiple=True, help="Change a setting, like SET; repeatable.")
 @click.option("--var", "variables", type=NameValue(), multiple=True, help="A value for ${NAME} in options; repeatable.")
 @click.option(
     "--secrets",
@@ -43,8 +43,8 @@ def sql(
 ) -> None:
     """Run SQL on tables of Kafka topics: a script, or what you type.
 
-    A script's streams start and run together; the command ends when all of them have ended. It ends with exit code 0
-    when all went well, 1 when a statement or a stream failed, 2 for a wrong command line, and 130 after Ctrl-C.
+    The streams of a script run side by side, and the command ends when all of them have ended. The exit code is 0 on
+    success, 1 if a statement or a stream failed, 2 for an invalid command line, and 130 after Ctrl-C.
     """
     if script is not None and texts:
         raise click.UsageError("give a script by -f or statements by -e, not both")
