@@ -324,8 +324,8 @@ class SinkOptions(TableOptions):
         default=0,
         parse=parse_duration_ms,
         doc="With upsert-kafka: the time after which a task writes its buffer, when Spark passes it the next rows. "
-        "Requires sink.buffer-flush.max-rows. Not allowed with exactly-once, where records become visible only at the "
-        "end of the task.",
+        "Requires sink.buffer-flush.max-rows. It has no effect with exactly-once, where records become visible only "
+        "at the end of the task.",
     )
     creates_topics: bool = option(
         "sink.topic.create",
