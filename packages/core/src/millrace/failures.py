@@ -137,13 +137,14 @@ _EXPLAINED = (
 
 
 def explain_failure(failure: BaseException | str) -> Explanation | None:
-    """Find what went wrong in an exception, or in a text such as a log.
+    """Find the cause of a failure in an exception, or in text such as a log.
 
     Args:
         failure: An exception of Spark or millrace, or a text.
 
     Returns:
-        The first error of millrace that it holds, else a failure of Spark that is explained here; None for any other.
+        The first millrace error that it contains, or else a Spark failure that is explained here. None for any other
+        failure.
     """
     if isinstance(failure, MillraceError):
         return Explanation(f"{type(failure).__module__}.{type(failure).__qualname__}", str(failure))

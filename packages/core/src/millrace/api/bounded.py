@@ -15,13 +15,13 @@ PAUSE_S = 0.1
 
 
 def await_end(query: StreamingQuery, timeout_s: float | None = None) -> bool:
-    """Wait until a query has read its sources up to where ``scan.bounded.mode`` says, and stop it.
+    """Wait until a query has read all its sources up to ``scan.bounded.mode``, and stop it.
 
-    With the trigger ``availableNow`` a query ends there by itself; this is for all others.
+    With the trigger ``availableNow``, a query ends by itself. Use this function with all other triggers.
 
     Args:
         query: A query of a classic or a Connect session, all sources of which are millrace's and bounded.
-        timeout_s: How long to wait; for ever by default.
+        timeout_s: How long to wait, in seconds; unlimited by default.
 
     Returns:
         Whether the query has ended.

@@ -12,7 +12,7 @@ from millrace.spark.schema import arrow_schema
 
 
 def explain_decode(options: Mapping[str, str], schema: StructType | str) -> str:
-    """Explain which path the messages of a read take, many at once or one by one, and why; reads nothing.
+    """Explain whether messages are decoded in batches or one by one, and why. It reads no messages.
 
     Args:
         options: Those of the data source.
@@ -22,7 +22,7 @@ def explain_decode(options: Mapping[str, str], schema: StructType | str) -> str:
         A line for the values and, with a format of keys, one for the keys.
 
     Raises:
-        OptionsError: The options are wrong; names all that is.
+        OptionsError: Options are invalid; the message lists all problems.
         SchemaError: A format cannot give one of the columns.
     """
     columns = StructType.fromDDL(schema) if isinstance(schema, str) else schema

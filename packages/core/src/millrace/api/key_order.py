@@ -30,15 +30,15 @@ _ROWS_PER_BATCH = 10_000
 def repartition_by_key(
     rows: DataFrame, keys: str | Iterable[str], *, ordering: str | Iterable[str] = (), tasks: int | None = None
 ) -> DataFrame:
-    """Divide rows among tasks by their key, so that one task has all rows of a key, in order.
+    """Repartition rows by key, so that one task gets all rows of a key, in order.
 
-    By default rows of a key stay in the order in which they come: row by row within a task, and task by task as Spark
-    numbers them. Rows that come from `millrace` are then in the order of their partition. Where the rows of a key come
-    from several partitions, only columns that are named as ``ordering`` can tell their order.
+    By default, the rows of a key keep their order: row by row within a task, and task by task in the order of Spark's
+    task numbers. For rows read by millrace, this is the order of the Kafka partition. If the rows of a key come from
+    several partitions, only the columns in ``ordering`` can determine their order.
 
-    The division depends on the rows and the number of tasks only, so that it is the same for a repeated micro-batch.
-    A stream is sorted in Python workers, which hold a task's rows of a micro-batch; inside foreachBatch, and in a
-    batch, Spark sorts, and spills to disk. See docs/upsert.md.
+    Which task gets a row depends only on the row and the number of tasks, so it is the same in a repeated micro-batch.
+    Streams are sorted in Python workers, which hold all rows of a task and micro-batch in memory. In foreachBatch and
+    in a batch, Spark sorts and spills to disk. See docs/upsert.md.
 
     Args:
         rows: A batch or a stream, of a classic or a Connect session.
@@ -97,10 +97,10 @@ class UpsertBatches:
 def upsert_batches(
     options: Mapping[str, str], *, ordering: str | Iterable[str] = (), tasks: int | None = None
 ) -> UpsertBatches:
-    """Make a callback for foreachBatch that writes each micro-batch to an upsert table, divided by key.
+    """Return a callback for foreachBatch that repartitions each micro-batch by key and writes it to an upsert table.
 
-    It is the way to write aggregations in output mode update: their changed groups replace those written before. See
-    docs/upsert.md, and docs/exactly-once.md for the settings that exactly-once needs inside foreachBatch.
+    Use it to write aggregations in output mode update: changed groups replace their earlier versions. See
+    docs/upsert.md, and docs/exactly-once.md for the settings that exactly-once requires in foreachBatch.
 
     Args:
         options: The options of the data source; ``connector`` = ``upsert-kafka`` need not be among them.
@@ -108,7 +108,7 @@ def upsert_batches(
         tasks: As `repartition_by_key`.
 
     Raises:
-        OptionsError: An option is missing, wrong or unknown; every problem is in the one message.
+        OptionsError: An option is missing, invalid or unknown; the message lists all problems.
     """
     given = Properties({"connector": "upsert-kafka", **options})
     config = configure_sink(given)

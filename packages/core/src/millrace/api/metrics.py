@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def metrics(query: StreamingQuery, sink: SinkMetricsCollector | None = None) -> QueryMetrics:
-    """Return the metrics of a query's millrace sources, as of its last progress, and those of its sink.
+    """Return the metrics of a query's millrace sources, from its last progress report, and of its sink.
 
     Args:
         query: A streaming query, of a classic or of a Connect session.

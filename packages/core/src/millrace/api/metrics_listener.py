@@ -20,7 +20,7 @@ logger = logging.getLogger("millrace.metrics")
 
 
 class MetricsListener(StreamingQueryListener):
-    """Hand on the metrics of every millrace source with each progress of its query, and those of sinks.
+    """Pass on the metrics of all millrace sources with each progress report of their query, and those of sinks.
 
     Add it by ``spark.streams.addListener(...)``, in a classic or a Connect session, and give its
     method `on_metrics` to each `SinkMetricsCollector` whose sink it shall hear of.

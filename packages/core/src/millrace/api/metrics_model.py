@@ -20,7 +20,7 @@ class Metrics:
 
 @dataclass(frozen=True)
 class PartitionMetrics(Metrics):
-    """One partition of a source. Times are in milliseconds; None where nothing is known yet.
+    """One partition of a source. Times are in milliseconds. A metric is None until it is first reported.
 
     Attributes:
         topic: Its topic.
@@ -62,10 +62,10 @@ class PartitionMetrics(Metrics):
 
 @dataclass(frozen=True)
 class SourceMetrics(Metrics):
-    """A source of millrace in a query. Times are in milliseconds; None where nothing is known yet.
+    """A millrace source of a query. Times are in milliseconds. A metric is None until it is first reported.
 
-    The counts of executors (records, malformed ones, bytes, event-time lags) cover the micro-batches since the start of
-    the query that had ended when the one of the progress was planned.
+    Counts from executors (records, malformed records, bytes, event-time lags) cover all micro-batches since the start
+    of the query that had ended before the reported one was planned.
 
     Attributes:
         partitions: Its partitions, in order.
@@ -114,11 +114,11 @@ class SourceMetrics(Metrics):
 
 @dataclass(frozen=True)
 class SinkMetrics(Metrics):
-    """A sink of millrace: its writes since its `SinkMetricsCollector` was created.
+    """A millrace sink: its writes since its `SinkMetricsCollector` was created.
 
-    Rates and `current_send_time` are those of the last micro-batch (or batch write) that ended. A rate is its records,
-    or bytes, divided by the time that its longest task took, which includes the query's own work. Times are in
-    milliseconds; None where nothing is known yet.
+    Rates and `current_send_time` are those of the last micro-batch or batch write that has ended. A rate is the number
+    of records, or bytes, divided by the duration of the longest task, which includes the query's own work. Times are in
+    milliseconds. A metric is None until it is first reported.
 
     Attributes:
         num_records_out: Records written. A micro-batch that is repeated counts with what it really writes.

@@ -23,10 +23,9 @@ class KafkaOffsetResetStrategy(StrEnum):
 
 @dataclass(frozen=True)
 class KafkaOffsetsInitializer:
-    """An offset for each partition, to start at or to stop before.
+    """Offsets at which to start reading, or before which to stop.
 
-    The class methods are those of PyFlink, for millrace's own offset initializers; the constructor takes the name of
-    any other that is installed.
+    The class methods are those of PyFlink. The constructor accepts the name of any installed offset initializer.
 
     Args:
         mode: The name of the offset initializer, a plugin.

@@ -27,11 +27,11 @@ def plan(
     count_limit: int = COUNTED_OFFSETS,
     origins: Mapping[str, str] | None = None,
 ) -> JobPlan:
-    """Return what a read or a write with these options would do, as ``millrace plan`` shows it.
+    """Return what a read or a write with these options would do, like ``millrace plan``.
 
-    The offsets and tasks are found by the code that plans real queries. Nothing is written, created or committed, and
-    no consumer group is joined. Up to ``count_limit`` offsets are read and decoded, to count messages and rows; of more
-    there is a bound, which says so.
+    The same code plans offsets and tasks as in a real query. Nothing is written, created or committed, and no consumer
+    group is joined. If there are at most ``count_limit`` offsets, they are read and decoded to count messages and rows;
+    otherwise the plan contains upper bounds.
 
     Args:
         options: The options of the query.
@@ -41,10 +41,10 @@ def plan(
         checkpoint: The folder of the stream's checkpoint, where it goes on; implies ``streaming``.
         writes: Whether the options are those of a write.
         count_limit: Offsets up to which messages are read to be counted; 0 reads none.
-        origins: For options that were given elsewhere, the place, to be shown as their origin.
+        origins: Where options come from, if not from `options`; shown as their origin.
 
     Returns:
-        The plan; what would end a run is among its problems.
+        The plan. Its problems include everything that would end a run.
 
     Raises:
         OptionsError: An option is wrong or unknown.

@@ -18,18 +18,18 @@ _PREFIX = "properties."
 def probe(options: Mapping[str, str], *, spark: SparkSession | None = None, writes: bool = False) -> Diagnosis:
     """Check step by step what a query with these options needs, as ``millrace doctor`` does.
 
-    The steps: Java, Python, packages, clock and ports of this host; for each bootstrap server its name, port, TLS and
-    login; then every address that brokers tell clients, the brokers' clock, and what this user may do with topics,
-    group and transactional ids.
+    It checks Java, Python, packages, clock and ports of this host; host name, port, TLS and login of each bootstrap
+    server; every advertised address; the brokers' clock; and this user's permissions for topics, group and
+    transactional ids.
 
     Args:
-        options: The options of the query; formats and all that is not of the connection are not looked at.
+        options: The options of the query. Only those of the connection are checked.
         spark: A session whose executors check all of these addresses, their login, versions of packages, their clock,
             and whether they reach the driver at 'scan.metrics.address', too.
         writes: Whether the query writes its topics; by default it reads them.
 
     Returns:
-        All findings, each with what to do.
+        All findings, each with a remedy.
     """
     topics = [name for name in options.get("topic", "").split(";") if name]
     return diagnose(

@@ -23,7 +23,7 @@ _RECORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerRecord:
-    """A record that a function makes of a row, as Kafka's class of this name.
+    """A record that a function builds from a row, like Kafka's class of this name.
 
     Attributes:
         value: The value, as bytes or text; None for a tombstone.

@@ -32,19 +32,19 @@ for a row that is written. The number of rows limits batches all the same.
 def local_session(
     name: str = "millrace", *, cores: int | None = None, config: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """Create or get a Spark session on this machine, with settings that suit millrace; nothing in it depends on them.
+    """Create or get a Spark session on this machine, with settings that suit millrace. None of them is required.
 
-    Sets the Python of this process for the workers, UTC as the session's time zone, few shuffle partitions, Unix
-    sockets between Spark and its Python workers and a quick writer of checkpoints (which make small micro-batches
-    quicker), Arrow batches that only the number of their rows limits (which makes writes faster), the same tasks for a
-    repeated micro-batch (which exactly-once needs), loopback addresses only (unless ``spark.master`` is a cluster's),
-    quiet logs, and the options that Spark redacts in plans and logs. Failures that nothing catches are shown in a few
-    lines (`install_short_tracebacks`). The session is the active one of this thread (`set_active_session`).
+    Workers use this process's Python. The time zone is UTC, and there are few shuffle partitions. Unix sockets to the
+    Python workers and a faster checkpoint writer shorten small micro-batches. Arrow batches are limited only by their
+    number of rows, which makes writes faster. A repeated micro-batch is divided into the same tasks, which exactly-once
+    requires. Unless ``spark.master`` is a cluster, only loopback addresses are used. Spark logs errors only, and
+    redacts secrets in plans and logs. Uncaught errors are shown in a few lines (`install_short_tracebacks`). The
+    session becomes the active session of this thread (`set_active_session`).
 
     Args:
         name: The application's name.
         cores: Cores to use; all by default.
-        config: Spark settings that win over these.
+        config: Spark settings, which override these.
     """
     # The JVM hands its environment to the Python workers, so it must be set before the JVM starts
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -64,16 +64,16 @@ def local_session(
 def set_active_session(spark: SparkSession) -> None:
     """Let this thread write with ``format("millrace")``.
 
-    Only the thread that has created a classic session can write with a data source in Python. Other threads fail with
-    DATA_SOURCE_NOT_FOUND unless they have called this once:
+    Only the thread that has created a classic session can write with a Python data source. Other threads fail with
+    DATA_SOURCE_NOT_FOUND unless they call this function first:
 
         with ThreadPoolExecutor(8, initializer=millrace.set_active_session, initargs=(spark,)) as pool:
             ...
 
-    `local_session` and `KafkaSink` do it by themselves, and so do SQL and pipelines.
+    `local_session`, `KafkaSink`, SQL and pipelines call it themselves.
 
     Args:
-        spark: The session. Through Connect, nothing has to be done.
+        spark: The session. Spark Connect sessions do not need this.
     """
     pyspark_internals.set_active_session(spark)
 

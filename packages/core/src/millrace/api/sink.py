@@ -46,7 +46,7 @@ class DeliveryGuarantee(StrEnum):
 class KafkaSink:
     """Kafka topics to write to, built by `KafkaSink.builder`.
 
-    Rows for an upsert table, of connector ``upsert-kafka``, are divided among tasks by `millrace.repartition_by_key`.
+    Rows for an upsert table, with the connector ``upsert-kafka``, are repartitioned by `millrace.repartition_by_key`.
 
     Attributes:
         options: The options of the data source; their text shows no secret.

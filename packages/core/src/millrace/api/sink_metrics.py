@@ -19,10 +19,10 @@ MAX_PRODUCERS = 64
 
 
 class SinkMetricsCollector:
-    """Receive reports of the writes of a query, or of batch writes; those that share a collector are added up.
+    """Receives reports of a query's writes, or of batch writes. Writes that share a collector are added up.
 
-    The driver connects to this process, and both prove that they know a secret. When nobody answers, the query logs so
-    once and goes on.
+    The driver connects to this process, and both sides prove that they know a secret. If there is no answer, the query
+    logs that once and continues without metrics.
 
     Args:
         host: The address to listen on, which the driver's machine must reach: not the default where this process runs

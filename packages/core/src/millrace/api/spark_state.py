@@ -23,11 +23,11 @@ _DELETE, _UPDATE_AFTER = "-D", "+U"
 
 
 def normalize_upserts(upserts: DataFrame, keys: str | Iterable[str], *, row_kind_column: str = "row_kind") -> DataFrame:
-    """Turn a stream of upserts into changes with old rows, by Spark's ``transformWithState``.
+    """Turn a stream of upserts into changes with old rows, using Spark's ``transformWithState``.
 
-    Use it on a read with ``connector`` = ``upsert-kafka`` and ``changelog.mode`` = ``upsert``. Its changes are those of
-    a read with ``state.checkpoints.dir``, which is many times as fast; here Spark's state store keeps the rows, in the
-    checkpoint of the query and nowhere else. See "State of Spark" in docs/upsert.md for what that takes.
+    Use it on a read with ``connector`` = ``upsert-kafka`` and ``changelog.mode`` = ``upsert``. It returns the same
+    changes as a read with ``state.checkpoints.dir``, which is many times faster. Here, Spark's state store keeps the
+    rows, only in the query's checkpoint. See "Spark's state store" in docs/upsert.md for the requirements.
 
     Args:
         upserts: A stream of inserted, updated and deleted rows; each task has all rows of a key, in order. Columns of a

@@ -47,15 +47,15 @@ class _ShortTracebacks:
 
 
 def install_short_tracebacks(spark: SparkSession | None = None) -> None:
-    """Let a failure of a query that nothing catches be shown as the line of the program that failed, and a sentence.
+    """Show uncaught errors of queries as one sentence and the line of the program that failed.
 
-    That holds for scripts and for IPython, for failures that `millrace.failures.explain_failure` knows, and for errors
-    of Spark with a condition; all others are shown as before. `local_session` and the command ``millrace`` call it. The
-    environment variable ``MILLRACE_FULL_TRACEBACKS`` = ``1`` turns it off.
+    It works in scripts and in IPython, for failures that `millrace.failures.explain_failure` explains and for Spark
+    errors with an error condition. All other errors are shown as before. `local_session` and the command ``millrace``
+    call it. The environment variable ``MILLRACE_FULL_TRACEBACKS`` = ``1`` turns it off.
 
     Args:
-        spark: The session whose driver logs failures in a line each, too, without Java's frames; the active one by
-            default. Only the console is affected, no log file.
+        spark: The session whose driver also logs each failure in one line, without Java frames. By default the active
+        one. This affects only the console, not log files.
     """
     if os.environ.get(FULL_TRACEBACKS) == "1":
         return

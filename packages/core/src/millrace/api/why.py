@@ -28,11 +28,11 @@ def why(
     options: Mapping[str, str] | None = None,
     checkpoint: str | None = None,
 ) -> WhyIdle:
-    """Return why nothing, or nothing more, comes from a query, as ``millrace why`` shows it.
+    """Return why a query returns no rows, or no new rows, like ``millrace why``.
 
-    A query shows its failure, its limits, filters and open transactions by itself. With the options of its read the
-    topics, their open transactions and the consumer group are looked up, too; and so they are for a query that is not
-    of this process, by its checkpoint. Nothing is written or committed, and no group is joined.
+    A query of this process reports its failure, limits, filters and open transactions. With the options of its read,
+    the topics, their open transactions and the consumer group are examined, too. For a query of another process, give
+    its checkpoint. Nothing is written or committed, and no group is joined.
 
     Args:
         query: A streaming query of this process.
@@ -40,7 +40,7 @@ def why(
         checkpoint: The folder of its checkpoint, where ``query`` is not given.
 
     Returns:
-        The causes, the one that counts most first. It prints well.
+        The causes, the most important first. It can be printed.
 
     Raises:
         OptionsError: Neither a query nor options are given, or an option is wrong.

@@ -62,7 +62,7 @@ class Job:
         """Wait until all queries have ended. When one fails, stop the others.
 
         Args:
-            timeout_s: How long to wait; for ever by default.
+            timeout_s: How long to wait, in seconds; unlimited by default.
 
         Returns:
             Whether they have ended.
