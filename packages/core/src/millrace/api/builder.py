@@ -148,7 +148,7 @@ class Builder:
             configure: Parses the options of a source, or of a sink.
 
         Raises:
-            OptionsError: Something is wrong or missing; every problem is in the one message.
+            OptionsError: Something is wrong or missing; the message lists all problems.
         """
         options = Properties({**self._options.options, **defaults})
         problems = list(missing)

@@ -157,7 +157,7 @@ class KafkaRecordSerializationSchemaBuilder:
         """Build the schema. The values of its options are checked when the sink is built.
 
         Raises:
-            OptionsError: Something is missing or contradictory; every problem is in the one message.
+            OptionsError: Something is missing or contradictory; the message lists all problems.
         """
         self._options.raise_problems("KafkaRecordSerializationSchema", self._problems())
         select = self._topic_of_row

@@ -169,7 +169,7 @@ class KafkaSinkBuilder(Builder):
         """Build the sink.
 
         Raises:
-            OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
+            OptionsError: Something is missing, wrong or contradictory; the message lists all problems.
         """
         options = self._checked_options("KafkaSink", self._missing(), {}, configure_sink)
         return KafkaSink(options, self._parallelism, self._transform)

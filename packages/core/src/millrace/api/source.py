@@ -143,7 +143,7 @@ class KafkaSourceBuilder(Builder):
         """Build the source.
 
         Raises:
-            OptionsError: Something is missing, wrong or contradictory; every problem is in the one message.
+            OptionsError: Something is missing, wrong or contradictory; the message lists all problems.
         """
         options = self._checked_options("KafkaSource", self._missing(), self._defaults(), configure_source)
         return KafkaSource(options, is_bounded=self._is_bounded)

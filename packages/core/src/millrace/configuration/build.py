@@ -38,7 +38,7 @@ def configure_source(raw: Mapping[str, str], *, warns: bool = True) -> SourceCon
         warns: Whether to log what has no effect, once for each set of options in a process.
 
     Raises:
-        OptionsError: Something is wrong; every problem is in the one message.
+        OptionsError: Something is wrong; the message lists all problems.
     """
     parsed = _parse(raw, warns=warns)
     parsed.refuse_problems(Direction.READ)
@@ -53,7 +53,7 @@ def configure_sink(raw: Mapping[str, str], *, warns: bool = True) -> SinkConfig:
         warns: Whether to log what has no effect, once for each set of options in a process.
 
     Raises:
-        OptionsError: Something is wrong; every problem is in the one message.
+        OptionsError: Something is wrong; the message lists all problems.
     """
     parsed = _parse(raw, warns=warns)
     parsed.refuse_problems(Direction.WRITE)

@@ -26,7 +26,7 @@ class CatalogColumn:
         field: Its name, its Arrow type, and whether it may be NULL.
         type: Its type as the catalog's SQL writes it.
         part: The part of a message that it comes from.
-        evidence: Reasons for its type, such as the messages that it was inferred from, in order; for people.
+        evidence: Readable reasons for its type, such as the messages from which it was inferred, in order.
     """
 
     field: pa.Field
@@ -41,7 +41,7 @@ class CatalogColumn:
 
 
 class CatalogTable(ABC):
-    """A table of a catalog, as it was when the catalog looked at it."""
+    """A table of a catalog, as of the time when it was looked up."""
 
     @property
     @abstractmethod
@@ -56,24 +56,24 @@ class CatalogTable(ABC):
     @property
     @abstractmethod
     def primary_key(self) -> tuple[str, ...]:
-        """The columns whose values no two of its rows share; empty when there are none."""
+        """The columns of its primary key. Empty if it has none."""
 
     @property
     @abstractmethod
     def options(self) -> Mapping[str, str]:
-        """The options by which the data source ``millrace`` reads it; their text shows no secret."""
+        """The options with which the data source ``millrace`` reads it; ``str()`` does not show secrets."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Describe the table for people, in lines of text."""
+        """Return a readable description of the table, in lines of text."""
 
     @abstractmethod
     def ddl(self) -> str:
-        """Return a statement of the catalog's SQL that creates it."""
+        """Return a CREATE TABLE statement in the catalog's SQL."""
 
     @abstractmethod
     def spark_ddl(self) -> str:
-        """Return its columns in the DDL that Spark's ``.schema(...)`` takes."""
+        """Return its columns as DDL for Spark's ``.schema(...)``."""
 
     @abstractmethod
     def json_schema(self) -> str:
@@ -90,7 +90,8 @@ class CatalogTable(ABC):
 
         Args:
             spark: The session.
-            options: Further options of the data source, such as ``scan.bounded.mode``; they win over its own.
+            options: Further options of the data source, such as ``scan.bounded.mode``. They override those of the
+            table.
         """
 
     @abstractmethod
@@ -103,12 +104,12 @@ class Catalog(Plugin, ABC):
 
     @classmethod
     def from_options(cls, raw: Mapping[str, str]) -> Self:
-        """Make a catalog from the user's options, by name.
+        """Create a catalog from the user's options.
 
-        A catalog whose options take more than its ``Options`` declare overrides this.
+        Override this in a catalog that accepts more options than its ``Options`` declare.
 
         Raises:
-            OptionsError: Something is wrong with them; every problem is in the one message.
+            OptionsError: Options are invalid; the message lists all problems.
         """
         from millrace.options.parser import OptionParser
 
@@ -123,7 +124,7 @@ class Catalog(Plugin, ABC):
 
     @abstractmethod
     def table(self, name: str) -> CatalogTable:
-        """Return a table, which may come from a cache.
+        """Return a table, perhaps from a cache.
 
         Raises:
             UnknownTopicError: There is no table of that name.
@@ -136,4 +137,4 @@ class Catalog(Plugin, ABC):
 
     @abstractmethod
     def create_views(self, spark: SparkSession) -> list[str]:
-        """Create a temporary view of each table with known columns, for ``spark.sql``; return their names, sorted."""
+        """Create a temporary view of each table whose columns can be determined; return their names, sorted."""

@@ -17,7 +17,7 @@ _SHOWN_BYTES = 120
 class DeadLetter:
     """A message that gives no rows because something is wrong with it.
 
-    Its text describes the position, what is wrong, and the first bytes, as for a log.
+    ``str()`` describes its position, the problem and its first bytes.
 
     Attributes:
         topic: Its topic.
@@ -27,8 +27,8 @@ class DeadLetter:
         key: Its key; None when it has none.
         value: Its value; None for a tombstone.
         headers: Its headers, in order, repeats included.
-        part: The part of it that is malformed.
-        format: The format that cannot read that part.
+        part: The malformed part.
+        format: The format that cannot decode this part.
         reason: What is wrong, in words for a person.
     """
 
@@ -50,7 +50,7 @@ class DeadLetter:
 
 
 class RecordProducer(Protocol):
-    """Write records to topics of the cluster that the query reads from, with its client properties."""
+    """Writes records to the cluster that the query reads from, with its client properties."""
 
     def produce(
         self,
@@ -60,7 +60,7 @@ class RecordProducer(Protocol):
         value: bytes | None,
         headers: Sequence[tuple[str, bytes | None]] = (),
     ) -> None:
-        """Hand a record to the producer. The task succeeds only after the brokers have acknowledged it.
+        """Send a record. The task succeeds only after the brokers have acknowledged it.
 
         Args:
             topic: One of `DeadLetterCollector.topics`.
@@ -76,38 +76,38 @@ class RecordProducer(Protocol):
 
 
 class DeadLetterCollector(Plugin, ABC):
-    """Collect the malformed messages that a query skips, named in ``dirty-data.collector``.
+    """Collects the malformed messages that a query skips. ``dirty-data.collector`` names the plugin.
 
-    Its options are given as ``dirty-data.collector.<option>``. Built once on the driver and at the beginning of each
-    task, most of which have no malformed message: open files and connections in the first `collect`.
+    Its options are ``dirty-data.collector.<option>``. Created once on the driver, and at the beginning of each task.
+    Most tasks have no malformed messages, so open files and connections in the first call of `collect`.
 
-    Spark may run a task again, which then collects the same messages once more: topic, partition and offset identify
-    them. An exception of `collect` or `finish` fails the task.
+    If Spark repeats a task, it collects the same messages again; topic, partition and offset identify them. An
+    exception in `collect` or `finish` fails the task.
     """
 
     @property
     def topics(self) -> Mapping[str, str]:
-        """The topics that it produces to, each with the option that names it, without ``dirty-data.collector.``.
+        """The topics that it writes to, each with the name of its option, without ``dirty-data.collector.``.
 
-        The driver checks before the first task that they exist, that this client may write to them, and that the query
-        does not read them. By default there are none.
+        Before the first task, the driver checks that they exist, that this client may write to them, and that the query
+        does not read them. The default is no topics.
         """
         return {}
 
     @abstractmethod
     def collect(self, letters: Sequence[DeadLetter], producer: RecordProducer) -> None:
-        """Collect some messages of the task: one or more, of one partition, by ascending offset.
+        """Collect messages of the task: at least one, from one partition, in ascending order of their offsets.
 
         Args:
             letters: The messages.
-            producer: Writes records to `topics`; the same in each call of a task.
+            producer: Writes records to `topics`. A task always passes the same one.
         """
 
     def finish(self) -> None:
-        """Return when all messages of the task are where they belong, records of the producer excepted.
+        """Wait until all messages of the task are stored. The task itself waits for records of the producer.
 
-        Called once, at the end of a task that has read all of its messages, or more malformed ones than are
-        tolerated; also where there was none. Close here what `collect` has opened.
+        Called once, at the end of every task that has read all of its messages or has exceeded the limit of malformed
+        messages, even if `collect` was never called. Close here what `collect` has opened.
         """
 
 

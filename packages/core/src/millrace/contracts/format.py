@@ -18,7 +18,7 @@ ROW_KINDS = ("+I", "-U", "+U", "-D")
 
 @dataclass(frozen=True, slots=True)
 class MalformedMessage:
-    """A message that could not be decoded: its index in the batch, and a reason for people."""
+    """A message that could not be decoded: its index in the batch, and a readable reason."""
 
     index: int
     reason: str
@@ -30,11 +30,12 @@ class Decoded:
 
     Attributes:
         rows: The rows, with exactly the decoder's schema.
-        message_index: For each row the index of its message, int32, never decreasing; None when every message gave
-            exactly one row, so that row i belongs to message i.
-        row_kinds: For each row ``+I``, ``-U``, ``+U`` or ``-D`` (string); None when every row is an insertion.
-        errors: The messages that could not be decoded, by ascending index. They have no rows.
-        metadata: For each row the metadata that was asked for, a column each in that order; None when none was.
+        message_index: For each row, the index of its message, int32, in ascending order. None if every message gave
+        exactly one row, so row i belongs to message i.
+        row_kinds: For each row, ``+I``, ``-U``, ``+U`` or ``-D`` (string). None if all rows are insertions.
+        errors: The messages that could not be decoded, in ascending order of their indexes. They have no rows.
+        metadata: The requested metadata of each row, one column per key in the requested order. None if no metadata was
+        requested.
     """
 
     rows: pa.RecordBatch
@@ -45,33 +46,33 @@ class Decoded:
 
 
 class Decoder(ABC):
-    """Decode payloads into rows of one schema. Built once per worker and schema, used for every batch."""
+    """Decodes payloads into rows of one schema. Created once per worker and schema, and used for every batch."""
 
     @abstractmethod
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch of messages.
 
-        A message may give no row (a tombstone, a blank payload), one or many. A bad message becomes an entry of
-        ``errors`` and never shifts another's row; nothing that the bytes hold may raise, except
+        A message can give no row (a tombstone, a blank payload), one row or several. Report a malformed message in
+        ``errors``; it must not affect the rows of other messages. No payload may raise an exception, except
         `millrace.errors.SchemaMismatchError`.
         """
 
     def explain(self) -> str:
-        """Explain for people how it reads messages, and which ones it reads more slowly."""
+        """Describe how it decodes messages, and which ones it decodes more slowly."""
         return "the format does not say how it reads messages"
 
 
 class Encoder(ABC):
-    """Encode rows of one schema into payloads. Built once per worker and schema, used for every batch."""
+    """Encodes rows of one schema into payloads. Created once per worker and schema, and used for every batch."""
 
     @abstractmethod
     def encode(self, rows: pa.RecordBatch, row_kinds: pa.StringArray | None = None) -> Payloads:
-        """Encode a batch of rows, one payload a row; a null payload is a tombstone.
+        """Encode a batch of rows into one payload per row. A null payload is a tombstone.
 
         Args:
             rows: The rows, with exactly the encoder's schema.
-            row_kinds: For each row ``+I``, ``-U``, ``+U`` or ``-D``; None when every row is an insertion. A format
-                without row kinds refuses others with a MessageError.
+            row_kinds: For each row, ``+I``, ``-U``, ``+U`` or ``-D``. None if all rows are insertions. A format without
+            row kinds raises MessageError for any other kind.
 
         Raises:
             MessageError: A value cannot be written; the message names the column and the row's index.
@@ -80,14 +81,14 @@ class Encoder(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SerializationContext:
-    """The use of an encoder's payloads: as keys or values of the records of a topic."""
+    """Where payloads are used: as keys or as values, and in which topic."""
 
     topic: str
     is_key: bool = False
 
     @property
     def subject(self) -> str:
-        """The default subject of their schema in schema registries (TopicNameStrategy)."""
+        """The default subject of their schema in a schema registry (TopicNameStrategy)."""
         return f"{self.topic}-{'key' if self.is_key else 'value'}"
 
 
@@ -98,13 +99,13 @@ class Format(Plugin, ABC):
     """
 
     def default_schema(self) -> pa.Schema | None:
-        """Return the columns of a read without a schema of the user's; None when a schema must be given."""
+        """Return the columns of a read without a user-defined schema. None if a schema is required."""
         return None
 
     def default_schema_for(self, context: SerializationContext) -> pa.Schema | None:
         """Return the columns of a read of one topic; called on the driver instead of `default_schema`.
 
-        A format whose columns are the same for all topics need not override this.
+        Formats whose columns do not depend on the topic need not override this.
         """
         return self.default_schema()
 
@@ -112,7 +113,7 @@ class Format(Plugin, ABC):
     def decoder(self, schema: pa.Schema) -> Decoder:
         """Make a decoder to rows of ``schema``.
 
-        Called on the driver to check the schema, then once per worker.
+        Called on the driver to check the schema, and then once per worker.
 
         Raises:
             SchemaError: The format cannot decode to one of the columns; the message names it and its type.
@@ -120,27 +121,28 @@ class Format(Plugin, ABC):
 
     @abstractmethod
     def encoder(self, schema: pa.Schema) -> Encoder:
-        """Make an encoder of rows of ``schema``; called, and raising, as `decoder` is."""
+        """Create an encoder for rows of ``schema``. Called like `decoder`, and raises the same exceptions."""
 
     @property
     def depends_on_topic(self) -> bool:
-        """True when payloads depend on the topic, or on their use as keys; then `encoder_for` makes the encoders."""
+        """Whether payloads depend on the topic or on being keys; then `encoder_for` creates the encoders."""
         return False
 
     def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:
-        """Make an encoder of rows of ``schema`` for one topic, when the first row goes there.
+        """Create an encoder for rows of ``schema`` for one topic. Called when the first row is written there.
 
-        A format whose payloads are the same for all topics need not override this.
+        Formats whose payloads do not depend on the topic need not override this.
         """
         return self.encoder(schema)
 
 
 class ConnectMessage(NamedTuple):
-    """A message as Kafka Connect's JSON converter writes it.
+    """A message in the form of Kafka Connect's JSON converter.
 
     Attributes:
-        value: Its ``payload``: bytes are texts in base64, numbers that JSON lacks are texts such as ``NaN``.
-        schema: Its ``schema``, as JSON; messages of one schema share the object.
+        value: Its ``payload``. Bytes are base64 strings, and numbers that JSON cannot express are strings such as
+        ``NaN``.
+        schema: Its ``schema``, as JSON. Messages with the same schema share the object.
     """
 
     value: dict[str, Any]
@@ -148,16 +150,17 @@ class ConnectMessage(NamedTuple):
 
 
 ConnectReader = Callable[[bytes], ConnectMessage | None]
-"""Reads a message; None when it holds none, as a tombstone. MalformedMessageError when it cannot be decoded."""
+"""Reads a message. Returns None for a tombstone, and raises MalformedMessageError if it cannot be decoded."""
 
 
 class ChangelogFormat(Format):
-    """A format whose messages are changes of rows: decoded rows have row kinds, encoded rows may have them."""
+    """A format whose messages are changes of rows. Decoded rows have row kinds, and encoded rows can have them."""
 
     def metadata(self) -> Mapping[str, pa.DataType]:
-        """Return the metadata that messages carry beside their rows: the Arrow types by key.
+        """Return the metadata that messages contain besides their rows: Arrow types by key.
 
-        A query prefixes a key with the part of the message, as in ``value.source.table``; here it has no prefix.
+        In queries, keys are prefixed with the part of the message, as in ``value.source.table``. Here they have no
+        prefix.
         """
         return {}
 
@@ -176,7 +179,7 @@ class ChangelogFormat(Format):
     def connect_reader(self) -> ConnectReader | None:
         """Return a reader of Debezium's changes with the types that their messages declare; called once per task.
 
-        Change-data pipelines need it, since their tables are not known before they are read. None, the default, for a
-        format whose messages do not declare types.
+        Change-data pipelines use it, because they find their tables while they read. The default is None, for formats
+        whose messages do not declare types.
         """
         return None

@@ -12,11 +12,11 @@ from millrace.contracts.plugin import Plugin
 from millrace.options import option
 
 HEADERS = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
-"""The Arrow type of records' headers: in order, repeats included; a record without headers has an empty list."""
+"""The Arrow type of headers, in order and including repeats. A record without headers has an empty list."""
 
 
 def is_headers(kind: pa.DataType) -> bool:
-    """Return whether a type is `HEADERS`, whatever may be null in it."""
+    """Return whether a type is `HEADERS`, regardless of nullability."""
     if not (pa.types.is_list(kind) and pa.types.is_struct(kind.value_type)):
         return False
     return [(field.name, field.type) for field in kind.value_type] == [("key", pa.string()), ("value", pa.binary())]
@@ -26,8 +26,8 @@ def is_headers(kind: pa.DataType) -> bool:
 class HeaderFilterOptions:
     """The option that every header filter has.
 
-    A language redeclares ``expression`` with a ``parse`` of its own, so that the driver parses the text once, reports
-    what is wrong, and executors receive the parsed expression. Further options are named ``scan.filter.<option>``.
+    A plugin redeclares ``expression`` with its own ``parse`` function. The driver then parses the text once and reports
+    errors, and executors receive the parsed expression. Further options are ``scan.filter.<option>``.
     """
 
     expression: Any = option(
@@ -36,16 +36,16 @@ class HeaderFilterOptions:
 
 
 class HeaderFilter(Plugin, ABC):
-    """A filter of one expression in one language, named in ``scan.filter.language``.
+    """A filter with one expression. ``scan.filter.language`` names the plugin.
 
-    Built on the driver, which parses the options, and once per task on executors.
+    Created on the driver, which parses the options, and once per task on executors.
     """
 
     Options: ClassVar[type] = HeaderFilterOptions
 
     @abstractmethod
     def mask(self, headers: pa.ListArray) -> pa.BooleanArray:
-        """Return for each record whether it is kept; without nulls.
+        """Return for each record whether to keep it. The array must not contain nulls.
 
         Args:
             headers: The records' headers, of type `HEADERS`.

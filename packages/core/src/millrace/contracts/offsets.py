@@ -12,9 +12,9 @@ from millrace.contracts.plugin import Plugin
 class StandardOffsets:
     """The names of the offset initializers that core uses itself, as in Flink's ``scan.startup.mode``.
 
-    Core names them where the user gives no mode, in builders, and for the options of Spark's own Kafka connector. The
-    package that offers them gives them these options: ``timestamp-millis``, ``partition-timestamps`` and
-    ``timestamp-no-match`` for `TIMESTAMP`, ``specific-offsets`` for `SPECIFIC`, ``all-partitions-named`` for both.
+    Core uses these names for default modes, in builders, and for the options of Spark's own Kafka connector. Their
+    plugins must have these options: ``timestamp-millis``, ``partition-timestamps`` and ``timestamp-no-match`` for
+    `TIMESTAMP`, ``specific-offsets`` for `SPECIFIC`, and ``all-partitions-named`` for both.
     """
 
     EARLIEST = "earliest-offset"
@@ -35,16 +35,16 @@ class TopicPartition(NamedTuple):
 
 
 class OffsetLookup(Protocol):
-    """Answer the questions of an offset initializer; each call is one request for all partitions."""
+    """Looks up offsets for an offset initializer. Each call sends one request for all partitions."""
 
     def begin(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the earliest offset that is still in the log."""
+        """Return the earliest offset in the log."""
 
     def end(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the offset of the next visible record: the last stable offset when reading committed."""
 
     def at_timestamp(self, partitions: Collection[TopicPartition], millis: int) -> dict[TopicPartition, int]:
-        """Return the offset of the first record with a timestamp of ``millis`` or later, or the end without one.
+        """Return the offset of the first record with the timestamp ``millis`` or later, or the end if there is none.
 
         Args:
             partitions: The partitions to look at.
@@ -52,7 +52,7 @@ class OffsetLookup(Protocol):
         """
 
     def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the offsets that the consumer group has committed; partitions without one are left out.
+        """Return the committed offsets of the consumer group. Partitions without one are left out.
 
         Raises:
             OptionsError: The option ``properties.group.id`` is not given.
@@ -60,16 +60,16 @@ class OffsetLookup(Protocol):
 
 
 class OffsetInitializer(Plugin, ABC):
-    """Find an offset for each partition, to start at or to stop before.
+    """Finds the offsets at which to start reading, or before which to stop.
 
-    Its options are given under ``scan.startup.`` when it starts a read and under ``scan.bounded.`` when it stops one.
+    Its options begin with ``scan.startup.`` if it starts a read, and with ``scan.bounded.`` if it stops one.
     """
 
     @abstractmethod
     def offsets(self, partitions: Collection[TopicPartition], lookup: OffsetLookup) -> Mapping[TopicPartition, int]:
-        """Return an offset, at least 0, for each of ``partitions`` that has one.
+        """Return an offset of at least 0 for each partition that has one.
 
-        Called on the driver, once per query or batch read. A partition that is left out, or whose offset is no longer
-        in its log, starts where ``properties.auto.offset.reset`` says, and is not read at all when the offset was to
-        be the one to stop at.
+        Called on the driver, once per query or batch read. For a partition that is left out, or whose offset is no
+        longer in the log, ``properties.auto.offset.reset`` decides where to start. If the offsets are those to stop at,
+        such a partition is not read at all.
         """

@@ -11,14 +11,14 @@ from millrace.contracts.plugin import Plugin
 
 
 class Partitioner(Plugin, ABC):
-    """Choose partitions for batches of records. One instance serves one write task."""
+    """Chooses partitions for batches of records. Each write task has its own instance."""
 
     def open(self, task_index: int, task_count: int) -> None:
         """Prepare for a write task; called once, before the first record.
 
         Args:
             task_index: The index of the write task, from 0.
-            task_count: How many write tasks there are; 0 when it is unknown.
+            task_count: The number of write tasks, or 0 if it is unknown.
         """
 
     @abstractmethod
@@ -26,19 +26,19 @@ class Partitioner(Plugin, ABC):
         """Choose a partition for each record of a batch.
 
         Args:
-            topic: The topic that all records of the batch go to.
-            keys: The records' keys, None where a record has no key.
-            values: The records' values, None where a record is a tombstone.
-            partition_count: How many partitions the topic has; it can grow between calls.
+            topic: The topic of all records of the batch.
+            keys: The keys of the records, None for a record without a key.
+            values: The values of the records, None for a tombstone.
+            partition_count: The number of partitions of the topic, which can grow between calls.
 
         Returns:
-            int32, as long as the batch, each at least 0 and below ``partition_count``. A null leaves the choice to
-            the client: by murmur2 of the key as the Java client does, or sticky for a record without a key.
+            One int32 per record, from 0 to ``partition_count`` - 1. For null, the client chooses: by the murmur2 hash
+            of the key, like the Java client, or a sticky partition for a record without a key.
         """
 
 
 class RecordPartitioner(Partitioner):
-    """Base for a partitioner written for one record at a time."""
+    """Base class of partitioners that choose the partition of one record at a time."""
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:
         """Choose partitions by `partition_record`: see `Partitioner.partition`."""

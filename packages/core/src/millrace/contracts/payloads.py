@@ -10,8 +10,8 @@ import pyarrow as pa
 class Payloads:
     """The payloads (keys or values) of n messages: bytes, or None for a null payload.
 
-    Kafka clients and most decoders work on lists of bytes, Arrow kernels on binary arrays. Converting costs about as
-    much as fetching, so each form is made only when asked for, and then kept.
+    Kafka clients and most decoders work with lists of bytes, Arrow kernels with binary arrays. A conversion costs about
+    as much as fetching the messages, so it happens only when it is needed, and the result is cached.
 
     Args:
         source: A list of ``bytes | None``, or a ``pa.BinaryArray``.

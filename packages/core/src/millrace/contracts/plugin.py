@@ -14,8 +14,8 @@ class NoOptions:
 class Plugin:
     """Base of every plugin class.
 
-    A plugin's options are a frozen dataclass whose fields are made by `millrace.options.option`. The driver parses and
-    checks them once; executors receive the finished dataclass and build the plugin from it.
+    A plugin declares its options as a frozen dataclass whose fields are defined with `millrace.options.option`. The
+    driver parses and checks them once. Executors receive the dataclass and create the plugin from it.
 
     Args:
         options: An instance of the class's ``Options``.
@@ -28,9 +28,9 @@ class Plugin:
 
     @classmethod
     def check_requirements(cls) -> None:
-        """Check that this machine has what the plugin needs beside its package, such as the libraries of an extra.
+        """Check that this machine has what the plugin needs besides its package, such as an extra's libraries.
 
-        ``millrace plugins`` calls it for each installed plugin. By default nothing else is needed.
+        ``millrace plugins`` calls it for each installed plugin. The default implementation checks nothing.
 
         Raises:
             MachineError: Something is missing; the message says how to install it.

@@ -29,24 +29,24 @@ class SampledMessage:
 
 
 class SchemaInference(Plugin, ABC):
-    """Infer the columns of a read without a schema of the user's. Its name is the name of its format.
+    """Infers the columns of a read without a user-defined schema. It has the same name as its format.
 
-    Its options are given as those of the format are, ``<name>.<option>`` or ``value.<name>.<option>``.
+    Its options are ``<name>.<option>`` or ``value.<name>.<option>``, like those of the format.
     """
 
     @abstractmethod
     def infer(
         self, topics: Mapping[str, Sequence[SampledMessage]], max_columns: int, *, skip_malformed: bool = False
     ) -> pa.Schema:
-        """Return the columns that the format can read from such messages; empty when they hold none.
+        """Return columns with which the format can read such messages. Empty if they contain none.
 
         Args:
-            topics: Messages by topic, of which only the values count; a column holds what those of all topics have.
-                Without topics no messages are looked at: return the columns that the options give, if there are any.
-            max_columns: The largest number of columns, fields within columns included.
-            skip_malformed: Leave out malformed messages, whatever the options say.
+            topics: Messages by topic. Only their values are used, and columns must fit those of all topics. If there
+            are no topics, return the columns that the options declare, if any.
+            max_columns: The maximum number of columns, including nested fields.
+            skip_malformed: Ignore malformed messages, regardless of the options.
 
         Raises:
             MessageError: One of them is malformed.
-            SchemaError: Their columns cannot be read, such as too many.
+            SchemaError: The columns cannot be read, for example because there are too many.
         """

@@ -1,7 +1,7 @@
 """State backends: keep a value for each key of a partition, on the local disk of an executor.
 
-Flink calls these state backends. Core decides what is kept, and has its durable copy elsewhere: a store may lose
-everything, but never a part of it.
+The name is Flink's. Core decides what to store, and has a durable copy elsewhere: a store may lose all of its content,
+but never a part of it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from contextlib import AbstractContextManager
 from millrace.contracts.plugin import Plugin
 
 MAX_KEY_BYTES = 256
-"""Bytes: no key that a store is given is longer, and none is empty."""
+"""The maximum length of a key, in bytes. Keys are never empty."""
 
 
 class StateView(ABC):
-    """The content of a store at one moment; what others write meanwhile does not change it."""
+    """A snapshot of a store, which later writes do not change."""
 
     @property
     @abstractmethod
     def marker(self) -> bytes | None:
-        """The marker of the last commit; None for a store that has none."""
+        """The marker of the last commit. None for a store without commits."""
 
     @abstractmethod
     def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -34,7 +34,7 @@ class StateView(ABC):
 
     @abstractmethod
     def items(self) -> Iterator[tuple[bytes, bytes]]:
-        """Yield all keys with their values, by ascending key."""
+        """Yield all keys and values, in ascending order of the keys."""
 
     @property
     @abstractmethod
@@ -44,26 +44,26 @@ class StateView(ABC):
     @property
     @abstractmethod
     def size_bytes(self) -> int:
-        """About the bytes that the store takes on the disk; asked for in every task, so that it must be quick."""
+        """The approximate size of the store on disk, in bytes. Every task asks for it, so it must be fast."""
 
 
 class StateWriter(ABC):
-    """Changes of a store, of which views see all after `commit`, and nothing without it."""
+    """A transaction on a store: views see its changes only after `commit`, and then all of them."""
 
     @property
     @abstractmethod
     def marker(self) -> bytes | None:
-        """The marker of the last commit, by whichever process; None for a store that has none."""
+        """The marker of the last commit of any process. None for a store without commits."""
 
     @abstractmethod
     def put(self, changes: Sequence[tuple[bytes, bytes | None]]) -> None:
-        """Set the values of keys; None removes a key, whether the store has it or not.
+        """Set the values of keys. None removes a key, which need not exist.
 
         Args:
-            changes: Different keys, in ascending order.
+            changes: Keys, without repeats and in ascending order, and their values.
 
         Raises:
-            MachineError: The disk has no room for them.
+            MachineError: The disk is full.
         """
 
     @abstractmethod
@@ -72,41 +72,41 @@ class StateWriter(ABC):
 
     @abstractmethod
     def commit(self, marker: bytes) -> None:
-        """Make the changes visible, with a marker for this state; the writer is not used after it."""
+        """Make the changes visible, with a marker for this state. The writer is not used afterwards."""
 
 
 class KeyedStore(ABC):
-    """The values of one partition. Any number of processes of a machine may have it open, in one thread each."""
+    """The values of one partition. Several processes of a machine can use it, each in one thread."""
 
     @abstractmethod
     def view(self) -> AbstractContextManager[StateView]:
-        """Return a context with a view, which is used in it alone."""
+        """Return a context manager with a view, which is used only within its block."""
 
     @abstractmethod
     def writer(self) -> AbstractContextManager[StateWriter]:
-        """Return a context with a writer, which is used in it alone. One at a time has it; others wait for it."""
+        """Return a context manager with the only writer at a time, which is used only within its block."""
 
 
 class StateBackend(Plugin, ABC):
-    """Open stores on the local disk, named in ``state.backend``.
+    """Opens stores on the local disk. ``state.backend`` names the plugin.
 
-    Its options are given as ``state.backend.<option>``. Built on the driver, to check the options, and in each task.
+    Its options are ``state.backend.<option>``. Created on the driver, to check the options, and in each task.
     """
 
     @abstractmethod
     def open(self, name: str) -> KeyedStore:
-        """Open the store of a name, and create it if there is none; in tasks, on executors.
+        """Open a store, and create it if it does not exist. Called in tasks, on executors.
 
-        All processes of a machine that open a name with the same options share its store. After a failure of any kind
-        it holds a state that was committed, with its marker, or nothing.
+        All processes of a machine that open the same name with the same options share the store. After any failure, it
+        contains a committed state with its marker, or nothing.
 
         Args:
-            name: Consists of letters, digits, ``.``, ``_`` and ``-``, at most 200 of them.
+            name: At most 200 letters, digits, ``.``, ``_`` and ``-``.
 
         Raises:
-            MachineError: This machine cannot keep it.
+            MachineError: The store cannot be opened on this machine.
         """
 
     @abstractmethod
     def remove(self, name: str) -> None:
-        """Remove the store of a name, if there is one; processes that have it open may go on with what it was."""
+        """Remove a store, if it exists. Processes that have it open may continue with its old content."""

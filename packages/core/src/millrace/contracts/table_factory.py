@@ -299,7 +299,7 @@ class TableFactory(Plugin, ABC):
         """Return the options of a table as `TableOptions`.
 
         Raises:
-            OptionsError: Something is wrong with them; every problem is in the one message.
+            OptionsError: Options are invalid; the message lists all problems.
         """
         from millrace.options.parser import OptionParser
 

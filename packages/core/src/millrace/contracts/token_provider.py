@@ -27,24 +27,24 @@ class Token:
 
 
 class TokenProvider(Plugin, ABC):
-    """Get tokens, named in ``properties.sasl.oauthbearer.provider``.
+    """Gets tokens. ``properties.sasl.oauthbearer.provider`` names the plugin.
 
-    Built in each process that connects to Kafka, the driver and the executors' workers, and kept there. Its options
-    must be hashable.
+    Created once in each process that connects to Kafka: the driver and the executors' workers. Its options must be
+    hashable.
     """
 
     @abstractmethod
     def token(self, bootstrap_servers: Sequence[str]) -> Token:
-        """Get a new token, which must not have expired.
+        """Get a new token that has not expired.
 
-        Called before a process creates its first client, and again once half of the token's lifetime has passed; from
-        one thread at a time. Clients share the token.
+        Called before a process creates its first client, and again after half of the token's lifetime, by one thread at
+        a time. All clients of a process share the token.
 
         Args:
             bootstrap_servers: The brokers to log in to, as ``host:port``.
 
         Raises:
-            OptionsError: An option is missing or wrong.
+            OptionsError: An option is missing or invalid.
             MachineError: A library is not installed.
-            Exception: There is no token. The user sees the error's text, without the values of secret options.
+            Exception: No token could be obtained. The user sees the message, without the values of secret options.
         """

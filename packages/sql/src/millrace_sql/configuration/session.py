@@ -49,7 +49,7 @@ class SessionConfiguration:
         given: Settings at the start, those that only the start takes included.
 
     Raises:
-        OptionsError: A setting is wrong or unknown; every problem is in the one message.
+        OptionsError: A setting is wrong or unknown; the message lists all problems.
     """
 
     def __init__(self, spark: SparkSession, given: Mapping[str, str] | None = None) -> None:

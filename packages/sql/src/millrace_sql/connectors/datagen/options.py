@@ -74,7 +74,7 @@ def parse_datagen_options(table: TableDescription) -> tuple[DatagenOptions, Mapp
     """Return the options of a table, and those of each of its fields, by their paths such as ``order.id``.
 
     Raises:
-        OptionsError: Something is wrong with them; every problem is in the one message.
+        OptionsError: Options are invalid; the message lists all problems.
     """
     parser = OptionParser(f"table {table.name!r}", table.options)
     options = parser.take(DatagenOptions) or DatagenOptions()
