@@ -1,4 +1,4 @@
-"""Table factories: what a table of SQL is read from and written to, named by its option ``connector``."""
+"""Table factories: create the sources and sinks of SQL tables. The option ``connector`` names the plugin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROW_KIND_COLUMN = "__row_kind"
 class ChangelogMode:
     """The kinds of rows that a changelog may contain.
 
-    Its text is that of a plan: ``I``, ``UB``, ``UA``, ``D`` for ``+I``, ``-U``, ``+U``, ``-D``.
+    ``str()`` formats it as in plans: ``I``, ``UB``, ``UA``, ``D`` for ``+I``, ``-U``, ``+U``, ``-D``.
 
     Attributes:
         row_kinds: The kinds.
@@ -40,7 +40,7 @@ class ChangelogMode:
         return self.row_kinds == {"+I"}
 
     def contains(self, other: ChangelogMode) -> bool:
-        """Return whether all kinds of the other mode are among its own."""
+        """Return whether it includes all kinds of another mode."""
         return other.row_kinds <= self.row_kinds
 
     def __str__(self) -> str:
@@ -61,9 +61,9 @@ class TableColumn:
         name: Its name.
         type: Its type in Spark.
         nullable: Whether it may be NULL.
-        metadata_key: Of a metadata column: the connector's name of that metadata, such as ``timestamp``.
-        is_virtual: Of a metadata column: whether it can be read only.
-        expression: Of a computed column: its expression in SQL. The table environment computes it; a source does not.
+        metadata_key: For a metadata column, the connector's metadata key, such as ``timestamp``.
+        is_virtual: For a metadata column, whether it is read-only.
+        expression: For a computed column, its SQL expression. The table environment computes it; sources do not.
         comment: Its comment.
     """
 
@@ -83,17 +83,17 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class TableDescription:
-    """A table as its factory sees it: complete, checked, with secrets in place.
+    """A complete and validated table, with resolved secrets, as passed to its factory.
 
     Attributes:
         identifier: Catalog, database and name.
         columns: Its columns, in order.
         primary_key: The columns of its primary key; empty when it has none.
         partition_keys: The columns of PARTITIONED BY.
-        options: Its options without ``connector``, those of a hint included. Their text shows no secret in errors.
+        options: Its options without ``connector``, including those of a hint. ``str()`` does not show secrets.
         comment: Its comment.
-        cdc_events_duplicate: Whether messages of changes may repeat events, so that a source with a primary key has to
-            compare them with the rows that it keeps: ``table.exec.source.cdc-events-duplicate``.
+        cdc_events_duplicate: Whether change messages may repeat events, so a source with a primary key must compare
+        them with its state: ``table.exec.source.cdc-events-duplicate``.
     """
 
     identifier: tuple[str, str, str]
@@ -127,8 +127,8 @@ class ScanContext:
     Attributes:
         streaming: Whether the query is a stream.
         needs_update_before: Whether an operation of the query needs the old rows of updates (``-U``).
-        state_location: Of a stream: a folder of the query's checkpoint for what the source keeps between micro-batches,
-            as a path or URI; None where the query has no checkpoint of its own.
+        state_location: For a stream, a folder in the query's checkpoint for the source's state, as a path or URI. None
+        if the query has no checkpoint of its own.
     """
 
     streaming: bool
@@ -141,11 +141,11 @@ class SinkContext:
     """Settings of the query that writes a table.
 
     Attributes:
-        overwrite: Of a batch: whether the rows replace those of the table (INSERT OVERWRITE).
-        query_name: Of a stream: its name.
-        checkpoint_location: Of a stream: its checkpoint, as a path or URI.
-        trigger: Of a stream: the arguments of Spark's ``trigger``, such as ``{"processingTime": "10 seconds"}``.
-        output_mode: Of a stream: Spark's output mode, ``append`` or, with aggregations, ``update``.
+        overwrite: For a batch, whether the rows replace those of the table (INSERT OVERWRITE).
+        query_name: For a stream, the name of the query.
+        checkpoint_location: For a stream, its checkpoint, as a path or URI.
+        trigger: For a stream, the arguments of Spark's ``trigger``, such as ``{"processingTime": "10 seconds"}``.
+        output_mode: For a stream, Spark's output mode: ``append`` or, with aggregations, ``update``.
     """
 
     overwrite: bool = False
@@ -155,7 +155,7 @@ class SinkContext:
     output_mode: str = "append"
 
     def configure(self, writer: DataStreamWriter) -> DataStreamWriter:
-        """Set name, checkpoint, trigger and output mode of a stream's writer, and return it."""
+        """Set name, checkpoint, trigger and output mode of a stream writer, and return it."""
         writer = writer.outputMode(self.output_mode)
         if self.query_name is not None:
             writer = writer.queryName(self.query_name)
@@ -165,7 +165,7 @@ class SinkContext:
 
 
 class PlannedTableRead(NamedTuple):
-    """A read of a table by the data source ``millrace``.
+    """A read of a table with the data source ``millrace``.
 
     Attributes:
         options: Its options.
@@ -181,33 +181,33 @@ class TableSource(ABC):
 
     @property
     def changelog_mode(self) -> ChangelogMode:
-        """The kinds of rows that it reads. By default rows are only inserted."""
+        """The kinds of rows that it returns. The default is insertions only."""
         return ChangelogMode.INSERT_ONLY
 
     @property
     def raw_changelog_mode(self) -> ChangelogMode | None:
-        """The kinds of rows of its messages, if it makes others of them by the rows that it keeps; by default None.
+        """The kinds of rows in its messages, if it normalizes them with its state. The default is None.
 
-        A plan then shows that it normalizes changes.
+        Plans show that changes are normalized.
         """
         return None
 
     @property
     def is_bounded(self) -> bool:
-        """True when a stream of it has an end, by its options. By default it goes on."""
+        """Whether a stream of it has an end, according to its options. The default is False."""
         return False
 
     @property
     def is_static(self) -> bool:
-        """True when a stream reads it as a batch too, as `read` says. By default it is a stream."""
+        """Whether `read` returns a batch even for a stream. The default is False."""
         return False
 
     @abstractmethod
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
         """Return the table's physical and metadata columns, by name, in their declared types.
 
-        A source that is not insert-only adds the column `ROW_KIND_COLUMN`. One that cannot be a stream, such as a table
-        of a database, returns a batch for a stream too: a stream that is joined with it reads it again in each
+        A source that is not insert-only adds the column `ROW_KIND_COLUMN`. A source that cannot be a stream, such as a
+        database table, returns a batch even for a stream: a stream that is joined with it reads it again in each
         micro-batch.
 
         Args:
@@ -215,17 +215,17 @@ class TableSource(ABC):
             scan: How the query reads it.
 
         Raises:
-            OptionsError: The table cannot be read in this way, such as as a stream.
+            OptionsError: The table cannot be read in this way, for example not as a stream.
         """
 
     def planned_read(self, scan: ScanContext) -> PlannedTableRead | None:
-        """Return how the data source ``millrace`` reads the table, for plans; by default None: it is read otherwise."""
+        """Return how the data source ``millrace`` reads the table, for plans. None, the default, if it does not."""
         return None
 
     def read_changes(self, spark: SparkSession, since: str | None) -> DataFrame | None:
-        """Return the last change of each key since a position, as a batch; by default None: there are no positions.
+        """Return the last change of each key since a position, as a batch. None, the default, without positions.
 
-        A stream that looks up the table's current rows then reads only what is new in each micro-batch.
+        A stream that joins with the table's current rows then reads only new changes in each micro-batch.
 
         Args:
             spark: The session.
@@ -233,7 +233,7 @@ class TableSource(ABC):
 
         Returns:
             The table's physical and metadata columns, by name, `ROW_KIND_COLUMN`, and columns for `changes_end` whose
-            names begin with ``__``: ``+U`` with a new row, ``-D`` with the columns of the primary key at least.
+            names begin with ``__``. Kinds are ``+U`` with the new row, and ``-D`` with at least the primary key.
         """
         return None
 
@@ -241,8 +241,8 @@ class TableSource(ABC):
         """Return the position after changes, and their number.
 
         Args:
-            changes: The rows of `read_changes`, which have been written to files meanwhile.
-            since: The position that they begin with.
+            changes: The rows of `read_changes`, read back from files.
+            since: The position at which they begin.
         """
         raise NotImplementedError
 
@@ -252,20 +252,20 @@ class TableSink(ABC):
 
     @property
     def changelog_mode(self) -> ChangelogMode:
-        """The kinds of rows that it can write. By default rows are only inserted.
+        """The kinds of rows that it can write. The default is insertions only.
 
-        A sink that takes ``+U`` and not ``-U`` replaces rows by their key. It is given a ``-U`` all the same where the
-        query may drop the new row, as a filter does: unless a later row of the batch has its key, it is a delete.
+        A sink that accepts ``+U`` but not ``-U`` replaces rows by key. It still gets a ``-U`` if the query might drop
+        the new row, as a filter does. Unless a later row of the batch has the same key, such a ``-U`` is a deletion.
         """
         return ChangelogMode.INSERT_ONLY
 
     def planned_write(self) -> Mapping[str, str] | None:
-        """Return the options of the data source ``millrace`` by which it writes, for plans; by default None."""
+        """Return the options with which the data source ``millrace`` writes the table, for plans; None by default."""
         return None
 
     @abstractmethod
     def write(self, rows: DataFrame, sink: SinkContext) -> None:
-        """Write a batch of rows, and return when they are written.
+        """Write a batch of rows, and return after they have been written.
 
         Args:
             rows: The table's physical columns and those of its metadata columns that can be written, by name. Rows of a
@@ -274,23 +274,23 @@ class TableSink(ABC):
         """
 
     def start(self, rows: DataFrame, sink: SinkContext) -> StreamingQuery:
-        """Start a stream that writes rows, and return its query. By default `write` is called for each micro-batch.
+        """Start a stream that writes rows, and return its query. The default calls `write` for each micro-batch.
 
         Args:
-            rows: As of `write`, as a stream.
+            rows: A stream with the columns of `write`.
             sink: How the query writes it.
         """
         return sink.configure(rows.writeStream).foreachBatch(lambda batch, _: self.write(batch, sink)).start()
 
 
 class TableFactory(Plugin, ABC):
-    """Base of the plugins that create sources and sinks of tables with one value of the option ``connector``.
+    """Base class of the plugins that create the sources and sinks of one connector.
 
-    A table's options belong to its connector, so that a factory parses them itself (`TableDescription.options`): it
-    declares them as `TableOptions`, and gets them by `parse_options`, unless they are not known beforehand.
+    Each connector has its own table options, so factories parse `TableDescription.options` themselves. A factory
+    declares the options as `TableOptions` and calls `parse_options`, unless the options cannot be declared in advance.
 
     Attributes:
-        TableOptions: A frozen dataclass whose fields are made by `millrace.options.option`.
+        TableOptions: A frozen dataclass whose fields are defined with `millrace.options.option`.
     """
 
     TableOptions: ClassVar[type] = NoOptions
@@ -309,13 +309,12 @@ class TableFactory(Plugin, ABC):
         return options
 
     def check(self, table: TableDescription) -> None:
-        """Check a table when it is created, before it is known whether it is read or written, and ask no other machine.
+        """Check a table when it is created, before it is read or written, without contacting other machines.
 
-        By default the options are parsed as `TableOptions`; a factory whose options are not known beforehand overrides
-        it.
+        The default parses the options as `TableOptions`. Override it if the options cannot be declared in advance.
 
         Args:
-            table: The table without its computed columns, and without those that are to be inferred.
+            table: The table without computed columns and without columns that will be inferred.
 
         Raises:
             OptionsError: An option is wrong or unknown.
@@ -324,10 +323,10 @@ class TableFactory(Plugin, ABC):
         self.parse_options(table)
 
     def infer_columns(self, table: TableDescription, spark: SparkSession) -> tuple[TableColumn, ...]:
-        """Return the columns of a table that declares no physical column, or of the table that AS TABLE copies.
+        """Return the columns of a table without physical columns, or of a table that AS TABLE copies.
 
-        Declared columns keep their types and their order; inferred ones follow, unless a declared one has the name. By
-        default a table has the columns that it declares.
+        Declared columns keep their types and order. Inferred columns follow, except those with the name of a declared
+        one. The default returns the declared columns.
 
         Raises:
             SchemaError: They cannot be determined.
@@ -338,7 +337,7 @@ class TableFactory(Plugin, ABC):
         """Return a reader of the table.
 
         Raises:
-            OptionsError: Its options are wrong, or such tables cannot be read.
+            OptionsError: Its options are invalid, or its connector cannot read.
         """
         from millrace.errors import OptionsError
 
@@ -348,7 +347,7 @@ class TableFactory(Plugin, ABC):
         """Return a writer of the table.
 
         Raises:
-            OptionsError: Its options are wrong, or such tables cannot be written.
+            OptionsError: Its options are invalid, or its connector cannot write.
         """
         from millrace.errors import OptionsError
 
