@@ -4,7 +4,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -39,6 +41,29 @@ def test_the_packages_of_this_project_are_found_whole() -> None:
     assert found >= {(kind.name, name) for kind in KINDS for names in kind.packages.values() for name in names}, (
         "what an error tells people to install must really be offered"
     )
+
+
+def test_a_package_that_is_on_the_path_twice_is_found_once(
+    packages: Any, offering: Offering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages.add("acme-geo", version="2.5", hooks=offering("millrace_partitioners", "{'geo': 'acme_geo:Geo'}"))
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [entry.version for entry in discover().entries if entry.name == "geo"] == ["2.5"]
+
+
+def test_packages_in_archives_of_python_are_found_and_jars_are_not_read(
+    packages: Any, offering: Offering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages.add("acme-geo", hooks=offering("millrace_partitioners", "{'geo': 'acme_geo:Geo'}"))
+    monkeypatch.setattr(sys, "path", sys.path[1:])
+    for suffix, names in ((".zip", ["geo"]), (".jar", [])):
+        archive = tmp_path.parent / f"{tmp_path.name}{suffix}"
+        with ZipFile(archive, "w") as file:
+            for each in tmp_path.rglob("*"):
+                file.write(each, each.relative_to(tmp_path))
+        with monkeypatch.context() as path:
+            path.syspath_prepend(archive)
+            assert [entry.name for entry in discover().entries if entry.name == "geo"] == names
 
 
 def test_an_entry_point_without_a_distribution_is_used_all_the_same(packages: Any, offering: Offering) -> None:

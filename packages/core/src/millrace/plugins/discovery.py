@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions
 from typing import Any
 
 import pluggy
@@ -68,7 +69,7 @@ def discover(candidates: Iterable[EntryPoint] | None = None) -> Discovery:
     """
     entries: list[PluginEntry] = []
     failures: list[PackageFailure] = []
-    for entry_point in entry_points(group=hookspecs.PROJECT) if candidates is None else candidates:
+    for entry_point in _installed() if candidates is None else candidates:
         distribution, version = _origin(entry_point)
         try:
             entries.extend(_entries_of(entry_point, distribution, version))
@@ -77,6 +78,18 @@ def discover(candidates: Iterable[EntryPoint] | None = None) -> Discovery:
             failures.append(PackageFailure(entry_point.value, distribution, version, cause))
     entries.sort(key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.distribution))
     return Discovery(tuple(entries), tuple(failures))
+
+
+def _installed() -> Iterator[EntryPoint]:
+    # Spark puts a jar of its own on the path of its Python processes, and reading its directory takes long
+    path = [folder for folder in sys.path if not folder.endswith(".jar")]
+    names: set[str] = set()
+    for distribution in distributions(path=path):
+        found = distribution.entry_points.select(group=hookspecs.PROJECT)
+        # Of a package that is on the path twice, Python imports the first one
+        if found and distribution.name not in names:
+            names.add(distribution.name)
+            yield from found
 
 
 def _origin(entry_point: EntryPoint) -> tuple[str, str]:
