@@ -66,6 +66,7 @@ def _create(archive: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         link_spark_home(home)
     partial = archive.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
     environment = {**os.environ, **_environment(folder, f"-XX:ArchiveClassesAtExit={partial}")}
     command = [sys.executable, str(TRAINING_PROGRAM)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
