@@ -81,7 +81,7 @@ class Encoder(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SerializationContext:
-    """Where payloads are used: as keys or as values, and in which topic."""
+    """The use of an encoder's payloads: the topic that they are written to, and whether they are keys or values."""
 
     topic: str
     is_key: bool = False
@@ -125,7 +125,7 @@ class Format(Plugin, ABC):
 
     @property
     def depends_on_topic(self) -> bool:
-        """Whether payloads depend on the topic or on being keys; then `encoder_for` creates the encoders."""
+        """True when payloads depend on the topic or on being keys; then `encoder_for` creates the encoders."""
         return False
 
     def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:

@@ -194,12 +194,12 @@ class TableSource(ABC):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether a stream of it has an end, according to its options. The default is False."""
+        """True when a stream of this source ends, as set in its options. The default is False."""
         return False
 
     @property
     def is_static(self) -> bool:
-        """Whether `read` returns a batch even for a stream. The default is False."""
+        """True when `read` returns a batch even for a stream. The default is False."""
         return False
 
     @abstractmethod
