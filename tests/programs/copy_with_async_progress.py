@@ -8,9 +8,7 @@ import sys
 import millrace
 
 given = json.loads(sys.argv[1])
-# The JVM is started several times, and works for seconds only
-quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-spark = millrace.local_session("asynchronous progress", cores=2, config=quick)
+spark = millrace.local_session("asynchronous progress", cores=2)
 rows = spark.readStream.format("millrace").options(**given["read"]).load().select("key", "value")
 query = (
     rows.writeStream.format("millrace")

@@ -13,12 +13,7 @@ from pathlib import Path
 import millrace
 
 given = json.loads(sys.argv[1])
-# The JVM is started several times, and works for seconds only
-config = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.shuffle.partitions": "3",
-}
-spark = millrace.local_session("count each batch", cores=2, config=config)
+spark = millrace.local_session("count each batch", cores=2, config={"spark.sql.shuffle.partitions": "3"})
 spark.sparkContext.addPyFile(given["kill_points"])
 
 

@@ -37,8 +37,7 @@ def deadly(operation: Callable[..., None], start: str, left: int) -> Callable[..
 operations = {name: deadly(getattr(HadoopFolder, name), *when) for name, when in given["kill"].items()}
 DeadlyFolder = type("DeadlyFolder", (HadoopFolder,), operations)
 
-quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-session = millrace.local_session("replicate", cores=2, config=quick)
+session = millrace.local_session("replicate", cores=2)
 query = replicate(
     KafkaJsonCatalog.from_options(given["options"]).table(given["topic"]),
     ParquetSink(given["folder"], open_folder=DeadlyFolder),

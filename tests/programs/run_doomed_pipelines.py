@@ -123,8 +123,7 @@ POINTS: dict[str, Callable[[str], None]] = {
     ),
 }
 
-quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-spark = millrace.local_session("pipelines", cores=2, config={**quick, "spark.jars": ",".join(given["jars"])})
+spark = millrace.local_session("pipelines", cores=2, config={"spark.jars": ",".join(given["jars"])})
 for name, pipeline in given["pipelines"].items():
     POINTS[pipeline["point"]](name)
     found = Pipeline.from_yaml(pipeline["yaml"])

@@ -20,10 +20,8 @@ def save(batch, number):
     unfinished.rename(folder / f"{number}.json")
 
 
-# The JVM is started several times, and works for seconds only
-quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", "spark.master": "local[2,6]"}
 query = (
-    millrace.local_session("save changes", cores=2, config=quick)
+    millrace.local_session("save changes", cores=2, config={"spark.master": "local[2,6]"})
     .readStream.format("millrace")
     .options(**given["options"])
     .schema("row_kind STRING, id BIGINT, name STRING")

@@ -8,10 +8,8 @@ import sys
 import millrace
 
 given = json.loads(sys.argv[1])
-# The JVM is started several times, and works for seconds only
-quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 query = (
-    millrace.local_session("save numbers", cores=2, config=quick)
+    millrace.local_session("save numbers", cores=2)
     .readStream.format("millrace")
     .options(**given["options"])
     .schema("value BINARY")

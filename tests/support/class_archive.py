@@ -20,10 +20,10 @@ import pyspark
 from millrace.api.spark_home import link_spark_home
 from millrace_broker.folders import cache_folder, exclusive_lock
 from millrace_broker.java import find_java
+from support.spark_programs import QUICK
 
 TRAINING_PROGRAM = Path(__file__).parents[1] / "programs" / "load_spark_classes.py"
 
-_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # Java says on standard output why it uses no archive or leaves classes out of one
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 
@@ -54,8 +54,8 @@ def _environment(folder: Path, option: str) -> dict[str, str]:
     return {
         # Class paths are compared as text
         "SPARK_HOME": str(folder / "home"),
-        "SPARK_LAUNCHER_OPTS": _JVM_OPTIONS,
-        "SPARK_SUBMIT_OPTS": f"{_JVM_OPTIONS} {_QUIET} {option}",
+        "SPARK_LAUNCHER_OPTS": QUICK,
+        "SPARK_SUBMIT_OPTS": f"{QUICK} {_QUIET} {option}",
     }
 
 

@@ -69,12 +69,12 @@ def micro_batch(
         operation = "c" if before is None else "d" if after is None else "u"
         rows[index % tasks].append((name, operation, _json(before), _json(after), *place.values()))
     parsed = reduce(DataFrame.union, [_as_parsed(spark, each) for each in rows])
-    known = {each.id: TableSchema(each.columns, each.primary_key) for each in tables}
+    schemas = {each.id: TableSchema(each.columns, each.primary_key) for each in tables}
     planned = {each.id: each.planned() for each in tables}
-    counts = {name: sum(change[0] == name for change in changes) for name in known}
-    routes = {name: (name,) for name in known}
+    counts = {name: sum(change[0] == name for change in changes) for name in schemas}
+    routes = {name: (name,) for name in schemas}
     emptied = frozenset(truncated)
-    return ConvertedChanges(pipeline, number, parsed, routes, known, planned, counts, truncated=emptied)
+    return ConvertedChanges(pipeline, number, parsed, routes, schemas, planned, counts, truncated=emptied)
 
 
 def _json(row: Mapping[str, Any] | str | None) -> str | None:

@@ -47,8 +47,8 @@ class SpecificOptions:
         "specific-offsets",
         parse=parse_offsets,
         doc="The offsets, such as partition:0,offset:42;partition:1,offset:300. If several topics are read, each "
-        "entry starts with topic:<name>,. Instead of a number, earliest and latest mean the beginning and the end of "
-        "the log (an addition).",
+        "entry starts with its topic, as in topic:orders,partition:0,offset:42. Instead of a number, earliest and "
+        "latest mean the beginning and the end of the log (an addition).",
     )
     others: Literal["earliest", "latest"] | None = option(
         "specific-offsets.others",

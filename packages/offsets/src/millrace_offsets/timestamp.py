@@ -56,7 +56,8 @@ class TimestampOptions:
         default=(),
         parse=parse_timestamps,
         doc="The same for individual partitions, such as partition:0,timestamp:1000;partition:1,timestamp:2000. If "
-        "several topics are read, each entry starts with topic:<name>, (an addition).",
+        "several topics are read, each entry starts with its topic, as in "
+        "topic:orders,partition:0,timestamp:1000 (an addition).",
     )
     all_named: bool = option(
         "all-partitions-named",

@@ -74,9 +74,9 @@ def test_bytes_of_canal_are_converted_by_the_types_that_the_message_declares(str
 
 
 def test_a_message_that_fits_its_table_needs_nothing():
-    known = {"t": TableSchema("id BIGINT, name STRING", ())}
+    schemas = {"t": TableSchema("id BIGINT, name STRING", ())}
     settings = ParserSettings("json", JsonInferenceOptions())
-    _, report = parse(settings, b'{"id":1}', b'{"id":null,"name":"a"}', b'{"id":1.5}', b'{"id":2.5}', tables=known)
+    _, report = parse(settings, b'{"id":1}', b'{"id":null,"name":"a"}', b'{"id":1.5}', b'{"id":2.5}', tables=schemas)
     assert [(each.place.offset, each.columns) for each in report.tables["t"].required] == [(2, "id DOUBLE NOT NULL")]
 
 
@@ -120,16 +120,16 @@ def test_malformed_messages_go_to_the_collector(caplog):
 
 
 def test_rows_that_fit_their_table_pass_without_inference_and_without_conversion():
-    known = {"t": TableSchema("id BIGINT, n DOUBLE, s STRING", ())}
+    schemas = {"t": TableSchema("id BIGINT, n DOUBLE, s STRING", ())}
     settings = ParserSettings("json", JsonInferenceOptions())
-    found, report = parse(settings, b'{"n": 1, "id": 2}', b' {"id":3,"s":"x"}', tables=known)
+    found, report = parse(settings, b'{"n": 1, "id": 2}', b' {"id":3,"s":"x"}', tables=schemas)
     assert found == [("t", "c", None, {"id": 2, "n": 1.0, "s": None}), ("t", "c", None, {"id": 3, "n": None, "s": "x"})]
     assert (report.tables["t"].fits, report.tables["t"].required, report.tables["t"].rows) == (True, [], 2)
     # A number fits a STRING, but has yet to become one
-    _, report = parse(settings, b'{"id":1,"s":5}', tables=known)
+    _, report = parse(settings, b'{"id":1,"s":5}', tables=schemas)
     assert (report.tables["t"].fits, report.tables["t"].required) == (False, [])
 
-    rows = next(ChangeParser(settings, known).parse(iter([batch_of(b'{"id":3}')]))).drop_columns(["report"])
+    rows = next(ChangeParser(settings, schemas).parse(iter([batch_of(b'{"id":3}')]))).drop_columns(["report"])
     (same,) = ChangeConverter({"t": ("t",)}, {}, frozenset({"t"})).convert([rows])
     assert same == rows
     (routed,) = ChangeConverter({"t": ("a", "b")}, {}, frozenset({"t"})).convert([rows])

@@ -16,7 +16,7 @@ def make_source(definition: SourceDefinition) -> PipelineSource:
 
     Raises:
         PluginError: Its type is unknown, or cannot be loaded.
-        OptionsError: Its options are wrong; the message lists all problems.
+        OptionsError: Its options are invalid; the message lists all problems.
     """
     source: PipelineSource = _make(PIPELINE_SOURCE, "source", definition)
     return source
@@ -27,7 +27,7 @@ def make_sink(definition: SinkDefinition) -> PipelineSink:
 
     Raises:
         PluginError: Its type is unknown, or cannot be loaded.
-        OptionsError: Its options are wrong; the message lists all problems.
+        OptionsError: Its options are invalid; the message lists all problems.
     """
     sink: PipelineSink = _make(PIPELINE_SINK, "sink", definition)
     return sink

@@ -139,7 +139,7 @@ def copy_sink(target: TableDescription, connector: str) -> TableSink:
     """Return the sink of a copy.
 
     Raises:
-        OptionsError: A table of that connector cannot change its columns, or its options are wrong.
+        OptionsError: A table of that connector cannot change its columns, or its options are invalid.
     """
     if connector == "filesystem":
         options = FilesystemTableFactory().table_options(target)

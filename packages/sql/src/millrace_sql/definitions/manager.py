@@ -195,7 +195,7 @@ class CatalogManager:
         Raises:
             SqlError: It exists already, or its type is missing.
             UnknownPluginError: There is no plugin of that name.
-            OptionsError: Its options are wrong.
+            OptionsError: Its options are invalid.
         """
         if statement.name in self._catalogs:
             if statement.if_not_exists:
