@@ -51,6 +51,14 @@ _FILE_PROPERTIES = (
 _NO_FILE = {"probe"}
 """Values that librdkafka takes instead of a path: use the system's certificate authorities."""
 
+SLOW_RECONNECT = {"reconnect.backoff.ms": "400"}
+"""The first pause between attempts to connect, in ms, of clients that may have to wait for brokers for long.
+
+While no broker can be reached, librdkafka 2.16 begins anew with its bootstrap addresses after each round of failed
+attempts, by new threads and with this first pause. By its default of 100 ms that takes 0.08 cores for each worker.
+See docs/decisions/kafka-client.md.
+"""
+
 _RECONNECT_BACKOFFS = frozenset({"reconnect.backoff.ms", "reconnect.backoff.max.ms"})
 
 _MESSAGE_MAX_BYTES = 1_000_000

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from millrace.errors import ClientError
 from millrace.kafka.batch_client import BatchClient
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
-from millrace.kafka.client_settings import client_settings, with_reconnect_backoffs
+from millrace.kafka.client_settings import SLOW_RECONNECT, client_settings, with_reconnect_backoffs
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
 from millrace.kafka.idempotence import is_idempotent, is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
@@ -31,7 +31,7 @@ _DEFAULTS: dict[str, Any] = {
     "socket.nagle.disable": "true",
     # A misspelled name must be an error, not a new topic
     "allow.auto.create.topics": "false",
-    # A report of each delivery would cost more than sending the record; failures are what must be known
+    # A report of each delivery would cost more than sending the record; only failures matter
     "delivery.report.only.error": True,
 }
 
@@ -47,14 +47,6 @@ busy or paused broker takes. See docs/decisions/kafka-client.md.
 
 _STICKY_LINGER, _STICKY_LINGER_MS = "sticky.partitioning.linger.ms", "10"
 """The time for which records without a key go to the same partition, in ms."""
-
-_RECONNECT_BACKOFFS = {"reconnect.backoff.ms": "400"}
-"""The first pause between attempts to connect, in ms.
-
-While no broker can be reached, librdkafka 2.16 begins anew with its bootstrap addresses after each round of failed
-attempts, by new threads and with this first pause. By its default of 100 ms that takes 0.08 cores for each worker.
-See docs/decisions/kafka-client.md.
-"""
 
 _LINGERS = frozenset({"linger.ms", "queue.buffering.max.ms"})
 _DELIVERY_TIMEOUTS = ("delivery.timeout.ms", "message.timeout.ms", "transaction.timeout.ms")
@@ -223,7 +215,7 @@ def producer_settings(client: Properties, *, idempotent: bool, transactional_id:
     """Return all properties of a producer; those of ``client`` win over millrace's defaults."""
     transactional = {} if transactional_id is None else {"transactional.id": transactional_id}
     defaults = {**_DEFAULTS, **(_IDEMPOTENT if idempotent and not is_turned_off(client) else {})}
-    settings = with_reconnect_backoffs({**defaults, **client_settings(client), **transactional}, _RECONNECT_BACKOFFS)
+    settings = with_reconnect_backoffs({**defaults, **client_settings(client), **transactional}, SLOW_RECONNECT)
     # Producers that nobody waits for are not flushed
     if idempotent and is_idempotent(settings) and not _LINGERS & client.keys():
         settings["linger.ms"] = str(_linger_ms(settings))

@@ -12,10 +12,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError
+from millrace.kafka.client_settings import SLOW_RECONNECT, with_reconnect_backoffs
 from millrace.kafka.offset_metadata import OffsetCommitter
+from millrace.options.secrets import Properties
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.ledger_store import heartbeat_group, ledger_offset, read_ledger
 from millrace.sink.write_task import WriteTask
@@ -53,6 +56,8 @@ def last_heartbeat(config: SinkConfig, task: WriteTask) -> LedgerEntry | None:
 
 
 def _send_until(done: threading.Event, config: SinkConfig, task: WriteTask, interval_s: float) -> None:
+    # A client that reads offsets would reconnect every 20 ms, as long as no broker can be reached
+    config = replace(config, client=Properties(with_reconnect_backoffs(config.client, SLOW_RECONNECT)))
     try:
         # Refuses a group that holds something else
         last_heartbeat(config, task)
