@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from millrace.configuration import SinkConfig
 from millrace.errors import FencedError
-from millrace.kafka.retry import poll
+from millrace.kafka.retry import RETRY_TIMEOUT_S, poll
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.sink.committer.ledger import LedgerEntry
 from millrace.sink.committer.ledger_store import ledger_group, ledger_index, read_ledger
@@ -126,8 +126,9 @@ def _await(
 
 
 def _read_all(config: SinkConfig, task: WriteTask) -> UnfinishedBatch:
-    groups = (ledger_index(config, group) for group in WriteAdmin(config.client).groups())
-    indexes = sorted(index for index in groups if index is not None)
+    # The driver has reached the brokers: if they do not answer a task, they are restarting
+    groups = WriteAdmin(config.client, RETRY_TIMEOUT_S).groups()
+    indexes = sorted(index for group in groups if (index := ledger_index(config, group)) is not None)
     with ThreadPoolExecutor(_CONCURRENT_READS, "millrace-ledger") as pool:
         entries = dict(zip(indexes, pool.map(lambda index: _read_entry(config, task, index), indexes), strict=True))
     for index, entry in entries.items():
@@ -135,7 +136,7 @@ def _read_all(config: SinkConfig, task: WriteTask) -> UnfinishedBatch:
             raise FencedError(
                 f"this attempt to write micro-batch {task.batch} with prefix "
                 f"{config.options.transactional_id_prefix!r} is out of date: task {index} has written micro-batch "
-                f"{entry.batch} of its query already. If the query goes on from an "
+                f"{entry.batch} of its query already. If the query continues from an "
                 f"older copy of its checkpoint, give it another prefix"
             )
     written = {
