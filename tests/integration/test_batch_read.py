@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from support.families import Family
-from support.kafka import produce
+from support.kafka import commit_offsets, produce
 from support.waiting import wait_until
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "read_until.py"
@@ -230,7 +230,7 @@ def test_a_batch_waits_for_its_last_records_and_says_so(connection, broker, make
 
 def test_reading_from_where_a_group_is(spark, connection, broker, timed):
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": timed})
-    consumer.commit(offsets=[TopicPartition(timed, 0, 7)], asynchronous=False)
+    commit_offsets(consumer, [TopicPartition(timed, 0, 7)])
     consumer.close()
     group = {"properties.group.id": timed, "properties.auto.offset.reset": "earliest"}
 

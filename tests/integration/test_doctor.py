@@ -102,7 +102,7 @@ def problems(cluster, listener: str, **given: str) -> list[millrace.probe]:
         ("OTHERHOST", "SSL", "tls", "127.0.0.1", "by a name that the certificate is for"),
         ("LOGIN", "PLAINTEXT", "sasl", "the listener wants a login by PLAIN", "SASL_PLAINTEXT"),
         ("OPEN", "SASL_PLAINTEXT", "sasl", "the listener knows no login", "to PLAINTEXT"),
-        ("ELSEWHERE", "PLAINTEXT", "advertised", "tells clients to connect to", "'advertised.listeners' of broker"),
+        ("ELSEWHERE", "PLAINTEXT", "advertised", "advertises", "'advertised.listeners' of broker"),
     ],
 )
 def test_what_is_wrong_with_a_listener_is_found(cluster, listener, protocol, check, message, remedy):

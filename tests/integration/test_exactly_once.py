@@ -33,7 +33,7 @@ from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources
 from support.families import Family
-from support.kafka import consume, produce
+from support.kafka import commit_offsets, consume, produce
 from support.waiting import wait_until
 
 SCHEMA = pa.schema([("value", pa.binary())])
@@ -406,7 +406,7 @@ def test_the_offsets_of_an_applications_group_named_like_the_prefix_stay(config,
     prefix = config.options.transactional_id_prefix
     for group in (prefix, f"{prefix}-0"):
         with consumer_of(broker, group) as application:
-            application.commit(offsets=[partition], asynchronous=False)
+            commit_offsets(application, [partition])
     complete_micro_batch(worker, config, topic)
     for group in (prefix, f"{prefix}-0"):
         with consumer_of(broker, group) as application:
@@ -417,7 +417,7 @@ def test_the_offsets_of_an_applications_group_named_like_the_prefix_stay(config,
 def test_a_group_of_ledgers_that_holds_something_else_is_left_alone(config, broker, topic, worker, group):
     name, partition = f"{config.options.transactional_id_prefix}.{group}", TopicPartition(topic, 0, 900)
     with consumer_of(broker, name) as application:
-        application.commit(offsets=[partition], asynchronous=False)
+        commit_offsets(application, [partition])
         with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is not a ledger"):
             complete_micro_batch(worker, config, topic)
         assert [found.offset for found in application.committed([partition])] == [900]

@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 import millrace
 from millrace_cli.commands.plan import plan as plan_command
 from millrace_sql import TableEnvironment
-from support.kafka import delete_topics, produce, wait_for_markers
+from support.kafka import commit_offsets, delete_topics, produce, wait_for_markers
 from support.waiting import wait_until
 
 START_MS = 1_700_000_000_000
@@ -73,7 +73,7 @@ def topics(broker):
         producer.commit_transaction(60) if commits else producer.abort_transaction(60)
     wait_for_markers(servers, names.ledger)
     consumer = Consumer({"bootstrap.servers": servers, "group.id": f"{names.prefix}-{GROUP}"})
-    consumer.commit(offsets=[TopicPartition(names.orders, each, 10 + each) for each in range(3)], asynchronous=False)
+    commit_offsets(consumer, [TopicPartition(names.orders, each, 10 + each) for each in range(3)])
     consumer.close()
     yield names
     delete_topics(servers, [f"{names.prefix}-{each}" for each in ("orders", "audit", "empty", "table", "ledger")])

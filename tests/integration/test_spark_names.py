@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from support import spark_connector
-from support.kafka import consume, produce
+from support.kafka import commit_offsets, consume, produce
 
 PUBLISHED_FOR = "4.2.0"
 RECORDS = 8
@@ -197,7 +197,7 @@ def record(index: int, partition: int) -> dict[str, Any]:
 def committed(broker, topics):
     """A group that has read a part of the orders."""
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": GROUP})
-    consumer.commit(offsets=[TopicPartition(ORDERS, number, 5) for number in range(3)], asynchronous=False)
+    commit_offsets(consumer, [TopicPartition(ORDERS, number, 5) for number in range(3)])
     yield lambda: [found.offset for found in consumer.committed([TopicPartition(ORDERS, n) for n in range(3)], 10)]
     consumer.close()
 

@@ -12,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 
 import millrace
 from millrace.errors import OptionsError
-from support.kafka import consume, produce
+from support.kafka import commit_offsets, consume, produce
 from support.waiting import wait_until
 
 
@@ -42,7 +42,7 @@ def numbered(count: int, first: int = 0) -> list[dict[str, bytes]]:
 
 def commit(broker, group: str, topic: str, offset: int) -> None:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+    commit_offsets(consumer, [TopicPartition(topic, 0, offset)])
     consumer.close()
 
 

@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 import millrace
 from millrace_cli.commands.why import why as why_command
-from support.kafka import delete_topics, has_hidden_records, produce
+from support.kafka import commit_offsets, delete_topics, has_hidden_records, produce
 from support.open_transactions import OpenTransactions
 from support.waiting import wait_until
 
@@ -151,7 +151,7 @@ def ends(query, topic):
 def test_another_application_has_read_for_the_group(broker, connection, filled):
     group = f"{filled}-group"
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    consumer.commit(offsets=[TopicPartition(filled, 0, MESSAGES)], asynchronous=False)
+    commit_offsets(consumer, [TopicPartition(filled, 0, MESSAGES)])
     consumer.close()
     options = {**connection, "topic": filled, "properties.group.id": group}
     found = millrace.why(options=options)

@@ -6,15 +6,33 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from support.waiting import wait_until
 
+_COORDINATOR_IS_STARTING = (
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
+"""A commit, which the client does not repeat, gets these for a moment after the broker's first group."""
+
 
 def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **properties: str) -> None:
     """Write records, each the arguments of `Producer.produce`."""
-    producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random", **properties})
+    # Without idempotence, a retry could repeat records or change their order
+    kept_in_order = {"enable.idempotence": "true", "partitioner": "murmur2_random"}
+    producer = Producer({"bootstrap.servers": servers, **kept_in_order, **properties})
     failures: list[KafkaError] = []
     for record in records:
         producer.produce(topic, on_delivery=lambda error, _: failures.append(error) if error else None, **record)
@@ -50,6 +68,21 @@ def consume(servers: str, topic: str, isolation: str = "read_committed") -> list
         return sorted(messages, key=lambda message: (message.partition(), message.offset()))
     finally:
         consumer.close()
+
+
+def commit_offsets(consumer: Consumer, offsets: list[TopicPartition]) -> None:
+    """Commit offsets of a consumer's group, as soon as its coordinator has loaded the group."""
+
+    def committed() -> bool:
+        try:
+            consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            if error.args[0].code() not in _COORDINATOR_IS_STARTING:
+                raise
+            return False
+        return True
+
+    wait_until(committed, "the coordinator of a consumer group")
 
 
 def has_hidden_records(servers: str, topic: str) -> bool:
