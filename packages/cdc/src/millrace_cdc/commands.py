@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from millrace.wording import counted
 from millrace_cdc.definition_files import read_definition
 from millrace_cli.parameters import NameValue
 
@@ -40,7 +41,7 @@ def validate(file: Path, settings: Sequence[tuple[str, str]], secrets: Path | No
     definition = read_definition(file, settings, secrets)
     click.echo(
         f"{file} is valid: {definition.source.type} to {definition.sink.type}, "
-        f"{_count(len(definition.routes), 'route')}, {_count(len(definition.transforms), 'transform')}"
+        f"{counted(len(definition.routes), 'route')}, {counted(len(definition.transforms), 'transform')}"
     )
 
 
@@ -89,7 +90,3 @@ def pipeline_schema() -> None:
     from millrace_cdc.json_schema import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from millrace.failures import sentence_of
+from millrace.wording import counted
 from millrace_cdc.pipeline import Pipeline
 from millrace_cli.errors import CommandError
 
@@ -93,9 +94,8 @@ def describe_progress(progress: PipelineProgress, *, behind: int | None = None) 
         "schema change": progress.schema_changes,
         "malformed message": progress.malformed,
     }
-    texts = [f"{number:,} {noun}{'' if number == 1 else 's'}" for noun, number in counts.items()]
+    texts = [counted(number, noun) for noun, number in counts.items()]
     if progress.paused:
-        number = progress.collected.total()
-        messages = f"{number:,} message{'' if number == 1 else 's'} collected"
-        texts.append(f"paused: {', '.join(progress.paused)} ({messages})")
+        messages = counted(progress.collected.total(), "message")
+        texts.append(f"paused: {', '.join(progress.paused)} ({messages} collected)")
     return ", ".join([*texts, f"{behind:,} behind"] if behind else texts)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from millrace.contracts import CatalogColumn, CatalogTable
 from millrace.errors import SchemaError
 from millrace.options.secrets import Properties
+from millrace.wording import counted
 from millrace_catalog.inference import InferredColumn, InferredKey
 from millrace_catalog.inference.topic_inference import SampledTable
 from millrace_catalog.tables.read_options import quote_java_pattern, read_options
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class KafkaJsonTable(CatalogTable):
-    """A topic with the columns of its newest messages; made by `KafkaJsonCatalog.table`.
+    """A topic with the columns of its newest messages; `KafkaJsonCatalog.table` creates it.
 
     Attributes:
         columns_schema: Columns with the types of the reference's SQL.
@@ -106,8 +107,7 @@ class KafkaJsonTable(CatalogTable):
     def describe(self) -> str:
         """Describe the columns, with the messages that their types were inferred from."""
         skipped = self._value.skipped
-        count = self._value.messages
-        notes = [f"inferred from {count} message{'' if count == 1 else 's'}"]
+        notes = [f"inferred from {counted(self._value.messages, 'message')}"]
         if self.config.registered is not None:
             notes = ["the columns of values are those of the latest schema in the schema registry"]
         if self._key.reason:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from millrace.wording import counted
 from millrace_cdc.plans.model import PipelinePlan, PlannedStart, PlannedTable, PlannedTarget
 
 
@@ -39,16 +40,18 @@ def _start_lines(start: PlannedStart | None) -> Iterator[str]:
     if start is None:
         yield "A run starts from scratch: there is no checkpoint"
         return
-    done = "no micro-batch is done" if start.batch is None else f"micro-batch {start.batch} is the last one done"
-    repeated = ", and the one behind it is repeated" if start.repeats else ""
-    yield f"A run goes on by the checkpoint {start.location}: {done}{repeated}"
+    done = (
+        "no micro-batch is complete" if start.batch is None else f"micro-batch {start.batch} was the last complete one"
+    )
+    repeated = ", and the next one is repeated" if start.repeats else ""
+    yield f"A run continues from the checkpoint {start.location}: {done}{repeated}"
     for topic, offsets in start.offsets.items():
         yield f"  {topic}: {json.dumps(offsets)}"
 
 
 def _table_lines(table: PlannedTable) -> Iterator[str]:
-    count = f"{table.changes:,} change{'' if table.changes == 1 else 's'} looked at"
-    yield f"{table.id}: {count}{_key(table.primary_key)}, goes to {', '.join(table.targets) or 'no table'}"
+    sampled = counted(table.changes, "change")
+    yield f"{table.id}: {sampled} sampled{_key(table.primary_key)}, goes to {', '.join(table.targets) or 'no table'}"
     names = max((len(column.name) for column in table.columns), default=0)
     types = max((len(column.type) for column in table.columns), default=0)
     for column in table.columns:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from millrace.wording import counted
+
 if TYPE_CHECKING:
     from millrace_broker.background import BackgroundBroker
 
@@ -98,17 +100,13 @@ def _create_topics(bootstrap_servers: str, topics: list[tuple[str, int | None]])
     for name, partitions in topics:
         if name not in existing:
             create_topic([bootstrap_servers], name, partitions or 1, None, None)
-            click.echo(f"created topic {name!r} with {_count(partitions or 1)}")
+            click.echo(f"created topic {name!r} with {counted(partitions or 1, 'partition')}")
         elif partitions is not None and existing[name] != partitions:
             click.echo(
-                f"millrace: topic {name!r} exists and has {_count(existing[name])}, not {partitions}; it is left as it "
-                f"is. Delete it, or choose another name",
+                f"millrace: topic {name!r} exists and has {counted(existing[name], 'partition')}, not {partitions}; it "
+                f"is left as it is. Delete it, or choose another name",
                 err=True,
             )
-
-
-def _count(partitions: int) -> str:
-    return f"{partitions} partition{'s' if partitions > 1 else ''}"
 
 
 def _start_in_background(port: int, data_dir: Path | None, topics: list[tuple[str, int | None]]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from millrace.wording import counted
 from millrace_cli.connection import connection_options, java_properties
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _lines(diagnosis: Diagnosis) -> Iterable[str]:
             yield printable(f"         -> {finding.remedy}")
     errors = len([each for each in diagnosis.problems if each.level == "error"])
     warnings = len(diagnosis.problems) - errors
-    yield f"{errors} error{'' if errors == 1 else 's'}, {warnings} warning{'' if warnings == 1 else 's'}"
+    yield f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
 
 
 def _line(finding: Finding) -> str:

@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from millrace.wording import counted
+
 if TYPE_CHECKING:
     from millrace.plans.model import JobPlan, PlannedColumn, PlannedPermission, PlannedRead, TimeSpan
 
@@ -44,7 +46,7 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _read_lines(read: PlannedRead) -> Iterator[str]:
     what = "a batch" if read.mode == "batch" else "the next micro-batch"
-    yield f"Read of {read.name}: {what}, {read.tasks} task{'' if read.tasks == 1 else 's'}"
+    yield f"Read of {read.name}: {what}, {counted(read.tasks, 'task')}"
     if read.start:
         yield f"  begins {read.start}"
     if read.messages is not None:

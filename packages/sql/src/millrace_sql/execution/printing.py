@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN
+from millrace.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -37,7 +38,7 @@ def format_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], max_width: 
     for row in texts:
         yield _line(row, widths)
     yield _rule(widths)
-    yield f"{len(texts)} row{'' if len(texts) == 1 else 's'} in set"
+    yield f"{counted(len(texts), 'row')} in set"
 
 
 def format_changes(schema: StructType, rows: Iterable[Any], max_width: int) -> Iterator[str]:
@@ -60,7 +61,7 @@ def format_changes(schema: StructType, rows: Iterable[Any], max_width: int) -> I
         values = ["+I" if kind is None else row[kind], *(text_of(row[place]) for place in places)]
         yield _line(values, widths)
     yield _rule(widths)
-    yield f"Received a total of {count} row{'' if count == 1 else 's'}"
+    yield f"Received a total of {counted(count, 'row')}"
 
 
 def text_of(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN
+from millrace.wording import counted
 
 if TYPE_CHECKING:
     from millrace_sql.execution.results import TableResult
@@ -102,8 +103,7 @@ class LiveResult:
 
     def counts(self) -> str:
         """Return the numbers of rows and of changes, for people."""
-        count = len(self.table)
-        return f"{count:,} row{'' if count == 1 else 's'}, {self.table.changes:,} changes"
+        return f"{counted(len(self.table), 'row')}, {counted(self.table.changes, 'change')}"
 
 
 def _hashable(value: Any) -> Hashable:
