@@ -45,7 +45,7 @@ def test_each_message_is_replayed_once_when_replays_are_killed(broker: Any, make
     produce(broker.bootstrap_servers, dead, [_letter(LETTERS, target), {"value": b"stray"}])
     refused = CliRunner().invoke(dlq, given)
     assert "offset 3001 of topic" in str(refused.exception)
-    assert "does not tell where it comes from" in str(refused.exception)
+    assert "lacks the headers that name its origin" in str(refused.exception)
     assert len(read()) == LETTERS
     elsewhere = CliRunner().invoke(dlq, [*given, "--to", target, "--where", "topic IS NULL", "--dry-run"])
     assert elsewhere.stdout.startswith(f"would replay 1 of {LETTERS + 2} dead letters: 1 to {target}; ")

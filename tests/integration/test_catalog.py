@@ -266,7 +266,7 @@ def test_fifty_messages_from_each_of_a_hundred_partitions_take_less_than_three_s
         *("id", "name", "at", "inner", "x"),
         *("partition", "offset", "timestamp"),
     ]
-    assert "inferred from 5000 messages" in table.describe()
+    assert "inferred from 5,000 messages" in table.describe()
     assert took_s < 3
 
 

@@ -100,7 +100,7 @@ def test_addresses_that_brokers_tell_and_that_cannot_be_reached_are_told(spark):
             text = message_of(action)
 
             assert f"127.0.0.1:{told_port} (option 'properties.bootstrap.servers') answers" in text
-            assert f"tells clients to connect to 127.0.0.1:{unused_port} (advertised.listeners)" in text
+            assert f"advertises 127.0.0.1:{unused_port} (advertised.listeners)" in text
             assert "Connection refused" in text
             assert "let the administrator set 'advertised.listeners'" in text
 

@@ -16,7 +16,7 @@ from millrace.errors import MachineError
 MIN_VERSION = 17
 
 _TIMEOUT_S = 120
-"""Time for Java to tell its version, in seconds: a machine that starts many programs at once takes long."""
+"""Timeout of ``java -version``, in seconds. It is long because a machine that starts many programs at once is slow."""
 
 _INSTALL_COMMANDS = {
     "apt-get": "sudo apt-get install openjdk-17-jre-headless",

@@ -29,7 +29,7 @@ def session_jvm(spark: SparkSession, purpose: str) -> Any:
     if jvm is None:
         raise MachineError(
             f"{purpose} needs the session's own JVM, and a session of Spark Connect has none: run it where the driver "
-            f"is, in a session made by SparkSession.builder.master(...)"
+            f"is, in a session created by SparkSession.builder.master(...)"
         )
     return jvm
 
@@ -47,7 +47,7 @@ def require_own_driver(spark: SparkSession, purpose: str) -> None:
     if getattr(spark, "_jvm", None) is None:
         raise MachineError(
             f"{purpose} takes each micro-batch in this process, and a session of Spark Connect runs streams on its "
-            f"server: run it in batch mode, or where the driver is, in a session made by "
+            f"server: run it in batch mode, or where the driver is, in a session created by "
             f"SparkSession.builder.master(...)"
         )
 

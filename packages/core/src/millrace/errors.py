@@ -263,7 +263,7 @@ class FencedError(ClientError):
 
 
 class LedgerError(ClientError):
-    """It is not known whether a micro-batch is already written, or it is written with other rows."""
+    """millrace cannot tell whether a micro-batch is already written, or it is written with other rows."""
 
 
 class StateError(MillraceError):

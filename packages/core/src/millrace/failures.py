@@ -77,7 +77,7 @@ _EXPLAINED = (
     ),
     _failure(
         r"not supported for streaming aggregations without watermark",
-        "counts and sums of a stream change as it goes on, so that they cannot be appended: add .withWatermark(...) to "
+        "counts and sums of a stream keep changing, so they cannot be appended: add .withWatermark(...) to "
         "append the final ones, write all of them with .outputMode('complete'), or the changed ones in "
         ".outputMode('update').foreachBatch(millrace.upsert_batches(options))",
     ),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class StatementSet:
-    """INSERT statements that are checked and started together; made by `TableEnvironment.create_statement_set`.
+    """INSERT statements that are checked and started together; `TableEnvironment.create_statement_set` creates one.
 
     Each runs as a query of its own: Spark has one sink a query. A table that several of them read is read by each.
 

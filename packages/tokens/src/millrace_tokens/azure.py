@@ -25,7 +25,7 @@ class AzureOptions:
         doc="The scope to ask for, such as api://<application>/.default. By default that of Event Hubs, "
         "https://<host of the first broker>/.default.",
     )
-    tenant_id: str | None = option("tenant-id", default=None, doc="The tenant. Required beside client-secret.")
+    tenant_id: str | None = option("tenant-id", default=None, doc="The tenant. Required with client-secret.")
     client_id: str | None = option(
         "client-id",
         default=None,

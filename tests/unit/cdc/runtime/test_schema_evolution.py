@@ -181,7 +181,7 @@ def can_widen(before, after) -> bool:
 
 @pytest.mark.parametrize(
     ("behavior", "expected"),
-    [("lenient", "id BIGINT, n BIGINT"), ("evolve", "the sink cannot make BIGINT DOUBLE: set")],
+    [("lenient", "id BIGINT, n BIGINT"), ("evolve", "the sink cannot change BIGINT to DOUBLE: set")],
 )
 def test_a_type_that_the_sink_cannot_widen_stays_or_ends_the_pipeline(behavior, expected):
     planner = TablePlanner(Router(()), Transforms(()), NoProjector())

@@ -61,12 +61,14 @@ SEVERAL = "its changes are in several partitions, so that nothing says which cam
 def test_what_is_not_applied_is_told(caplog, given, reports, reason):
     with caplog.at_level(logging.WARNING, "millrace.pipelines"):
         assert policy(**given).applied(["d.a", "d.b"], reports) == ()
-    assert caplog.messages == [f"table 'd.a' has lost all of its rows at {PLACE}, but those of the sink stay: {reason}"]
+    assert caplog.messages == [f"table 'd.a' was truncated at {PLACE}, but the sink keeps its rows: {reason}"]
 
 
 @pytest.mark.parametrize(("behavior", "supported"), [("evolve", WITHOUT), ("exception", ALL)])
 def test_a_pipeline_that_must_not_go_on_without_ends(behavior, supported):
-    with pytest.raises(SchemaError, match=r"but those of the sink stay: .*\. Exclude truncate\.table to go on without"):
+    with pytest.raises(
+        SchemaError, match=r"but the sink keeps its rows: .*\. To continue without it, exclude truncate\.table"
+    ):
         policy(behavior, supported=supported).applied(["d.a"], [REPORT])
 
 

@@ -166,7 +166,7 @@ def test_a_login_too_soon_after_the_last_one_is_no_refusal_and_told_once(caplog:
 def test_a_login_of_a_client_that_may_not_have_logged_in_before_has_two_causes() -> None:
     advice = explain_security_error(f"{AT}{TOO_SOON}", {"sasl.mechanism": "OAUTHBEARER"})
     assert "expects no SASL" in advice
-    assert "tokens that live longer" in advice
+    assert "tokens that are valid for longer" in advice
     assert "tokens" not in explain_security_error(f"{AT}{TOO_SOON}", {"sasl.mechanism": "PLAIN"})
 
 

@@ -32,7 +32,7 @@ def test_servers_that_do_not_answer_are_named_with_what_was_tried() -> None:
     assert "Connection refused" in message
     assert message.endswith(
         "Check the address and port, that the broker is running, that 'properties.security.protocol' is what its "
-        "listener expects, and that the addresses which brokers tell clients (advertised.listeners) can be reached "
+        "listener expects, and that the brokers' advertised.listeners can be reached "
         "from this machine"
     )
     assert "hush" not in message

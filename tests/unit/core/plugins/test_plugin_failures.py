@@ -20,7 +20,7 @@ def test_kind_name_method_and_message_are_told() -> None:
 
     told = str(plugin_failure(raised.value))
 
-    assert told.startswith(f"format {BROKEN!r} has failed in BrokenDecoder.decode with KeyError: 'it is broken' (")
+    assert told.startswith(f"format {BROKEN!r} failed in BrokenDecoder.decode with KeyError: 'it is broken' (")
     assert "plugins.py, line " in told
 
 

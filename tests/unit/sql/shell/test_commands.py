@@ -24,5 +24,5 @@ def test_what_is_typed(text, parts):
 
 
 def test_a_savepoint_is_refused():
-    with pytest.raises(ValueError, match="STOP JOB has no savepoints: the checkpoint"):
+    with pytest.raises(ValueError, match="STOP JOB has no savepoints: a stream has a checkpoint"):
         split_commands("STOP JOB 'x' WITH SAVEPOINT;")

@@ -85,7 +85,7 @@ class EvolvingTable:
         *,
         key_is_json: bool,
     ) -> EvolvingTable:
-        """Create a table with known columns; raises as `SchemaTracker.create`."""
+        """Create a table with given columns; raises as `SchemaTracker.create`."""
         tracker = SchemaTracker(layout.topic, layout.strategy, layout.max_columns)
         tracker.create(schema, primary_key)
         return cls(layout, tracker, keys, key_is_json=key_is_json)

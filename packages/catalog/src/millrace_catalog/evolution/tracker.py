@@ -92,7 +92,7 @@ class SchemaTracker:
         return tuple(self._changes[after:])
 
     def create(self, schema: Schema, primary_key: tuple[str, ...] = (), cause: Position | None = None) -> CreateTable:
-        """Create the table with known columns.
+        """Create the table with given columns.
 
         Raises:
             SchemaError: The table exists, has no columns or too many, or lacks a column of its primary key.

@@ -174,7 +174,7 @@ def _to_number(scale: int, value: Any) -> str:
 
 
 def _to_bits(length: int, value: str) -> str:
-    """Return the bytes of some bits, the lowest first, in base64: as many as their column has, if that is known.
+    """Return the bytes of some bits, the lowest first, in base64: as many as their column declares, if it does.
 
     Debezium's documentation says so; its connector for PostgreSQL leaves out those above the highest bit that is set.
     """

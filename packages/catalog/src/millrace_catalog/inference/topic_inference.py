@@ -152,7 +152,7 @@ def infer_table(
 
 
 def table_of_fixed_types(topic: str, json: JsonSchemaOptions) -> SampledTable:
-    """Return the table of a topic whose messages are not looked at: its columns are those of fixed types."""
+    """Return a topic's table without reading messages: its columns are those of fixed types."""
     columns = tuple(InferredColumn(each.name, each.type, (), ((each.name,),), True) for each in json.fixed_types)
     table = _with_rescued_column(topic, InferredTable(topic, columns), json.rescued) if columns else None
     return SampledTable(table, 0, ())

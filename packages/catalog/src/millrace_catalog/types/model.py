@@ -46,7 +46,7 @@ MAX_PRECISION = 9
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A type without parts. Sized ones are made by the functions of this module, which check their sizes.
+    """A type without parts. Create types with a size by the functions of this module, which check it.
 
     Attributes:
         kind: The type's name. NULL is the type of a column that has held only nulls so far.

@@ -65,7 +65,7 @@ def deeply_nullable(type_: DataType) -> DataType:
 
 
 def resolve_unknown(type_: DataType) -> DataType:
-    """Replace NULL and ROWs without fields, of which nothing is known yet, with STRING."""
+    """Replace types that no value has determined yet with STRING: NULL, and ROW without fields."""
     if type_ == NULL or (isinstance(type_, Row) and not type_.fields):
         return STRING
     return _with_parts(type_, resolve_unknown)

@@ -55,19 +55,19 @@ class PipelineOptions:
     runtime_mode: Literal["STREAMING", "BATCH"] = option(
         "execution.runtime-mode",
         default="STREAMING",
-        doc="STREAMING goes on for ever; BATCH ends when all changes are written that there are at the start.",
+        doc="STREAMING runs until it is stopped; BATCH ends when the changes that exist at the start are written.",
     )
     schema_change_behavior: SchemaChangeBehavior = option(
         "schema.change.behavior",
         default="lenient",
-        doc="A schema change: exception refuses it; evolve applies it or fails; try_evolve goes on where the sink "
+        doc="A schema change: exception refuses it; evolve applies it or fails; try_evolve continues if the sink "
         "cannot apply it; lenient changes it so that no column or row is lost; ignore applies none.",
     )
     table_failure_behavior: Literal["fail", "pause"] = option(
         "table.failure.behavior",
         default="fail",
-        doc="A table whose columns cannot change as its messages need: fail ends the pipeline; pause goes on without "
-        "the table, whose messages the collector of dirty data gets. (Addition.)",
+        doc="What happens when a table's columns cannot change as its messages require: fail ends the pipeline; pause "
+        "continues without the table, and collects its messages as dirty data. (Addition.)",
     )
     route_mode: RouteMode = option(
         "route-mode",

@@ -53,8 +53,8 @@ class RouteRule:
 
     source_table: str = option(
         "source-table",
-        doc=r"The tables that the rule is for: ids, or regular expressions of which '.' divides the parts of an id and "
-        r"'\.' is any character; several are separated by ','. They are compared with the whole id, as db.orders.",
+        doc=r"The tables that the rule applies to: ids, or regular expressions in which '.' divides the parts of an id "
+        r"and '\.' is any character; several are separated by ','. They are compared with the whole id, as db.orders.",
     )
     sink_table: str = option(
         "sink-table",
@@ -75,8 +75,8 @@ class TransformRule:
 
     source_table: str = option(
         "source-table",
-        doc=r"The tables that the rule is for: ids, or regular expressions of which '.' divides the parts of an id and "
-        r"'\.' is any character; several are separated by ','. They are compared part by part, in any case.",
+        doc=r"The tables that the rule applies to: ids, or regular expressions in which '.' divides the parts of an id "
+        r"and '\.' is any character; several are separated by ','. They are compared part by part, in any case.",
     )
     projection: str | None = option(
         "projection",

@@ -341,8 +341,8 @@ def malformed_message(format_: str, place: Place, reason: str, payload: bytes | 
     """Make the error of a malformed message that ends a pipeline."""
     return MessageError(
         f"malformed message in {place}: {reason}. It begins with {(payload or b'')[:_SHOWN_BYTES]!r}. Set "
-        f"'{format_}.ignore-parse-errors' or 'ingestion.ignore-errors' of the source to true to go on without such "
-        f"messages"
+        f"'{format_}.ignore-parse-errors' or 'ingestion.ignore-errors' of the source to true to skip "
+        f"such messages"
     )
 
 

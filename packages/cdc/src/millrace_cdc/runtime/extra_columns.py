@@ -60,7 +60,7 @@ class ExtraColumns:
 
     @property
     def source_columns(self) -> tuple[str, ...]:
-        """The columns of the source that they are made of, beside those of every parser."""
+        """The columns of the source that they are computed from, besides those of every parser."""
         return tuple(SOURCE_COLUMNS[name] for name in self.metadata if name in SOURCE_COLUMNS)
 
 
@@ -142,7 +142,7 @@ _METADATA: dict[str, Callable[[Message], Any]] = {
 
 
 def sampled(topic: str, message: SampledMessage) -> Message:
-    """Return a sampled message by the columns of the source; the types of its metadata are known without values."""
+    """Return a sampled message by the columns of the source, without metadata, whose types need no values."""
     return {
         "topic": topic,
         "partition": message.partition,

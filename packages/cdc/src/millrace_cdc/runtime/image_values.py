@@ -188,7 +188,7 @@ class TransformedChanges:
         if old is None and new is None:
             return None
         if operation == "d" and old is not None and old.soft_delete:
-            # A deletion that is made an insertion
+            # Soft deletion: the row is inserted instead of deleted
             return _Change("c", None, old.row)
         before, after = (None if each is None else each.row for each in (old, new))
         return _Change("d" if after is None else "c" if before is None else "u", before, after)

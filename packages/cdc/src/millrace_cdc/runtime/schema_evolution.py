@@ -173,7 +173,7 @@ class SchemaEvolution:
             if type_ not in settings.supported:
                 raise SchemaError(
                     f"{_describe(change)}, which the sink cannot apply ({type_}): set 'schema.change.behavior' to "
-                    f"lenient or try_evolve to go on without, or exclude it"
+                    f"lenient or try_evolve to continue without it, or exclude it"
                 )
             if isinstance(change, AlterColumnTypes):
                 self._check_types(change)
@@ -206,8 +206,8 @@ class SchemaEvolution:
         for each in change.columns:
             if not self._settings.can_widen(each.before, each.after):
                 raise SchemaError(
-                    f"{_describe(change)}, and the sink cannot make {each.before} {each.after}: set "
-                    f"'schema.change.behavior' to lenient or try_evolve to go on without, or give the "
+                    f"{_describe(change)}, and the sink cannot change {each.before} to {each.after}: set "
+                    f"'schema.change.behavior' to lenient or try_evolve to continue without it, or give the "
                     f"wider type from the start, by CAST in a projection or the source's initial schemas"
                 )
 

@@ -69,9 +69,9 @@ class TruncationPolicy:
             if reason is None:
                 applied.append(Truncation(table, place, self._planner.targets(table)))
                 continue
-            problem = f"table {table!r} has lost all of its rows at {place}, but those of the sink stay: {reason}"
+            problem = f"table {table!r} was truncated at {place}, but the sink keeps its rows: {reason}"
             if self._settings.behavior in ("evolve", "exception") and _TYPE in self._settings.accepted:
-                raise SchemaError(f"{problem}. Exclude truncate.table to go on without")
+                raise SchemaError(f"{problem}. To continue without it, exclude truncate.table")
             logger.warning("%s", problem)
         return tuple(applied)
 

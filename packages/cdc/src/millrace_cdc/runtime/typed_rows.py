@@ -1,4 +1,4 @@
-"""Messages of sources that make changes themselves: JSON with the rows and, where they are known, their types."""
+"""Messages of sources that produce changes themselves: JSON with the rows and, if the source has them, their types."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class ProjectedColumn:
 
 @dataclass(frozen=True)
 class BoundTransform:
-    """A transform of a table whose columns are known.
+    """A transform of one table, bound to its columns.
 
     Attributes:
         rule: Its definition.
@@ -116,7 +116,7 @@ class Transform:
     def bind(
         self, columns: Sequence[str], primary_key: Sequence[str] = (), metadata: Iterable[str] = ()
     ) -> BoundTransform:
-        """Apply the rule to a table with known columns.
+        """Bind the rule to the columns of a table.
 
         A filter reads the table's columns, and computed ones whose names the table has not.
 

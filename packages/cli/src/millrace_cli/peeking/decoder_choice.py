@@ -76,7 +76,7 @@ class DecoderChoice:
             # An option of the catalog
             return self._format_decoder(self.options["format"]) if self.metadata or self.columns else None
         if any(map(origin_of, newest)):
-            print_note("these are dead letters, told by their headers; --format shows them as messages")
+            print_note("these are dead letters, judging by their headers; --format shows them as messages")
             return DeadLetterDecoder()
         guess = guess_format([message.value() for message in newest], self.registry)
         if guess.format == _JSON and not self.metadata and not self.columns:

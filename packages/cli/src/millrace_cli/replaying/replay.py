@@ -191,8 +191,8 @@ class _Run:
         if origin is None:
             raise MessageError(
                 f"the message at partition {message.partition()}, offset {message.offset()} of topic "
-                f"{self._replay.topic!r} does not tell where it comes from, as dead letters of the collector "
-                f"'topic' do by their headers: give a topic by --to, or leave it out by --where \"topic IS NOT NULL\""
+                f"{self._replay.topic!r} lacks the headers that name its origin, which dead letters of the "
+                f"collector 'topic' have: give a topic by --to, or leave it out by --where \"topic IS NOT NULL\""
             )
         return origin.topic
 

@@ -15,15 +15,15 @@ def explain_decode(options: Mapping[str, str], schema: StructType | str) -> str:
     """Explain whether messages are decoded in batches or one by one, and why. It reads no messages.
 
     Args:
-        options: Those of the data source.
-        schema: The columns: a schema of Spark's, or its text such as ``id BIGINT, name STRING``, which takes a session.
+        options: The options of the read.
+        schema: The columns: a Spark schema, or text such as ``id BIGINT, name STRING``, which needs an active session.
 
     Returns:
         A line for the values and, with a format of keys, one for the keys.
 
     Raises:
         OptionsError: Options are invalid; the message lists all problems.
-        SchemaError: A format cannot give one of the columns.
+        SchemaError: A format cannot produce one of the columns.
     """
     columns = StructType.fromDDL(schema) if isinstance(schema, str) else schema
     explanations = explain_decoding(configure_source(options), arrow_schema(columns))

@@ -43,8 +43,8 @@ def repartition_by_key(
     Args:
         rows: A batch or a stream, of a classic or a Connect session.
         keys: The columns of the key, as a list or separated by ``;``.
-        ordering: The columns that order the rows of a key, ascending, NULL last; rows equal in these stay in the order
-            in which they come.
+        ordering: The columns that order the rows of a key, ascending, NULL last; rows that are equal in them keep
+            their order.
         tasks: The number of tasks; by default ``spark.sql.shuffle.partitions``, which a stream keeps in its checkpoint.
 
     Raises:
@@ -74,7 +74,7 @@ def with_positions(rows: DataFrame) -> DataFrame:
 
 @dataclass(frozen=True)
 class UpsertBatches:
-    """A callback for foreachBatch, made by `upsert_batches`.
+    """A callback for foreachBatch; `upsert_batches` creates it.
 
     Attributes:
         options: The options of the data source; their text shows no secret.
@@ -103,7 +103,7 @@ def upsert_batches(
     docs/upsert.md, and docs/exactly-once.md for the settings that exactly-once requires in foreachBatch.
 
     Args:
-        options: The options of the data source; ``connector`` = ``upsert-kafka`` need not be among them.
+        options: The options of the write; ``connector`` = ``upsert-kafka`` may be left out.
         ordering: As `repartition_by_key`.
         tasks: As `repartition_by_key`.
 

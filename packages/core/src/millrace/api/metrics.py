@@ -24,10 +24,10 @@ def metrics(query: StreamingQuery, sink: SinkMetricsCollector | None = None) -> 
 
     Args:
         query: A streaming query, of a classic or of a Connect session.
-        sink: The collector whose options the query writes with; without it the sink's metrics are None.
+        sink: The collector that the query's write was given; without it, the sink's metrics are None.
 
     Raises:
-        TypeError: It is not a query, but the rows of one, for example.
+        TypeError: ``query`` is not a query but, for example, a DataFrame.
     """
     if not hasattr(query, "lastProgress"):
         given = type(query).__name__

@@ -20,10 +20,10 @@ logger = logging.getLogger("millrace.metrics")
 
 
 class MetricsListener(StreamingQueryListener):
-    """Pass on the metrics of all millrace sources with each progress report of their query, and those of sinks.
+    """Report the metrics of all millrace sources at each progress of their query, and the metrics of sinks.
 
     Add it by ``spark.streams.addListener(...)``, in a classic or a Connect session, and give its
-    method `on_metrics` to each `SinkMetricsCollector` whose sink it shall hear of.
+    method `on_metrics` to each `SinkMetricsCollector` whose metrics it should report.
 
     Args:
         on_metrics: Called with the query's name (or its id, when it has no name) and the metrics of one source, or with
@@ -35,20 +35,20 @@ class MetricsListener(StreamingQueryListener):
         self._on_metrics = on_metrics or _log
 
     def on_metrics(self, name: str, metrics: SourceMetrics | SinkMetrics) -> None:
-        """Hand on the metrics of one source or sink."""
+        """Report the metrics of one source or sink."""
         self._on_metrics(name, metrics)
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """Ignore that a query starts."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 - Spark's name
-        """Hand on the metrics of the query's sources after a micro-batch."""
+        """Report the metrics of the query's sources after a micro-batch."""
         progress = event.progress
         for metrics in source_metrics(progress):
             self.on_metrics(progress.name or str(progress.id), metrics)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 - Spark's name
-        """Ignore that a query is idle: Spark gives no progress with it."""
+        """Ignore that a query is idle: Spark sends no progress."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 - Spark's name
         """Ignore that a query has ended."""

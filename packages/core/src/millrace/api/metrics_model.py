@@ -27,20 +27,20 @@ class PartitionMetrics(Metrics):
         partition: Its number.
         current_offset: The offset of the record that is read next, after the micro-batch of the progress.
         committed_offset: The offset that the consumer group has committed.
-        pending_records: The lag: how many offsets the log went on beyond the current one, also behind open
-            transactions.
+        pending_records: The lag: the number of offsets between the current one and the end of the log, including
+            those of open transactions.
         num_records_in: Records read, before any filter.
         num_bytes_in: Bytes of their values.
         records_skipped: Offsets skipped because they were gone.
-        current_fetch_event_time_lag: The age of the last record when it was fetched, by its timestamp.
+        current_fetch_event_time_lag: The age of the last record, according to its timestamp, when it was fetched.
         current_emit_event_time_lag: The age of the last record when its row was built.
         num_records_in_errors: Records that were skipped because they are malformed.
         last_stable_offset_lag: The part of `pending_records` that cannot be read yet, since it is behind the last
             stable offset: transactions are open. 0 where the query reads uncommitted records.
         state_restores: How often an executor restored the state of an upsert table from a snapshot.
-        state_keys: The number of rows in the state of an upsert table, before the last micro-batch that is counted.
-            None where no state is kept.
-        state_bytes: The bytes that this state took on the disk of the executor that read last.
+        state_keys: The number of rows in the state of an upsert table, before the last micro-batch that was counted.
+            None if there is no state.
+        state_bytes: The size of this state on the disk of the executor that read last, in bytes.
     """
 
     topic: str
@@ -64,16 +64,16 @@ class PartitionMetrics(Metrics):
 class SourceMetrics(Metrics):
     """A millrace source of a query. Times are in milliseconds. A metric is None until it is first reported.
 
-    Counts from executors (records, malformed records, bytes, event-time lags) cover all micro-batches since the start
-    of the query that had ended before the reported one was planned.
+    Counts from executors (records, malformed records, bytes, event-time lags) cover the micro-batches since the start
+    of the query that were complete when the reported one was planned.
 
     Attributes:
         partitions: Its partitions, in order.
-        pending_records: The lag of all of them.
+        pending_records: The sum of their lags.
         num_records_in: Records read, before any filter.
-        num_records_in_per_second: The same of the last micro-batch that had ended, by its duration.
+        num_records_in_per_second: Records read by the last completed micro-batch, divided by its duration.
         num_bytes_in: Bytes of their values.
-        num_bytes_in_per_second: The same of the last micro-batch that had ended, by its duration.
+        num_bytes_in_per_second: Bytes read by the last completed micro-batch, divided by its duration.
         num_records_in_errors: Records that were skipped because they are malformed.
         records_skipped: Offsets skipped because they were gone.
         commits_succeeded: Commits of the group's offsets.
@@ -121,22 +121,21 @@ class SinkMetrics(Metrics):
     milliseconds. A metric is None until it is first reported.
 
     Attributes:
-        num_records_out: Records written. A micro-batch that is repeated counts with what it really writes.
-        num_records_out_per_second: Their rate.
+        num_records_out: Records written. A repeated micro-batch adds only the records that it really writes.
+        num_records_out_per_second: The rate of these records.
         num_bytes_out: Bytes of their keys and values, before compression.
-        num_bytes_out_per_second: Their rate.
-        num_records_send_errors: Records whose delivery failed without failing their task, as happens with guarantee
-            none; a failure that comes after the end of a task is counted with a later task of the same worker. Other
-            guarantees fail the task instead.
-        current_send_time: The time that the brokers took at the end of a task to acknowledge its records: the longest
-            of the tasks. None with guarantee none.
+        num_bytes_out_per_second: The rate of these bytes.
+        num_records_send_errors: Records whose delivery failed without failing their task, which happens only with
+            guarantee none. If a delivery fails after its task has ended, a later task of the same worker counts it.
+        current_send_time: How long brokers took to acknowledge the last records of a task: the maximum of all tasks.
+            None with guarantee none.
         transactions_committed: Tasks that committed a transaction; those without rows open none.
         transactions_aborted: With exactly-once, the same as `tasks_failed`: a failed attempt's transaction is aborted,
             by itself or by the next attempt.
-        transactions_skipped: Tasks whose rows were in the topic already, as those of a micro-batch that is repeated.
-        tasks_failed: Attempts of tasks that failed, as far as the driver knows: those before the attempt that
-            succeeded (which include one that was replaced by a speculative one), and, of a write that failed, one for
-            each task that did not end well, also where it was only cancelled. Their records are not counted.
+        transactions_skipped: Tasks whose rows were already in the topic, for example in a repeated micro-batch.
+        tasks_failed: Failed attempts of tasks, as far as the driver can tell. Each attempt before a successful one
+            counts, also if a speculative one has replaced it. If the write fails, each task without success counts
+            once, also if it was only cancelled. Their records are not counted.
         producers: The statistics of the Kafka producers, by client; empty with ``register.producer.metrics`` = false.
     """
 

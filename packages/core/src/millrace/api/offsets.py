@@ -25,13 +25,13 @@ class KafkaOffsetResetStrategy(StrEnum):
 class KafkaOffsetsInitializer:
     """Offsets at which to start reading, or before which to stop.
 
-    The class methods are those of PyFlink. The constructor accepts the name of any installed offset initializer.
+    The class methods have the names of PyFlink's. The constructor accepts the name of any installed offset initializer.
 
     Args:
         mode: The name of the offset initializer, a plugin.
-        settings: Its options, by the names that it declares.
+        settings: The values of its options, by name.
         reset: The strategy for a partition that has no valid offset; None leaves it to other options.
-        starting_reset: The same for a source that starts here, where ``reset`` is None.
+        starting_reset: The strategy if a source starts here and ``reset`` is None.
     """
 
     mode: str
@@ -46,7 +46,7 @@ class KafkaOffsetsInitializer:
 
     @classmethod
     def latest(cls) -> KafkaOffsetsInitializer:
-        """The end of each partition, as it is when the query starts."""
+        """The end of each partition when the query starts."""
         return cls(StandardOffsets.LATEST)
 
     @classmethod

@@ -38,10 +38,10 @@ def plan(
         schema: The columns, as for ``.schema(...)``; text needs an active Spark session.
         streaming: Whether it is a stream, whose next micro-batch is planned; by default a batch.
         available_now: Whether the stream has the trigger ``availableNow``; implies ``streaming``.
-        checkpoint: The folder of the stream's checkpoint, where it goes on; implies ``streaming``.
-        writes: Whether the options are those of a write.
-        count_limit: Offsets up to which messages are read to be counted; 0 reads none.
-        origins: Where options come from, if not from `options`; shown as their origin.
+        checkpoint: The checkpoint from which the stream continues; implies ``streaming``.
+        writes: Whether to plan a write; by default a read.
+        count_limit: The largest number of offsets to read in order to count messages and rows; 0 reads none.
+        origins: Where each option comes from, shown in the plan; by default from ``options``.
 
     Returns:
         The plan. Its problems include everything that would end a run.

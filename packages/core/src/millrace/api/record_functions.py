@@ -28,8 +28,8 @@ class ProducerRecord:
     Attributes:
         value: The value, as bytes or text; None for a tombstone.
         key: The key, as bytes or text; None for a record without one.
-        topic: The topic; None where the serializer writes to one topic.
-        partition: The partition; None where the partitioner chooses it.
+        topic: The topic; None if the serializer writes to one topic.
+        partition: The partition; None to let the partitioner choose.
         timestamp: The timestamp in milliseconds since 1970; None for the time of writing.
         headers: Keys and values of the headers, in order.
     """
@@ -43,7 +43,7 @@ class ProducerRecord:
 
 
 class KafkaTopicSelector(ABC):
-    """Choose the topic of each row; a function does as well."""
+    """Choose the topic of each row. A plain function can be used instead."""
 
     @abstractmethod
     def apply(self, data: Row) -> str:

@@ -31,7 +31,7 @@ class KafkaRecordSerializationSchema:
 
     Attributes:
         options: The options of the data source; their text shows no secret.
-        transform: What functions of the user make of the rows before they are written; None without any.
+        transform: Applies the user's functions to the rows before they are written; None if there are none.
     """
 
     options: Properties
@@ -39,7 +39,7 @@ class KafkaRecordSerializationSchema:
 
     @classmethod
     def of(cls, serialize: Callable[[Row], ProducerRecord | None], *, topic: str | None = None) -> Self:
-        """Make whole records by a function, which Spark's Python workers call for each row.
+        """Build whole records by a function, which Spark's Python workers call for each row.
 
         It takes much longer than columns and formats do.
 
@@ -52,7 +52,7 @@ class KafkaRecordSerializationSchema:
 
     @staticmethod
     def builder() -> KafkaRecordSerializationSchemaBuilder:
-        """Create a builder without any option."""
+        """Create an empty builder."""
         return KafkaRecordSerializationSchemaBuilder()
 
 

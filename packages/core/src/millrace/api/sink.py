@@ -51,7 +51,7 @@ class KafkaSink:
     Attributes:
         options: The options of the data source; their text shows no secret.
         parallelism: The number of tasks that write; None for as many as the rows have partitions.
-        transform: What functions of the user make of the rows before they are written; None without any.
+        transform: Applies the user's functions to the rows before they are written; None if there are none.
     """
 
     options: Properties
@@ -60,7 +60,7 @@ class KafkaSink:
 
     @staticmethod
     def builder() -> KafkaSinkBuilder:
-        """Create a builder without any option."""
+        """Create an empty builder."""
         return KafkaSinkBuilder()
 
     def write(self, rows: DataFrame) -> None:

@@ -19,14 +19,14 @@ MAX_PRODUCERS = 64
 
 
 class SinkMetricsCollector:
-    """Receives reports of a query's writes, or of batch writes. Writes that share a collector are added up.
+    """Receives reports of a query's writes, or of batch writes. It adds up all writes that share it.
 
     The driver connects to this process, and both sides prove that they know a secret. If there is no answer, the query
     logs that once and continues without metrics.
 
     Args:
-        host: The address to listen on, which the driver's machine must reach: not the default where this process runs
-            on another machine, as that of a Spark Connect client may.
+        host: The address to listen on. The driver's machine must reach it, so the default is no use if this process
+            runs on another machine, as a Spark Connect client may.
         port: The port; 0 for any free one.
         on_metrics: Called with ``name`` and the metrics after each micro-batch and each batch write: a function, or the
             method ``on_metrics`` of a `MetricsListener`.

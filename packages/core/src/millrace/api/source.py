@@ -31,7 +31,7 @@ class KafkaSource:
 
     Attributes:
         options: The options of the data source; their text shows no secret.
-        is_bounded: Whether it is a batch; otherwise a stream.
+        is_bounded: True for a batch, false for a stream.
     """
 
     options: Properties
@@ -131,7 +131,7 @@ class KafkaSourceBuilder(Builder):
 
         Args:
             deserialization_schema: The name of a format, such as ``json``, or a `SimpleStringSchema`.
-            options: The format's options by the names that it declares, such as ``{"ignore-parse-errors": True}``.
+            options: The format's options by name, such as ``{"ignore-parse-errors": True}``.
         """
         return self._set_format("set_value_only_deserializer", deserialization_schema, options or {})
 

@@ -30,8 +30,8 @@ def normalize_upserts(upserts: DataFrame, keys: str | Iterable[str], *, row_kind
     rows, only in the query's checkpoint. See "Spark's state store" in docs/upsert.md for the requirements.
 
     Args:
-        upserts: A stream of inserted, updated and deleted rows; each task has all rows of a key, in order. Columns of a
-            deleted row other than the key are not read.
+        upserts: A stream of inserted, updated and deleted rows. Each task must have all rows of a key, in order. Of a
+            deleted row only the key is read.
         keys: The columns of the primary key, as a list or separated by ``;``.
         row_kind_column: The column of row kinds.
 

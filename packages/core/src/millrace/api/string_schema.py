@@ -8,7 +8,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class SimpleStringSchema:
-    """A key or value that is the text of one STRING column: the format ``raw``, with the name of PyFlink's class.
+    """A key or value that is the text of one STRING column: the format ``raw``, named like PyFlink's class.
 
     A source reads the text of values into the column `COLUMN`, which stands for PyFlink's ``str`` elements. A sink
     writes the only column of its rows or, beside columns of the key, the only other one.

@@ -33,7 +33,7 @@ _LIBRARIES = {"pyspark", "py4j", "IPython", "ipykernel", *sys.stdlib_module_name
 
 
 class _ShortTracebacks:
-    """An `sys.excepthook` that shows failures that are known in short, and leaves others to the former hook."""
+    """A `sys.excepthook` that shortens the failures it recognizes, and leaves others to the former hook."""
 
     def __init__(self, former: Hook) -> None:
         self._former = former

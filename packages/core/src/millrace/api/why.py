@@ -36,8 +36,8 @@ def why(
 
     Args:
         query: A streaming query of this process.
-        options: The options of its read; for a query with several sources, those of one.
-        checkpoint: The folder of its checkpoint, where ``query`` is not given.
+        options: The options of its read. If the query has several sources, the options of one of them.
+        checkpoint: The folder of its checkpoint, instead of ``query``.
 
     Returns:
         The causes, the most important first. It can be printed.

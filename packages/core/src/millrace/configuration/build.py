@@ -61,7 +61,7 @@ def configure_sink(raw: Mapping[str, str], *, warns: bool = True) -> SinkConfig:
 
 
 def check_options(raw: Mapping[str, str]) -> None:
-    """Check options of which it is not known yet whether they are for a read or for a write.
+    """Check options before it is decided whether a read or a write uses them.
 
     Args:
         raw: The options as the user gave them; names in any case.

@@ -34,7 +34,7 @@ UNSUPPORTED_OPTIONS = {
 
 
 def hint_for(name: str, formats: list[str]) -> str | None:
-    """Say what to write instead of an unknown option, or what it belongs to; None when neither is known.
+    """Say what to write instead of an unknown option, or what it belongs to; None if there is no hint.
 
     Args:
         name: The option.

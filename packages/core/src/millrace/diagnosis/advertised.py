@@ -1,4 +1,4 @@
-"""Check the addresses that brokers tell clients to connect to."""
+"""Check the addresses that brokers advertise to clients."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _unreachable(address: Address, broker: int, failed: Finding, servers: str) -
     return error(
         "advertised",
         str(address),
-        f"broker {broker} tells clients to connect to {address}, where this host fails: {failed.message}",
+        f"broker {broker} advertises {address}, where this host cannot connect: {failed.message}",
         f"let the administrator write an address into 'advertised.listeners' of broker {broker} that the driver and "
         f"all executors can reach, such as LISTENER://{bootstrap} if that is broker {broker} and LISTENER the name "
         f"of its listener there. Until then an entry for {address.host} in /etc/hosts of all hosts may do",

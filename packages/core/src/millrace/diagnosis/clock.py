@@ -115,8 +115,8 @@ def compare_past(topic: str, at: float) -> Finding:
         return compare(Reading(at, now(), now()), "the brokers' clock", f"topic {topic}")
     ago = datetime.timedelta(seconds=max(round(passed), 0))
     message = (
-        f"the newest time that a broker has written was {ago} ago by this host's clock; brokers do not tell more of "
-        "theirs to this user"
+        f"the newest time that a broker has written was {ago} ago by this host's clock; brokers show this user "
+        "no more of their clocks"
     )
     return ok("clock", f"topic {topic}", message)
 

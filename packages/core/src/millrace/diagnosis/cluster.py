@@ -40,7 +40,7 @@ class ConnectedCheck:
 
     Attributes:
         servers: The bootstrap servers.
-        advertised: The addresses that brokers tell clients, with the brokers' ids; empty before `login`.
+        advertised: The addresses that brokers advertise, with the brokers' ids; empty before `login`.
     """
 
     def __init__(self, client: Properties, servers: str) -> None:
@@ -79,7 +79,7 @@ class ConnectedCheck:
             return KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).cluster_metadata()
 
     def brokers(self, known: Sequence[Address]) -> list[Finding]:
-        """Check every address that the brokers tell clients to connect to, as of `login`.
+        """Check every address that the brokers advertise, as of `login`.
 
         Args:
             known: Addresses that have been checked.
@@ -113,8 +113,10 @@ class ConnectedCheck:
         if code == KafkaError.GROUP_ID_NOT_FOUND:
             return ok("group", name, "there is no such group yet, and this user may look for it")
         if code == KafkaError._TIMED_OUT:
-            message = f"no broker has told of the group within {REQUEST_S:.0f} s"
-            return warning("group", name, message, "ask again: a new cluster first makes the topic of groups' offsets")
+            message = f"no broker described the group within {REQUEST_S:.0f} s"
+            return warning(
+                "group", name, message, "try again: a new cluster first creates the topic of groups' offsets"
+            )
         return self._allowed("group", name, result, _READS)
 
     def transactional_id(self, prefix: str) -> Finding:
@@ -137,7 +139,7 @@ class ConnectedCheck:
         return ok("transactional id", prefix, "this user may write in transactions whose ids begin so")
 
     def clock(self, addresses: Sequence[Address], topics: Sequence[str]) -> Finding:
-        """Compare the clock of brokers with this host's, as far as they tell it.
+        """Compare the clock of brokers with this host's, as far as they show it.
 
         Args:
             addresses: Addresses that have been checked.
@@ -149,7 +151,7 @@ class ConnectedCheck:
             return clock.compare(reading, "the clock of the brokers' controller", self.servers)
         newest = clock.newest_broker_time(self._admin, topics, REQUEST_S)
         if newest is None:
-            message = "brokers tell this user nothing of theirs; only those of driver and executors are compared"
+            message = "brokers do not show this user their clocks; only those of driver and executors are compared"
             return ok("clock", self.servers, message)
         return clock.compare_past(*newest)
 

@@ -42,7 +42,7 @@ def check_executors(
         spark: The session.
         client: The client's properties; None to connect nowhere.
         addresses: The addresses of the user.
-        advertised: The addresses that brokers tell clients, with the brokers' ids.
+        advertised: The addresses that brokers advertise, with the brokers' ids.
         driver: Host and port at which the driver receives metrics; None if it does not.
     """
 

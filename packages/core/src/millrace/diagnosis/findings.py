@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All findings, in the order in which a connection is made.
+    """All findings, in the order of the steps of a connection.
 
     Attributes:
         findings: The findings.

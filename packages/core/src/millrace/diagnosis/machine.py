@@ -47,7 +47,7 @@ def _check_java() -> Finding:
         return error("java", program, f"it does not run: {failure}", remedy)
     found = _VERSION.search(ended.stderr + ended.stdout)
     if found is None:
-        return error("java", program, "it does not tell its version", remedy)
+        return error("java", program, "it does not report its version", remedy)
     version = int(found[1])
     if version < OLDEST_JAVA:
         return error("java", program, f"Java {version} is too old for Spark", remedy)

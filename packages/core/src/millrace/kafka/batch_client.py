@@ -111,7 +111,7 @@ class BatchClient:
 
     @staticmethod
     def accepts(settings: Mapping[str, Any]) -> bool:
-        """Return whether a client with these settings can be made here.
+        """Return whether this class can create a client with these settings.
 
         Tokens are refreshed by confluent-kafka's client alone, as is whatever else needs a callback.
         """

@@ -16,11 +16,11 @@ _NO_SASL = (
 )
 _NO_SASL_OR_TOO_SOON = (
     f"{_NO_SASL}. If this client had logged in before, it has tried again within a second, which brokers refuse: give "
-    f"it tokens that live longer"
+    f"it tokens that are valid for longer"
 )
 _TOO_SOON = (
-    "Brokers refuse a login within a second of the last one of the same connection. The client goes on with a new "
-    "connection; tokens that live longer, or a longer 'connections.max.reauth.ms' of the brokers, avoid it"
+    "Brokers refuse a login within a second of the last one of the same connection. The client continues with a new "
+    "connection; tokens that are valid for longer, or a longer 'connections.max.reauth.ms' of the brokers, avoid it"
 )
 _NO_TLS = (
     "The listener does not speak TLS: set 'properties.security.protocol' to PLAINTEXT or SASL_PLAINTEXT, or connect to "

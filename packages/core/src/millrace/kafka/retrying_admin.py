@@ -35,7 +35,7 @@ after the request has ended."""
 
 CONNECTION_ADVICE = (
     "Check the address and port, that the broker is running, that 'properties.security.protocol' is what its listener "
-    "expects, and that the addresses which brokers tell clients (advertised.listeners) can be reached from this machine"
+    "expects, and that the brokers' advertised.listeners can be reached from this machine"
 )
 
 _WITHOUT_LEADER_CODES = {
@@ -171,7 +171,7 @@ class RetryingAdmin:
         failing = [address for address in advertised_addresses(errors) if address not in given]
         if failing:
             return (
-                f"{self._servers} (option 'properties.bootstrap.servers') answers, and tells clients to connect to "
+                f"{self._servers} (option 'properties.bootstrap.servers') answers, and advertises "
                 f"{', '.join(failing)} (advertised.listeners), which did not answer within {waited_s:.0f} s when "
                 f"{action}: {causes}. {_ADVERTISED_ADVICE}"
             )

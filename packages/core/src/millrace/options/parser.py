@@ -50,7 +50,7 @@ class OptionParser:
         Wrong options are reported and left out, so that the rest can be checked too.
 
         Args:
-            cls: A frozen dataclass with fields made by `option`.
+            cls: A frozen dataclass with fields declared by `option`.
             prefixes: Prefixes of the options' names; all mean the same.
 
         Returns:

@@ -98,7 +98,7 @@ def _type_text(ddl: str) -> str:
 
 def _compared(name: str, declared: str, found: str | None) -> PlannedColumn:
     if found is None:
-        difference = "no message that was looked at has it, nor the format: it is NULL there"
+        difference = "neither the format nor a sampled message has it: it is NULL there"
     elif found != declared:
         difference = f"messages or the format have {found}"
     else:

@@ -56,7 +56,7 @@ class TimeSpan:
     Attributes:
         first_ms: The earliest.
         last_ms: The latest.
-        is_exact: Whether all messages were looked at; else only the first and the last of each partition.
+        is_exact: Whether all messages were read; otherwise only the first and the last of each partition.
     """
 
     first_ms: int
@@ -180,7 +180,7 @@ class PlannedWrite:
 
 @dataclass(frozen=True)
 class JobPlan:
-    """The work of a job, as far as it can be known before.
+    """The work of a job, as far as it can be told before the job runs.
 
     Attributes:
         reads: What it reads.

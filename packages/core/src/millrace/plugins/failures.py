@@ -33,10 +33,10 @@ def plugin_failure(error: Exception) -> PluginFailedError | None:
         plugin = _plugin_of(str(frame.f_globals.get("__name__", "")))
         if plugin is not None:
             return PluginFailedError(
-                f"{plugin} has failed in {frame.f_code.co_qualname} with {type(error).__name__}: "
+                f"{plugin} failed in {frame.f_code.co_qualname} with {type(error).__name__}: "
                 f"{' '.join(str(error).split())} ({_place(frame, line, error.__traceback__)}). This is a fault of the "
-                f"plugin: tell its author, or use another one; the environment variable MILLRACE_FULL_TRACEBACKS = 1 "
-                f"shows all frames"
+                f"plugin: report it to its author, or use another one; the environment variable "
+                f"MILLRACE_FULL_TRACEBACKS = 1 shows all frames"
             )
     return None
 

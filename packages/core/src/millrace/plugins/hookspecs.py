@@ -44,7 +44,7 @@ def millrace_header_filters() -> Mapping[str, str]:
 
 @hookspec
 def millrace_schema_inferences() -> Mapping[str, str]:
-    """Schema inferences (subclasses of `millrace.contracts.SchemaInference`), each named as the format it is for."""
+    """Schema inferences (subclasses of `millrace.contracts.SchemaInference`), each named like its format."""
 
 
 @hookspec

@@ -42,7 +42,7 @@ class Kind(Generic[P]):
     packages: dict[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def package_for(self, name: str) -> str | None:
-        """Return the distribution that is known to offer the plugin ``name``."""
+        """Return the well-known distribution that offers the plugin ``name``; None if there is none."""
         return next((package for package, names in self.packages.items() if name in names), None)
 
 

@@ -7,7 +7,8 @@ import logging
 logger = logging.getLogger("millrace.source")
 
 DATA_LOSS_HINT = (
-    "Start with a new checkpoint location, or set option 'scan.fail-on-data-loss' to false to go on with what is there"
+    "Start with a new checkpoint location, or set option 'scan.fail-on-data-loss' to false to continue with the data "
+    "that is left"
 )
 
 

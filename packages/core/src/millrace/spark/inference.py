@@ -43,7 +43,7 @@ def inferred_columns(config: SourceConfig, inference: PluginRef) -> pa.Schema:
 
 
 def columns_of_topics(config: SourceConfig, value_format: Format) -> pa.Schema | None:
-    """Return the columns of the values of all topics of a read; None when one topic's are not known.
+    """Return the columns of the values of all topics of a read; None if those of one topic cannot be determined.
 
     Raises:
         SchemaError: A column has another type in another topic.

@@ -29,7 +29,7 @@ _ZONE_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d\d))?(?::?\d\d
 
 
 class ReaderBase:
-    """Read splits on executors; made on the driver, where the schema is checked.
+    """Read splits on executors; created on the driver, which checks the schema.
 
     Args:
         config: How to read.

@@ -40,7 +40,7 @@ class StreamReader(ReaderBase, DataSourceStreamReader, SupportsTriggerAvailableN
 
     def __init__(self, config: SourceConfig, schema: StructType) -> None:
         super().__init__(config, schema)
-        # Planner and metrics server are made on the driver when they are first needed: executors get neither
+        # The driver creates planner and metrics server when it first needs them: executors get neither
         self._open_planner: Planner | None = None
         self._open_metrics_server: MetricsServer | None = None
         self._has_checked = False

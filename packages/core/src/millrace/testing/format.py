@@ -252,7 +252,7 @@ def indexes(decoded: Decoded) -> list[int]:
 
 
 def garbage(payloads: Sequence[bytes | None]) -> list[list[bytes]]:
-    """Batches of bytes that a format was not made for: random ones, and payloads that were damaged."""
+    """Batches of bytes that no encoder has written: random ones, and damaged payloads."""
     chance = random.Random(20_260_101)  # noqa: S311 - the same garbage every time
     known = [payload for payload in payloads if payload]
     batches = [

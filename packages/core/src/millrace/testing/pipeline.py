@@ -40,7 +40,7 @@ class PipelineSourceSuite(_PipelineEndSuite):
 
     Rules that the tests check:
 
-    - ``Options`` is a frozen dataclass, each field made by `millrace.options.option`; they survive pickling.
+    - ``Options`` is a frozen dataclass, each field declared by `millrace.options.option`; they survive pickling.
     - No option is named as a key that the file has for every source and sink.
     - A source is made, and its options are checked, without asking the outside world.
     - ``metadata_columns`` names each column once.
@@ -67,7 +67,7 @@ class PipelineSinkSuite(_PipelineEndSuite):
 
     Rules that the tests check:
 
-    - ``Options`` is a frozen dataclass, each field made by `millrace.options.option`; they survive pickling.
+    - ``Options`` is a frozen dataclass, each field declared by `millrace.options.option`; they survive pickling.
     - No option is named as a key that the file has for every source and sink.
     - A sink is made, and its options are checked, without asking the outside world.
     - ``capabilities`` names known schema changes and a guarantee, and does not change.

@@ -18,8 +18,8 @@ class PluginOptionsSuite(ABC):
 
     Rules that the tests check:
 
-    - ``Options`` is a frozen dataclass at the top level of a module, each field made by `millrace.options.option`; a
-      plugin without options leaves it out.
+    - ``Options`` is a frozen dataclass at the top level of a module, each field declared by `millrace.options.option`;
+      a plugin without options leaves it out.
     - All options have defaults, or the user must give them: ``Options()`` has the values that the driver parses from
       nothing.
     - Options are equal when their values are, also after they have been pickled: what they hold needs ``__eq__``.

@@ -36,7 +36,7 @@ class TableFactorySuite(PluginOptionsSuite):
     Rules that the tests check:
 
     - A factory needs no options of its own, and has no state: it makes any number of sources and sinks.
-    - ``TableOptions`` is a frozen dataclass, each field made by `millrace.options.option`.
+    - ``TableOptions`` is a frozen dataclass, each field declared by `millrace.options.option`.
     - A source or sink is made without asking the outside world, so that a statement is checked before anything starts.
     - An option that the connector does not have is refused by an `OptionsError` that names it and the table.
     - ``check`` takes such a table, and refuses a wrong one.

@@ -1,4 +1,4 @@
-"""Read changes with msgspec: a class made for the schema reads each message, and columns are built of a whole batch."""
+"""Read changes with msgspec: a class generated for the schema reads each message; columns are built by batch."""
 
 from __future__ import annotations
 

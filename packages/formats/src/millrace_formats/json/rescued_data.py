@@ -43,7 +43,7 @@ class RescuedDataDecoder(Decoder):
 
     def explain(self) -> str:
         """Name the path that messages take."""
-        return f"{self._inner.explain()}; each is looked through once more for fields that have no column"
+        return f"{self._inner.explain()}; then each is searched for fields without a column"
 
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch."""

@@ -46,7 +46,7 @@ class TableFilterDecoder(Decoder):
 
     def explain(self) -> str:
         """Name the path that messages take."""
-        return f"each is looked at for the table that it belongs to; of those that match, {self._inner.explain()}"
+        return f"first the table of each message, alone; then, for messages of this table: {self._inner.explain()}"
 
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch; a message of another table is left to the inner decoder as a tombstone."""

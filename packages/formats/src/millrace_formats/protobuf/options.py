@@ -12,7 +12,7 @@ from millrace_formats.protobuf.descriptors.generated_class import descriptors_of
 
 
 def parse_file(name: str) -> DescriptorSet:
-    """Take the name of a descriptor set file, which is read once the message type's name is known too."""
+    """Take the name of a descriptor set file; it is read together with the message type's name."""
     return DescriptorSet(name)
 
 

@@ -30,7 +30,7 @@ def _lower(*choices: str) -> Callable[[str], str]:
 
 @dataclass(frozen=True, kw_only=True)
 class StartOptions:
-    """Settings that a table environment takes only when it is made."""
+    """Settings that a table environment takes only when it is created."""
 
     store_kind: Literal["generic_in_memory", "file"] = option(
         "table.catalog-store.kind",
@@ -68,7 +68,7 @@ class SessionOptions:
         aliases=("execution.checkpointing.directory",),
         deprecated=("state.checkpoints.dir",),
         doc="Folder of the checkpoints of streams, as a path or URI: each INSERT has a folder of its own in it, from "
-        "which it goes on when the statement runs again. Without it, an INSERT starts from scratch.",
+        "which it continues when the statement runs again. Without it, an INSERT starts from scratch.",
     )
     checkpoint_interval_ms: int | None = option(
         "execution.checkpointing.interval",
@@ -81,7 +81,7 @@ class SessionOptions:
         "pipeline.name",
         default=None,
         doc="Name of the queries that are started next, and of their checkpoint folder: with a name, a query that was "
-        "edited goes on from the checkpoint of the one before it.",
+        "edited continues from the checkpoint of the previous one.",
     )
     parallelism: Annotated[int, Ge(1)] | None = option(
         "parallelism.default",

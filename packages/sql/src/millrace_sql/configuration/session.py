@@ -27,7 +27,7 @@ _NOT_HERE = {
     "table.sql-dialect": "queries are Spark SQL",
     "sql-client.execution.result-mode": "results are always tables, and those of streams update",
     "sql-client.execution.max-table-result.rows": "a result keeps all its rows",
-    "sql-client.verbose": "errors have no more to tell; millrace sql --conf spark.log.level=ERROR shows Spark's log",
+    "sql-client.verbose": "errors have no further details; millrace sql --conf spark.log.level=ERROR shows Spark's log",
 }
 
 

@@ -37,7 +37,7 @@ def check_changelog(plan: QueryPlan, accepted: ChangelogMode, table: str, positi
     if not refused:
         return
     kinds = ", ".join(kind for kind in ("+I", "-U", "+U", "-D") if kind in refused)
-    because = f", made by {plan.changelog_origin}" if plan.changelog_origin else ""
+    because = f", produced by {plan.changelog_origin}" if plan.changelog_origin else ""
     raise SqlError(
         f"table {table} takes rows of {accepted}, and the query has {plan.changelog_mode}{because}; the table cannot "
         f"take {kinds}: write into one that takes changes, such as one of 'connector' = 'upsert-kafka'",

@@ -134,7 +134,7 @@ class JobClient:
             SqlError: Always.
         """
         raise SqlError(
-            "Spark's streams have checkpoints, no savepoints: cancel(), and run the statement again to go on"
+            "Spark's streams have checkpoints, no savepoints: cancel(), and run the statement again to continue"
         )
 
 

@@ -123,7 +123,7 @@ class CurrentRows:
         return is_long or version.changed > max(MIN_CHANGED_ROWS, SNAPSHOT_SHARE * version.rows)
 
     def _write_snapshot(self, session: SparkSession, version: Version) -> Version:
-        """Write the rows of a version, beside the snapshot that they are made of."""
+        """Write the rows of a version, beside the snapshot that they are computed from."""
         slot = 1 - version.slot
         self._kept(session, version).write.mode("overwrite").parquet(self._folder("snapshot", slot))
         count = session.read.parquet(self._folder("snapshot", slot)).count()

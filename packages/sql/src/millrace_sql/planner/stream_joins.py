@@ -117,7 +117,7 @@ def _check(text: QueryText, left: Relation, right: Relation, source: Source, sid
     has_static = left.is_static != right.is_static
     if (side == "FULL" and has_static) or (kept is not None and kept.is_static and has_static):
         message = (
-            f"a {side} JOIN keeps rows of the table that is no stream, which Spark cannot tell before the stream ends: "
+            f"a {side} JOIN keeps rows of the table that is no stream, which Spark cannot do before the stream ends: "
             "write an INNER JOIN, or keep the rows of the stream"
         )
         raise text.error(message, source.node)

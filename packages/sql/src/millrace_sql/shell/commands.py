@@ -57,7 +57,7 @@ def split_commands(text: str) -> Sequence[Command | str]:
         return [Command("source", _argument(found))]
     if found := _STOP_JOB.fullmatch(stripped):
         if found["savepoint"]:
-            message = "STOP JOB has no savepoints: the checkpoint of a stream is one, and the statement goes on from it"
+            message = "STOP JOB has no savepoints: a stream has a checkpoint, and the statement continues from it"
             raise ValueError(message)
         return [Command("stop job", _argument(found))]
     if found := _LEAVES_LAST.fullmatch(text):

@@ -27,7 +27,7 @@ _REFRESH_S = 0.25
 
 @magics_class
 class SqlMagics(Magics):
-    """``%%millrace``; made when ``%load_ext millrace_sql`` runs.
+    """``%%millrace``; created when ``%load_ext millrace_sql`` runs.
 
     The environment is the notebook's variable ``table_env`` where it has one, else one of the active Spark session, or
     of a new `millrace.local_session`; it then becomes that variable.

@@ -255,13 +255,13 @@ def test_on_request_what_is_lost_is_skipped_with_a_warning_and_counted(
     assert batch(ALL_LOST, available) == splits((A0, 10, 100), (A1, 0, 7))
     assert planner.progress().skipped == 5
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
-        "data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted. It goes on at offset "
-        "10",
+        "data is lost: a-0 wants offset 5, and the log now holds 10 to 99: records were deleted. It is read from "
+        "offset 10",
         "data is lost: a-1 had been read up to 8, and the log now holds 0 to 6: it was created again or truncated. It "
-        "goes on at offset 0",
+        "is read from offset 0",
         *(
             f"data is lost: {partition} is gone: its topic was deleted, has fewer partitions, or no longer matches the "
-            f"subscription. It is forgotten"
+            f"subscription. It is no longer read"
             for partition in ("a-2", "b-0")
         ),
     ]
@@ -416,7 +416,7 @@ def test_on_request_deleted_records_reset_a_stream_to_the_end(log: Log, caplog: 
     assert available.start_overrides == {A0: 100}
     assert available.positions == {A0: 100, A1: 7}
     assert planner.progress().skipped == 95
-    assert caplog.messages[0].endswith("records were deleted. It goes on at offset 100")
+    assert caplog.messages[0].endswith("records were deleted. It is read from offset 100")
 
 
 def test_what_is_behind_open_transactions_is_lag(log: Log) -> None:

@@ -253,8 +253,7 @@ def test_silence_is_told_with_what_is_left() -> None:
         list(run(Script([record(3)]), (A0, 3, 9), (A1, 0, 1)))
     assert str(error.value).startswith("reading a-0 [4, 9), a-1 [0, 1): no message for 0 s")
     assert str(error.value).endswith(
-        "Check that the brokers are running, and that the addresses which they tell clients (advertised.listeners) can "
-        "be reached from this machine"
+        "Check that the brokers are running, and that their advertised.listeners can be reached from this machine"
     )
 
 

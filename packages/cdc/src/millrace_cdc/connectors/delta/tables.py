@@ -74,7 +74,7 @@ class DeltaSinkTable:
         Raises:
             TableSinkError: The storage refused.
         """
-        with self._translated_errors("be looked at"):
+        with self._translated_errors("be opened"):
             return self._open() is not None
 
     def check(self, table: PipelineTable) -> None:
@@ -85,7 +85,7 @@ class DeltaSinkTable:
             TableSinkError: The storage refused.
         """
         required = columns_of(table)
-        with self._translated_errors("be looked at"):
+        with self._translated_errors("be opened"):
             delta = self._open()
         self._fitting(Schema(()) if delta is None else _columns(delta), required)
 

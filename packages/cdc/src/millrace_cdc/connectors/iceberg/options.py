@@ -54,7 +54,7 @@ class IcebergSinkOptions:
         "hadoop.conf.*",
         default=(),
         is_hidden=True,
-        doc="Settings of Hadoop for the catalog, beside those of the session.",
+        doc="Settings of Hadoop for the catalog, in addition to those of the session.",
     )
     partition_keys: tuple[tuple[str, tuple[PartitionField, ...]], ...] = option(
         "partition.key",

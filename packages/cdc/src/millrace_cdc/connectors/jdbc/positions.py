@@ -55,7 +55,7 @@ class TablePosition:
 
     @property
     def knows_rows(self) -> bool:
-        """True where the rows are known one by one."""
+        """True if the position lists each row."""
         return self.count <= MOST_ROWS
 
     def to_json(self) -> list[Any]:

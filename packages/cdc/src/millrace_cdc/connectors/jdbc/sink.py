@@ -83,7 +83,7 @@ class JdbcPipelineSink(PipelineSink):
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
     ) -> list[PipelineDestination]:
         """Look up tables in the database: see `PipelineSink.destinations`."""
-        with self._database.connection(session(), "be looked at") as connection:
+        with self._database.connection(session(), "be inspected") as connection:
             return [self._destination(connection, table) for table in tables]
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:

@@ -81,7 +81,7 @@ class JsonColumns:
                 found = value.get(name)
                 try:
                     converted = None if found is None else convert(found)
-                    # Of one value, so that the row is known that does not fit
+                    # One value at a time, so that the error can name the row
                     pa.scalar(converted, type_)
                 except (ValueError, TypeError, ArithmeticError, AttributeError, pa.ArrowException) as error:
                     raise RowError(index, f"column {name!r}: {str(found)!r} is no {type_}: {error}") from error

@@ -49,7 +49,7 @@ def planned_batch(config: SinkConfig, completed: CompletedRun | None, now: float
         batch = max(int(name) for name in folder.names(_OFFSET_LOG) if name.isdigit())
         at = parse_planning_time(folder.read(f"{_OFFSET_LOG}/{batch}"))
     except (OSError, ValueError) as error:
-        logger.info("the checkpoint does not tell when a micro-batch was planned: %s", error)
+        logger.info("the checkpoint does not show when a micro-batch was planned: %s", error)
         return None
     if at is None or (batch == 0 and is_remembered(at, now, config.ledger_retention_s)):
         # The first micro-batch needs no evidence as long as its ledgers are there, however long it then takes

@@ -155,7 +155,7 @@ def _write_in_transaction(
         return skipped
     result = produce_rows(session.producer, rows)
     if decision is WriteDecision.SKIP and not _has_other_count(config, task, session, result.rows):
-        # Spark gives rows once, so that they were produced before their number was known; readers never see them
+        # Spark gives rows only once, so they were produced before they could be counted; readers never see them
         session.producer.abort_transaction()
         return skipped
     _commit(config, task, session, result.rows, began_ms)
@@ -163,7 +163,7 @@ def _write_in_transaction(
 
 
 def _check_division(config: SinkConfig, task: WriteTask, unfinished: UnfinishedBatch, *, has_rows: bool) -> None:
-    """Check what can be known before a task of an unfinished micro-batch writes of how its rows are divided now.
+    """Check how the rows of an unfinished micro-batch are divided now, as far as a task can tell before it writes.
 
     Raises:
         LedgerError: The task has no rows any more, several tasks have rows where one has to have all of them, or two

@@ -188,5 +188,5 @@ def _check_remembered(
         f"this is micro-batch {batch} of its query, but {reason}: brokers forget it after 'offsets.retention.minutes' "
         f"without a write ({retention_s / 86_400:.3g} days), or the prefix or the topics were changed. Whether the "
         f"micro-batch was written, in whole or in part, when the query last ended, is therefore unknown. Look at the "
-        f"topic; to go on and write it, start the query once with the option 'sink.exactly-once.if-in-doubt' = 'write'"
+        f"topic; to continue and write it, start the query once with 'sink.exactly-once.if-in-doubt' = 'write'"
     )

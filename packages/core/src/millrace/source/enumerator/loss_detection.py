@@ -1,4 +1,4 @@
-"""Detect data that a stream wanted to read and cannot, and fail or go on without it."""
+"""Detect data that a stream can no longer read, and fail or continue without it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Loss:
         partition: The partition.
         reason: What happened to it, in words.
         skipped: How many offsets are lost for certain.
-        resume: Where reading can go on; None when the partition is gone.
+        resume: Where reading can continue; None when the partition is gone.
         end: Where the log ends, if records before ``resume`` were deleted; None in other cases.
     """
 
@@ -33,7 +33,7 @@ class Loss:
     end: int | None = None
 
     def resumed_at_end(self) -> Loss:
-        """Return the same loss, with reading to go on at the end of the log."""
+        """Return the same loss, with reading to continue at the end of the log."""
         if self.resume is None or self.end is None:
             return self
         return replace(self, skipped=self.skipped + self.end - self.resume, resume=self.end)
@@ -137,7 +137,7 @@ class LossPolicy:
         self.skipped = 0
 
     def handle(self, losses: Collection[Loss]) -> dict[TopicPartition, int]:
-        """Return where partitions that have lost something go on.
+        """Return where partitions that have lost data continue.
 
         Raises:
             DataLossError: Something is lost, and that is an error; the message names all of it.
@@ -148,7 +148,7 @@ class LossPolicy:
         if self._skip_to_end:
             losses = [loss.resumed_at_end() for loss in losses]
         for loss in losses:
-            outcome = "It is forgotten" if loss.resume is None else f"It goes on at offset {loss.resume}"
+            outcome = "It is no longer read" if loss.resume is None else f"It is read from offset {loss.resume}"
             logger.warning("data is lost: %s %s. %s", loss.partition, loss.reason, outcome)
             self.skipped += loss.skipped
         return {loss.partition: loss.resume for loss in losses if loss.resume is not None}

@@ -90,7 +90,7 @@ def _forget_abandoned(files: StateFiles, ranges: Sequence[OffsetRange]) -> int:
         # Stores on executors may hold what was deleted
         generation += 1
         files.begin_generation(generation)
-        logger.warning("the query goes on from an older checkpoint; what it has read after that is forgotten")
+        logger.warning("the query continues from an older checkpoint; state of later micro-batches is deleted")
     return generation
 
 

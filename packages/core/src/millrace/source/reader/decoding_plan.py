@@ -27,7 +27,7 @@ from millrace.source.reader.record_batch_builder import RecordBatchBuilder
 
 @functools.lru_cache(maxsize=16)
 def record_batch_builder_for(config: SourceConfig, schema: pa.Schema, zone: str = "UTC") -> RecordBatchBuilder:
-    """Return the builder of a read; made on the driver to check the query's columns, then once per worker.
+    """Return the builder of a read; the driver creates one to check the query's columns, then each worker its own.
 
     Args:
         config: How to read.

@@ -32,7 +32,7 @@ MAX_BATCH_MESSAGES = 5_000
 """Messages in a batch: enough to make work per batch cheap, few enough to stay in the processor's cache."""
 
 FIRST_BATCH_MESSAGES = 200
-"""Messages in a split's first batch, when their size is not known yet."""
+"""Messages in a split's first batch, before their average size has been measured."""
 
 BATCH_BYTES = 8 << 20
 """About the most bytes in a batch, by the size of the messages before."""
@@ -252,8 +252,8 @@ class _Fetcher:
             said = self._consumer.client_log.recent_errors()
             raise ClientError(
                 f"reading {self._describe_unfinished()}: no message for {self._timeouts.stall_s:.0f} s"
-                f"{f': {said}' if said else ''}. Check that the brokers are running, and that the addresses "
-                f"which they tell clients (advertised.listeners) can be reached from this machine"
+                f"{f': {said}' if said else ''}. Check that the brokers are running, and that "
+                f"their advertised.listeners can be reached from this machine"
             )
 
     def _fetches_in_silence(self) -> bool:

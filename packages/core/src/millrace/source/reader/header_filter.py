@@ -30,5 +30,5 @@ def filter_by_headers(header_filter: HeaderFilter | None, messages: Messages) ->
 
 @functools.lru_cache(maxsize=16)
 def load_header_filter(ref: PluginRef | None) -> HeaderFilter | None:
-    """Return the header filter that the options ask for, if any; made once per worker."""
+    """Return the header filter that the options ask for, if any; each worker creates it once."""
     return None if ref is None else ref.create()

@@ -214,7 +214,7 @@ def _is_text_map(type_: pa.DataType) -> bool:
 
 
 def _text_plan(writer: AvroType) -> ReadPlan:
-    """Plan to read a value as text; `SkipPlan` for a value with parts, or without a known text."""
+    """Plan to read a value as text; `SkipPlan` for a value that has parts or no text."""
     if isinstance(writer, Union):
         branches = tuple(_text_plan(branch) for branch in writer.branches)
         if any(isinstance(branch, SkipPlan) for branch in branches):

@@ -1,4 +1,4 @@
-"""The schemas of Kafka Connect that Avro schemas were made of, by the rules of Confluent's converter."""
+"""The schemas of Kafka Connect that Avro schemas were converted from, by the rules of Confluent's converter."""
 
 from __future__ import annotations
 

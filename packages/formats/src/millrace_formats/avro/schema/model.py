@@ -29,7 +29,7 @@ class LogicalType:
 
 @dataclass(frozen=True)
 class ConnectType:
-    """The type of Kafka Connect that a type was made of, as Confluent's converter notes it.
+    """The type of Kafka Connect that a type was converted from, as Confluent's converter notes it.
 
     Attributes:
         name: Its name, such as ``io.debezium.time.Date``.

@@ -55,7 +55,7 @@ def _refusal(reason: str) -> str:
 
 
 def _comparable(file: FileDescriptorProto) -> bytes:
-    """Return what two equal files have in common, however they were made."""
+    """Return bytes by which files compare equal, regardless of how they were created."""
     copy = FileDescriptorProto()
     copy.CopyFrom(file)
     copy.ClearField("source_code_info")

@@ -13,7 +13,7 @@ def rewrite_json_value(arguments: list[list[str]]) -> str:
     """Return an expression of Spark for ``JSON_VALUE(text, path [RETURNING type] [NULL ON EMPTY] [NULL ON ERROR])``.
 
     It is NULL for an object or array, as in the standard; get_json_object would return its JSON. A text that begins
-    like one is looked at a second time, as a variant, which distinguishes a text from an object.
+    like one is parsed again, as a variant, which distinguishes a text from an object.
 
     Raises:
         ValueError: The path or a clause has no exact counterpart.
