@@ -21,7 +21,7 @@ _TOTALS = {
 
 
 def java_metrics(report: Mapping[str, Any]) -> dict[str, float]:
-    """Return the metrics of a client, without those that have no value yet.
+    """Return a client's totals and its state at the time of a report, without metrics that have no value yet.
 
     Args:
         report: The statistics, as librdkafka reports them.
@@ -33,9 +33,26 @@ def java_metrics(report: Mapping[str, Any]) -> dict[str, float]:
     metrics["connection-close-total"] = sum(broker["disconnects"] for broker in brokers)
     metrics["connection-count"] = sum(broker["state"] == "UP" for broker in brokers)
     metrics |= _average("request-size", report["tx_bytes"], report["tx"])
-    metrics |= _window("request-latency", (broker["rtt"] for broker in brokers), _PER_MS)
     specific = _producer_metrics if report["type"] == "producer" else _consumer_metrics
     return {**metrics, **specific(report, brokers, topics)}
+
+
+def java_interval_metrics(report: Mapping[str, Any]) -> dict[str, float]:
+    """Return a client's averages and maxima of the interval that a report covers, without those of nothing.
+
+    Args:
+        report: The statistics, as librdkafka reports them.
+    """
+    brokers, topics = tuple(report["brokers"].values()), tuple(report["topics"].values())
+    throttle_time = "produce-throttle-time" if report["type"] == "producer" else "fetch-throttle-time"
+    metrics = {
+        **_window("request-latency", (broker["rtt"] for broker in brokers), _PER_MS),
+        **_window(throttle_time, (broker["throttle"] for broker in brokers)),
+    }
+    if report["type"] == "producer":
+        metrics |= _window("record-queue-time", (broker["int_latency"] for broker in brokers), _PER_MS)
+        metrics |= _window("batch-size", (topic["batchsize"] for topic in topics))
+    return metrics
 
 
 def _producer_metrics(
@@ -49,9 +66,6 @@ def _producer_metrics(
         "buffer-available-bytes": report["msg_size_max"] - report["msg_size"],
         **({"metadata-age": min(ages) / 1_000} if ages else {}),
         **_average("record-size", report["txmsg_bytes"], report["txmsgs"]),
-        **_window("record-queue-time", (broker["int_latency"] for broker in brokers), _PER_MS),
-        **_window("batch-size", (topic["batchsize"] for topic in topics)),
-        **_window("produce-throttle-time", (broker["throttle"] for broker in brokers)),
     }
 
 
@@ -72,7 +86,6 @@ def _consumer_metrics(
         **({"records-lead-min": min(leads)} if leads else {}),
         **_average("fetch-size", report["rxmsg_bytes"], fetches),
         **_average("records-per-request", report["rxmsgs"], fetches),
-        **_window("fetch-throttle-time", (broker["throttle"] for broker in brokers)),
     }
 
 
@@ -81,7 +94,7 @@ def _average(name: str, total: float, count: int) -> dict[str, float]:
 
 
 def _window(name: str, windows: Iterable[Mapping[str, Any]], divisor: int = 1) -> dict[str, float]:
-    """Return average and maximum of what was measured since the last report; nothing where nothing was."""
+    """Return the average and the maximum of what was measured in an interval; nothing where nothing was."""
     measured = [window for window in windows if window["cnt"]]
     if not measured:
         return {}

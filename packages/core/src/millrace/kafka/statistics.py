@@ -6,10 +6,11 @@ The fields are described in librdkafka's STATISTICS.md.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from millrace.contracts import TopicPartition
-from millrace.kafka.java_metrics import java_metrics
+from millrace.kafka.java_metrics import java_interval_metrics, java_metrics
 
 STATISTICS_INTERVAL = "statistics.interval.ms"
 """The client's property."""
@@ -30,11 +31,22 @@ _TOTALS = {
 handed out, or a producer has not delivered."""
 
 
+_MESSAGE_TOTALS = '"txmsgs":'
+"""How the last part of a report begins, which stays the same while no message is sent or received."""
+
+
 class Statistics:
-    """The latest statistics of a client; parsed only on demand."""
+    """The latest statistics of a client; parsed only on demand.
+
+    Averages and maxima are those of the last interval that measured any. A client reports all the time, but hands its
+    reports over when it is polled: in a slow stream, many of an idle client follow the one that covers the last batch.
+    """
 
     def __init__(self) -> None:
         self._unparsed: str | None = None
+        self._unparsed_with_messages: str | None = None
+        self._message_totals = ""
+        self._interval_metrics: dict[str, float] = {}
         self._latest: tuple[str, dict[str, float]] = "", {}
 
     def settings(self) -> dict[str, Any]:
@@ -48,18 +60,31 @@ class Statistics:
 
         They include ``rtt_avg_us``, the mean round trip to the slowest broker, in microseconds.
         """
-        text, self._unparsed = self._unparsed, None
-        if text is not None:
+        for text in self._pop_unparsed():
             report = json.loads(text)
-            round_trips = [broker["rtt"]["avg"] for broker in report["brokers"].values() if broker["rtt"]["cnt"]]
-            slowest = {"rtt_avg_us": max(round_trips)} if round_trips else {}
-            totals = {name: report[name] for name in _TOTALS[report["type"]]} | slowest | java_metrics(report)
+            self._interval_metrics |= _slowest_round_trip(report) | java_interval_metrics(report)
+            totals = {name: report[name] for name in _TOTALS[report["type"]]} | java_metrics(report)
             # With a number: a process may have several clients with one client id
-            self._latest = report["name"], totals
+            self._latest = report["name"], totals | self._interval_metrics
         return self._latest
 
+    def _pop_unparsed(self) -> list[str]:
+        texts = [self._unparsed_with_messages, self._unparsed]
+        self._unparsed_with_messages = self._unparsed = None
+        return [text for text in texts if text is not None]
+
     def _on_statistics(self, text: str) -> None:
-        self._unparsed = text
+        message_totals = text[text.rindex(_MESSAGE_TOTALS) :]
+        if message_totals == self._message_totals:
+            self._unparsed = text
+        else:
+            self._message_totals = message_totals
+            self._unparsed_with_messages, self._unparsed = text, None
+
+
+def _slowest_round_trip(report: Mapping[str, Any]) -> dict[str, float]:
+    round_trips = [broker["rtt"]["avg"] for broker in report["brokers"].values() if broker["rtt"]["cnt"]]
+    return {"rtt_avg_us": max(round_trips)} if round_trips else {}
 
 
 class FetchPositions:
