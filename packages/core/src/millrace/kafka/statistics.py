@@ -32,7 +32,7 @@ handed out, or a producer has not delivered."""
 
 
 _MESSAGE_TOTALS = '"txmsgs":'
-"""How the last part of a report begins, which stays the same while no message is sent or received."""
+"""Start of the last part of a report, which stays the same while no message is sent or received."""
 
 
 class Statistics:
