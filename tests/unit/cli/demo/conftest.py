@@ -1,7 +1,7 @@
 import pytest
 
 from millrace_cli.demo.display import Snapshot
-from millrace_cli.demo.result_reader import Result
+from millrace_cli.demo.sales_reader import CountryTotal
 
 
 @pytest.fixture
@@ -12,10 +12,10 @@ def snapshot():
         sent=30_000,
         rows_in=28_123,
         rows_in_rate=3_456.7,
-        rows_out=48,
-        rows_out_rate=1.64,
+        rows_out=26_998,
+        rows_out_rate=3_318.4,
         batches=12,
         batch_ms=431,
         lag={("orders", 1): 1_200, ("orders", 0): 0},
-        newest=(Result("2026-03-01 12:00:05Z", "2026-03-01 12:00:10Z", "DE", 321, 12_345.5),),
+        totals=(CountryTotal("DE", 321, 12_345.5),),
     )

@@ -12,15 +12,15 @@ class Clock:
         return self.now
 
 
-def test_a_line_has_rates_lag_and_results(snapshot):
+def test_a_line_has_rates_lag_and_totals(snapshot):
     assert snapshot_line(snapshot) == (
-        "    7 s | in 3,457/s | out 1.6/s | lag orders-0:0 orders-1:1200 | newest 12:00:05-12:00:10 DE 12,345.50"
+        "    7 s | in 3,457/s | out 3,318/s | lag orders-0:0 orders-1:1200 | revenue DE:12,346"
     )
 
 
 def test_before_the_first_result_the_line_says_so(snapshot):
-    early = dataclasses.replace(snapshot, seconds=None, lag={}, newest=())
-    assert snapshot_line(early) == "  start | in 3,457/s | out 1.6/s | lag - | newest -"
+    early = dataclasses.replace(snapshot, seconds=None, lag={}, totals=())
+    assert snapshot_line(early) == "  start | in 3,457/s | out 3,318/s | lag - | revenue -"
 
 
 def test_lines_come_every_two_seconds(snapshot):

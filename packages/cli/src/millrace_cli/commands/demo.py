@@ -19,8 +19,8 @@ import click
 def demo(seconds: float, plain: bool) -> None:
     """Run a streaming query on this machine and watch it.
 
-    Starts a real Kafka, produces orders to a topic, aggregates their revenue with Spark, writes the results to a second
-    topic, and consumes them. Ctrl-C ends it early. At the end it prints the Python source of the
+    Starts a real Kafka and produces orders to a topic. Spark filters them, computes their revenue and writes them to a
+    second topic, whose totals by country are shown. Ctrl-C ends it early. At the end it prints the Python source of the
     pipeline.
     """
     from millrace_cli.demo.interrupts import Interrupts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from millrace_cli.demo.query_progress import Lag
-from millrace_cli.demo.result_reader import Result
+from millrace_cli.demo.sales_reader import CountryTotal
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class Snapshot:
         sent: Orders produced so far.
         rows_in: Records read by the query so far.
         rows_in_rate: Records read per second.
-        rows_out: Results so far.
-        rows_out_rate: Results per second.
+        rows_out: Sales so far.
+        rows_out_rate: Sales per second.
         batches: Micro-batches so far.
         batch_ms: Duration of the last one, in ms.
         lag: Records of each partition that are not read yet.
-        newest: The newest results, the newest first.
+        totals: The sales of each country, the highest revenue first.
     """
 
     seconds: float | None
@@ -38,7 +38,7 @@ class Snapshot:
     batches: int
     batch_ms: int
     lag: Lag
-    newest: Sequence[Result]
+    totals: Sequence[CountryTotal]
 
 
 class Display(Protocol):
@@ -58,12 +58,3 @@ class Display(Protocol):
 def rate_text(rate: float) -> str:
     """Format a rate per second, with one decimal where it is small."""
     return f"{rate:.1f}/s" if rate < 100 else f"{rate:,.0f}/s"
-
-
-def window_text(result: Result) -> str:
-    """Format a result's window as two times of day."""
-    return f"{_time_of_day(result.start)}-{_time_of_day(result.end)}"
-
-
-def _time_of_day(timestamp: str) -> str:
-    return timestamp[11:19]

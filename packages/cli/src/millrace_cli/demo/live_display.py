@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from millrace_cli.demo.display import Snapshot, rate_text, window_text
+from millrace_cli.demo.display import Snapshot, rate_text
 
 _BAR_CELLS = 10
 _BAR_ROWS = 5_000
@@ -47,15 +47,15 @@ class LiveDisplay:
 def dashboard(snapshot: Snapshot) -> RenderableType:
     """Lay out the figures as tables, for a terminal of 80 columns."""
     columns = Table.grid(padding=(0, 4))
-    columns.add_row(Group(_flow(snapshot), "", _lag(snapshot)), _results(snapshot))
+    columns.add_row(Group(_flow(snapshot), "", _lag(snapshot)), _totals(snapshot))
     return Group("", Text(_headline(snapshot), "bold"), "", columns)
 
 
 def _headline(snapshot: Snapshot) -> str:
     if snapshot.seconds is None:
-        return "orders (JSON) -> Spark -> revenue (JSON): waiting for the first result; Ctrl-C stops"
+        return "orders (JSON) -> Spark -> sales (JSON): waiting for the first result; Ctrl-C stops"
     remaining = max(0.0, snapshot.of_seconds - snapshot.seconds)
-    return f"orders (JSON) -> Spark -> revenue (JSON): {remaining:.0f} s left; Ctrl-C stops"
+    return f"orders (JSON) -> Spark -> sales (JSON): {remaining:.0f} s left; Ctrl-C stops"
 
 
 def _table(*headings: str) -> Table:
@@ -83,8 +83,8 @@ def _lag(snapshot: Snapshot) -> Table:
     return table
 
 
-def _results(snapshot: Snapshot) -> Table:
-    table = _table("newest results (UTC)", "country", "orders", "revenue")
-    for result in snapshot.newest:
-        table.add_row(window_text(result), result.country, f"{result.orders:,}", f"{result.revenue:,.2f}")
+def _totals(snapshot: Snapshot) -> Table:
+    table = _table("sales", "orders", "revenue")
+    for total in snapshot.totals:
+        table.add_row(total.country, f"{total.orders:,}", f"{total.revenue:,.2f}")
     return table

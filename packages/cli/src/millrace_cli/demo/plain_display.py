@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Self, TextIO
 
-from millrace_cli.demo.display import Snapshot, rate_text, window_text
+from millrace_cli.demo.display import Snapshot, rate_text
 
 _LINE_INTERVAL_SECONDS = 2.0
-_RESULTS_PER_LINE = 3
+_COUNTRIES_PER_LINE = 3
 
 
 class PlainDisplay:
@@ -47,11 +47,8 @@ def snapshot_line(snapshot: Snapshot) -> str:
     """Format the figures in one line."""
     time_text = "  start" if snapshot.seconds is None else f"{snapshot.seconds:5.0f} s"
     lag = " ".join(f"{topic}-{partition}:{rows}" for (topic, partition), rows in sorted(snapshot.lag.items()))
-    results = "; ".join(
-        f"{window_text(result)} {result.country} {result.revenue:,.2f}"
-        for result in snapshot.newest[:_RESULTS_PER_LINE]
-    )
+    totals = " ".join(f"{total.country}:{total.revenue:,.0f}" for total in snapshot.totals[:_COUNTRIES_PER_LINE])
     return (
         f"{time_text} | in {rate_text(snapshot.rows_in_rate)} | out {rate_text(snapshot.rows_out_rate)}"
-        f" | lag {lag or '-'} | newest {results or '-'}"
+        f" | lag {lag or '-'} | revenue {totals or '-'}"
     )

@@ -25,8 +25,8 @@ from millrace_cli.demo.live_display import LiveDisplay
 from millrace_cli.demo.order_producer import OrderProducer
 from millrace_cli.demo.output_capture import log_tail, redirect_native_output
 from millrace_cli.demo.plain_display import PlainDisplay
-from millrace_cli.demo.result_reader import ResultReader
 from millrace_cli.demo.run_statistics import RunStatistics
+from millrace_cli.demo.sales_reader import SalesReader
 from millrace_cli.demo.spark_thread import QUICK_START, SparkThread
 from millrace_cli.demo.summary import SCRIPT_MARK, Summary, script
 
@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 
 _PLUGINS = ((FORMAT, "json"), (OFFSET_INITIALIZER, "earliest-offset"), (PARTITIONER, "default"))
 _ORDER_PARTITIONS = 4
-_REVENUE_PARTITIONS = 2
+_SALES_PARTITIONS = 2
 _REFRESH_SECONDS = 0.25
 _FIRST_RESULT_TIMEOUT_SECONDS = 180.0
 
@@ -135,10 +135,10 @@ class Demo:
             broker.start()
         servers = broker.bootstrap_servers
         broker.create_topic(pipeline.ORDERS_TOPIC, _ORDER_PARTITIONS)
-        broker.create_topic(pipeline.REVENUE_TOPIC, _REVENUE_PARTITIONS)
+        broker.create_topic(pipeline.SALES_TOPIC, _SALES_PARTITIONS)
         self._display.say(f"Kafka is ready at {servers} after {time.monotonic() - started_at:.1f} s")
 
-        reader = stack.enter_context(ResultReader(servers, pipeline.REVENUE_TOPIC, _REVENUE_PARTITIONS))
+        reader = stack.enter_context(SalesReader(servers, pipeline.SALES_TOPIC, _SALES_PARTITIONS))
         producer = stack.enter_context(OrderProducer(servers, pipeline.ORDERS_TOPIC))
         statistics = RunStatistics(producer, reader, seconds)
         self._await(spark.session)

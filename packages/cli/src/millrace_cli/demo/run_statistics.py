@@ -9,7 +9,7 @@ from typing import Any
 from millrace_cli.demo.display import Snapshot
 from millrace_cli.demo.order_producer import OrderProducer
 from millrace_cli.demo.query_progress import Batches, Rate
-from millrace_cli.demo.result_reader import ResultReader
+from millrace_cli.demo.sales_reader import SalesReader
 from millrace_cli.demo.summary import Summary
 
 
@@ -18,7 +18,7 @@ class RunStatistics:
 
     Args:
         producer: Produces the orders.
-        reader: Consumes the results.
+        reader: Consumes the sales.
         of_seconds: Time for which results are shown.
         clock: Monotonic clock, in seconds.
     """
@@ -26,7 +26,7 @@ class RunStatistics:
     def __init__(
         self,
         producer: OrderProducer,
-        reader: ResultReader,
+        reader: SalesReader,
         of_seconds: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -63,7 +63,7 @@ class RunStatistics:
             batches=len(self._batches),
             batch_ms=last.milliseconds if last else 0,
             lag=last.lag if last else {},
-            newest=self._reader.newest(),
+            totals=self._reader.totals(),
         )
 
     @property

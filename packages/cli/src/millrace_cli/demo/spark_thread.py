@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +9,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import millrace
-from millrace.api.spark_home import link_spark_home
 from millrace_cli.demo.jvm import end_jvm
 
 if TYPE_CHECKING:
@@ -46,7 +44,6 @@ class SparkThread:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._previous_spark_home = os.environ.get("SPARK_HOME")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="millrace-demo-spark")
         self.session: Future[SparkSession] = self._thread.submit(_start, folder)
         """The session, once it has started."""
@@ -59,8 +56,6 @@ class SparkThread:
     ) -> None:
         self._thread.submit(_stop).result()
         self._thread.shutdown()
-        if self._previous_spark_home is None:
-            os.environ.pop("SPARK_HOME", None)
 
     def submit(self, call: Callable[..., _T], *arguments: Any) -> Future[_T]:
         """Make a call in the session's thread."""
@@ -68,9 +63,6 @@ class SparkThread:
 
 
 def _start(folder: Path) -> SparkSession:
-    home = folder / "spark"
-    link_spark_home(home)
-    os.environ.setdefault("SPARK_HOME", str(home))
     log4j = folder / "log4j2.properties"
     log4j.write_text(_LOG4J)
     java = [
@@ -83,12 +75,9 @@ def _start(folder: Path) -> SparkSession:
         "millrace demo",
         config={
             "spark.driver.extraJavaOptions": " ".join(java),
-            # No checksum files: Spark starts a process for each, and the checkpoint is deleted after the demo
-            "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
             "spark.local.dir": str(folder),
             # The path of a Unix socket is limited to about 100 characters
             "spark.python.unix.domain.socket.enabled": str(len(str(folder)) <= _MAX_SOCKET_FOLDER_LENGTH).lower(),
-            "spark.sql.shuffle.partitions": "1",  # for eight countries a second task costs more than it saves
             "spark.sql.streaming.numRecentProgressUpdates": "20",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
         },

@@ -1,40 +1,35 @@
-"""Consume the pipeline's results from their topic."""
+"""Consume the pipeline's sales from their topic, and total them by country."""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
-from collections import deque
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 _POLL_SECONDS = 0.1
-_MAX_NEWEST = 8
+_MAX_RECORDS = 1_000
 
 
 @dataclass(frozen=True)
-class Result:
-    """The revenue of a country in a time window.
+class CountryTotal:
+    """The sales of a country so far.
 
     Attributes:
-        start: Start of the window, as in the record.
-        end: End of the window, as in the record.
         country: The country.
         orders: Number of orders.
         revenue: Their total value.
     """
 
-    start: str
-    end: str
     country: str
-    orders: int
-    revenue: float
+    orders: int = 0
+    revenue: float = 0.0
 
 
-class ResultReader:
-    """A consumer of all results in a background thread, within a ``with`` block.
+class SalesReader:
+    """A consumer of all sales in a background thread, within a ``with`` block.
 
     Args:
         bootstrap_servers: The brokers.
@@ -55,10 +50,10 @@ class ResultReader:
         )
         self._consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(partitions)])
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="millrace-demo-results", daemon=True)
-        self._newest: deque[Result] = deque(maxlen=_MAX_NEWEST)
+        self._thread = threading.Thread(target=self._run, name="millrace-demo-sales", daemon=True)
+        self._totals: dict[str, CountryTotal] = {}
         self.count = 0
-        """Number of results consumed."""
+        """Number of sales consumed."""
         self.first_at: float | None = None
         """Arrival of the first one, by the monotonic clock; None before it."""
 
@@ -73,18 +68,20 @@ class ResultReader:
         self._thread.join()
         self._consumer.close()
 
-    def newest(self) -> tuple[Result, ...]:
-        """Return the latest results, the newest first."""
-        return tuple(reversed(self._newest.copy()))
+    def totals(self) -> tuple[CountryTotal, ...]:
+        """Return the total of each country, the highest revenue first."""
+        return tuple(sorted(self._totals.copy().values(), key=lambda total: -total.revenue))
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            message = self._consumer.poll(_POLL_SECONDS)
-            if message is not None and message.error() is None:
-                self._add(json.loads(message.value()))
+            for message in self._consumer.consume(_MAX_RECORDS, _POLL_SECONDS):
+                if message.error() is None:
+                    self._add(json.loads(message.value()))
 
-    def _add(self, record: dict[str, Any]) -> None:
+    def _add(self, sale: dict[str, Any]) -> None:
         if self.first_at is None:
             self.first_at = time.monotonic()
-        self._newest.append(Result(**record))
+        country = sale["country"]
+        total = self._totals.get(country, CountryTotal(country))
+        self._totals[country] = CountryTotal(country, total.orders + 1, total.revenue + sale["revenue"])
         self.count += 1
