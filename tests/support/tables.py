@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -146,14 +147,15 @@ def change(old: Row | None, new: Row | None) -> tuple[bytes, bytes]:
 
 def latest_rows(topic: Topic, schema: pa.Schema = SCHEMA, stream: type[Stream] = Stream, **options: str) -> list[Row]:
     """Read a topic as a batch."""
-    config = stream(topic, Path("unused"), schema, **options).config("a")
-    metrics = SplitMetrics()
-    reader = TableReader(
-        config, schema, "UTC", topic.fetch, metrics, ErrorPolicy(config.options, metrics, DiscardingCollector())
-    )
-    offsets = [StreamOffset({PARTITION: 0}), StreamOffset({PARTITION: topic.end})]
-    splits = plan_micro_batch(*offsets, config.options)
-    return [row for split in splits for batch in reader.read(split) for row in batch.to_pylist()]
+    with TemporaryDirectory() as folder:
+        config = stream(topic, Path(folder), schema, **options).config("a")
+        metrics = SplitMetrics()
+        reader = TableReader(
+            config, schema, "UTC", topic.fetch, metrics, ErrorPolicy(config.options, metrics, DiscardingCollector())
+        )
+        offsets = [StreamOffset({PARTITION: 0}), StreamOffset({PARTITION: topic.end})]
+        splits = plan_micro_batch(*offsets, config.options)
+        return [row for split in splits for batch in reader.read(split) for row in batch.to_pylist()]
 
 
 def short(rows: Iterable[Row]) -> list[str]:
