@@ -10,12 +10,19 @@ import atexit
 import logging
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 logger = logging.getLogger("millrace")
+
+CLIENT_MAX_IDLE_S = 600.0
+"""Time for which a Kafka client is kept without a task that uses it, in seconds.
+
+Nothing tells a worker that a query has ended. It is longer than librdkafka's default limit for delivering a record.
+"""
 
 T = TypeVar("T")
 
@@ -28,22 +35,39 @@ class ResourceKind(Generic[T]):
         name: For log messages.
         capacity: The number of resources to keep; beyond it, the least recently used one is dropped.
         close: Closes a resource when the registry is closed; None if dropping it suffices. A resource that is dropped
-            for another is not closed, since a task may still be using it.
+            before is not closed, since a task may still be using it.
         poll: Serves the callbacks of a resource that no task is using; None if it has none.
+        max_idle_s: The time after which a resource that no task has used is dropped, in seconds; None if it is kept.
+        is_busy: Whether an idle resource still has work to do, and must not be dropped; None if it never has.
     """
 
     name: str
     capacity: int
     close: Callable[[T], object] | None = None
     poll: Callable[[T], object] | None = None
+    max_idle_s: float | None = None
+    is_busy: Callable[[T], bool] | None = None
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A resource, and when it was last used."""
+
+    resource: Any
+    used_at: float
 
 
 class WorkerResources:
-    """The resources of a process, least recently used first. Safe to use from several threads."""
+    """The resources of a process, least recently used first. Safe to use from several threads.
 
-    def __init__(self) -> None:
+    Args:
+        now: A clock, in seconds, that tells how long resources are idle.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
         self._lock = threading.RLock()
-        self._kept: dict[ResourceKind[Any], OrderedDict[Hashable, Any]] = {}
+        self._kept: dict[ResourceKind[Any], OrderedDict[Hashable, _Kept]] = {}
         self._inherited: list[object] = []
 
     def get(self, kind: ResourceKind[T], key: Hashable, create: Callable[[], T]) -> T:
@@ -55,22 +79,22 @@ class WorkerResources:
             create: Creates it. If two threads do so at once, both get the one that was kept first.
         """
         with self._lock:
-            resources = self._of_kind(kind)
-            kept: T | None = resources.get(key)
-            if kept is not None:
-                resources.move_to_end(key)
-                return kept
+            resource = self._use(kind, key)
+        if resource is not None:
+            return resource
         created = create()
         with self._lock:
-            resource: T = self._of_kind(kind).setdefault(key, created)
-            self.put(kind, key, resource)
+            resource = self._use(kind, key)
+            if resource is None:
+                self.put(kind, key, created)
+                return created
         return resource
 
     def put(self, kind: ResourceKind[T], key: Hashable, resource: T) -> None:
         """Keep a resource, as the most recently used of its kind."""
         with self._lock:
             resources = self._of_kind(kind)
-            resources[key] = resource
+            resources[key] = _Kept(resource, self._now())
             resources.move_to_end(key)
             while len(resources) > kind.capacity:
                 resources.popitem(last=False)
@@ -78,12 +102,13 @@ class WorkerResources:
     def take(self, kind: ResourceKind[T], key: Hashable) -> T | None:
         """Remove a resource and return it; None if there is none."""
         with self._lock:
-            return self._of_kind(kind).pop(key, None)
+            kept = self._of_kind(kind).pop(key, None)
+        return None if kept is None else kept.resource
 
     def items(self, kind: ResourceKind[T]) -> dict[Hashable, T]:
         """All resources of a kind by their keys."""
         with self._lock:
-            return dict(self._of_kind(kind))
+            return {key: kept.resource for key, kept in self._of_kind(kind).items()}
 
     def drop(self, kind: ResourceKind[Any]) -> None:
         """Forget all resources of a kind without closing them."""
@@ -91,11 +116,13 @@ class WorkerResources:
             self._of_kind(kind).clear()
 
     def poll(self) -> None:
-        """Serve the callbacks of all resources, which would pile up in those that no task is using."""
+        """Serve the callbacks of all resources, which would pile up where no task uses them, and drop idle resources."""
         for kind in list(self._kept):
             if kind.poll is not None:
                 for resource in self.items(kind).values():
                     kind.poll(resource)
+            if kind.max_idle_s is not None:
+                self._drop_idle(kind, kind.max_idle_s)
 
     def close(self) -> None:
         """Close all resources; those that fail to close are logged."""
@@ -117,7 +144,25 @@ class WorkerResources:
         self._inherited.append(self._kept)
         self._kept = {}
 
-    def _of_kind(self, kind: ResourceKind[Any]) -> OrderedDict[Hashable, Any]:
+    def _use(self, kind: ResourceKind[T], key: Hashable) -> T | None:
+        resources = self._of_kind(kind)
+        kept = resources.get(key)
+        if kept is None:
+            return None
+        kept.used_at = self._now()
+        resources.move_to_end(key)
+        resource: T = kept.resource
+        return resource
+
+    def _drop_idle(self, kind: ResourceKind[T], max_idle_s: float) -> None:
+        with self._lock:
+            used_before = self._now() - max_idle_s
+            idle = [item for item in self._of_kind(kind).items() if item[1].used_at < used_before]
+            for key, kept in idle:
+                if kind.is_busy is None or not kind.is_busy(kept.resource):
+                    del self._of_kind(kind)[key]
+
+    def _of_kind(self, kind: ResourceKind[Any]) -> OrderedDict[Hashable, _Kept]:
         return self._kept.setdefault(kind, OrderedDict())
 
 

@@ -24,7 +24,7 @@ from millrace.kafka.errors import UNKNOWN_TOPIC_CODES, kafka_error
 from millrace.kafka.retrying_admin import RetryingAdmin
 from millrace.kafka.statistics import STATISTICS_OFF
 from millrace.options.secrets import Properties
-from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
 
 
 class Topic(NamedTuple):
@@ -325,7 +325,9 @@ class KafkaAdmin(RetryingAdmin):
         return f"{message}. Topics there: {listed}{more}. Create it first, or check that this client may see it"
 
 
-ADMINS = ResourceKind[KafkaAdmin]("read-only admin client", capacity=4, poll=KafkaAdmin.poll)
+ADMINS = ResourceKind[KafkaAdmin](
+    "read-only admin client", capacity=4, poll=KafkaAdmin.poll, max_idle_s=CLIENT_MAX_IDLE_S
+)
 
 
 def admin_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaAdmin:

@@ -17,7 +17,7 @@ from millrace.kafka.errors import END_OF_LOG_CODES, NO_GROUP_CODES, configuratio
 from millrace.kafka.retry import RETRY_TIMEOUT_S, SYSTEM_CLOCK, Clock
 from millrace.kafka.statistics import STATISTICS_INTERVAL, STATISTICS_INTERVAL_MS, FetchPositions, Statistics
 from millrace.options.secrets import Properties
-from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
 
 _DEFAULTS = {
     "group.id": "millrace",
@@ -95,7 +95,13 @@ class KafkaConsumer:
         self.client.close()
 
 
-CONSUMERS = ResourceKind[KafkaConsumer]("consumer", capacity=4, close=KafkaConsumer.close, poll=KafkaConsumer.poll)
+CONSUMERS = ResourceKind[KafkaConsumer](
+    "consumer",
+    capacity=4,
+    close=KafkaConsumer.close,
+    poll=KafkaConsumer.poll,
+    max_idle_s=CLIENT_MAX_IDLE_S,
+)
 
 
 def consumer_for(client: Properties, resources: WorkerResources = RESOURCES) -> KafkaConsumer:

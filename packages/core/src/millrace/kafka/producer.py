@@ -17,7 +17,7 @@ from millrace.kafka.idempotence import is_idempotent, is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
 from millrace.kafka.statistics import Statistics
 from millrace.options.secrets import Properties
-from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
 
 _DEFAULTS: dict[str, Any] = {
     # Java's partitioner for records with a key; librdkafka's own default is another one
@@ -92,11 +92,14 @@ class KafkaProducer:
         self.statistics = Statistics()
         self._clock = clock
         self._security_error_grace_s = security_error_grace_s
-        self._failures = 0
-        self._first_failure: tuple[str, KafkaError] | None = None
+        self._failed_deliveries = _FailedDeliveries()
         self._partition_counts: dict[str, tuple[int, float]] = {}
         with configuration_errors():
-            callbacks = {**self.client_log.settings(), **self.statistics.settings(), "on_delivery": self._on_delivery}
+            callbacks = {
+                **self.client_log.settings(),
+                **self.statistics.settings(),
+                **self._failed_deliveries.settings(),
+            }
             self.client = _create_client({**settings, **callbacks}, in_batches=in_batches)
         # The client has checked that it is a number
         max_age_ms = settings.get(METADATA_MAX_AGE)
@@ -144,9 +147,7 @@ class KafkaProducer:
         """
         if len(self.client):
             self._raise_security_error(self._security_error_grace_s)
-        failures, first = self._failures, self._first_failure
-        self._failures, self._first_failure = 0, None
-        return failures, f"{first[0]}: {first[1].str()}" if first else ""
+        return self._failed_deliveries.pop()
 
     def poll(self) -> None:
         """Serve the client's callbacks."""
@@ -159,14 +160,37 @@ class KafkaProducer:
         if security_error:
             raise ClientError(f"writing to Kafka failed: {security_error}")
 
+
+class _FailedDeliveries:
+    """The failed deliveries that a client reports.
+
+    It does not refer to the producer. Objects that refer to each other are freed by a garbage collection alone, and
+    workers exclude most of theirs from it: the client would stay connected until the worker ends.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._first = ""
+
+    def settings(self) -> dict[str, Any]:
+        """Return the client properties that make it report here."""
+        return {"on_delivery": self._on_delivery}
+
+    def pop(self) -> tuple[int, str]:
+        """Return the number of deliveries that failed since the last call, and a description of the first."""
+        failed = self._count, self._first
+        self._count, self._first = 0, ""
+        return failed
+
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
         if error is None:
             return
-        self._failures += 1
-        if self._first_failure is None:
+        if not self._count:
             partition = message.partition()
             is_chosen = partition is not None and partition >= 0
-            self._first_failure = f"{message.topic()}-{partition}" if is_chosen else f"topic {message.topic()}", error
+            place = f"{message.topic()}-{partition}" if is_chosen else f"topic {message.topic()}"
+            self._first = f"{place}: {error.str()}"
+        self._count += 1
 
 
 def _create_client(settings: dict[str, Any], *, in_batches: bool) -> Producer | BatchClient:
@@ -187,7 +211,14 @@ def partition_count(client: Producer | BatchClient, topic: str, timeout_s: float
     return len(metadata.partitions)
 
 
-PRODUCERS = ResourceKind[KafkaProducer]("producer", capacity=4, poll=KafkaProducer.poll)
+PRODUCERS = ResourceKind[KafkaProducer](
+    "producer",
+    capacity=4,
+    poll=KafkaProducer.poll,
+    max_idle_s=CLIENT_MAX_IDLE_S,
+    # A task without a delivery guarantee leaves records behind
+    is_busy=lambda producer: len(producer.client) > 0,
+)
 
 
 def producer_for(

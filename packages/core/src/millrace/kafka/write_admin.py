@@ -13,7 +13,7 @@ from millrace.kafka.errors import kafka_error
 from millrace.kafka.retry import poll
 from millrace.kafka.retrying_admin import UNKNOWN_TOPIC_TIMEOUT_S
 from millrace.options.secrets import Properties
-from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
 
 _NOT_AUTHORIZED = {KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED}
 
@@ -154,7 +154,7 @@ class WriteAdmin(KafkaAdmin):
         return {name: entries[name].value for name in names if name in entries}
 
 
-WRITE_ADMINS = ResourceKind[WriteAdmin]("admin client", capacity=4)
+WRITE_ADMINS = ResourceKind[WriteAdmin]("admin client", capacity=4, max_idle_s=CLIENT_MAX_IDLE_S)
 
 
 def write_admin_for(

@@ -60,6 +60,8 @@ def write(
         FencedError, LedgerError: As `write_exactly_once`.
     """
     started = time.monotonic()
+    # As before a read: other queries may have left clients
+    resources.poll()
     if config.options.is_exactly_once:
         shared = SharedSessions(resources)
         write_here = functools.partial(
@@ -76,8 +78,6 @@ def write(
             resources=resources,
         )
         result = _produce_rows(config, schema, task, producer, batches)
-    if config.options.is_measured:
-        resources.poll()
     return dataclasses.replace(result, duration_ms=int((time.monotonic() - started) * 1000))
 
 

@@ -21,7 +21,7 @@ from millrace.sink.committer.ledger_store import (
 )
 from millrace.sink.committer.spare_producers import SPARES, SpareClients
 from millrace.sink.write_task import WriteTask
-from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
 
 logger = logging.getLogger("millrace.sink")
 
@@ -50,7 +50,10 @@ class TransactionSession:
 
 # Several, since Spark gives tasks to workers in no fixed order
 SESSIONS = ResourceKind[TransactionSession](
-    "transactional producer", capacity=8, poll=lambda session: session.producer.poll()
+    "transactional producer",
+    capacity=8,
+    poll=lambda session: session.producer.poll(),
+    max_idle_s=CLIENT_MAX_IDLE_S,
 )
 
 CONTESTED = ResourceKind[int]("contested transactional id", capacity=64)

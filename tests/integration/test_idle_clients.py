@@ -1,0 +1,106 @@
+"""Kafka clients of a worker that no task uses any more, on the real broker."""
+
+from __future__ import annotations
+
+import gc
+
+import psutil
+import pytest
+from confluent_kafka import TopicPartition
+
+from millrace.kafka.admin import admin_for
+from millrace.kafka.consumer import consumer_for
+from millrace.kafka.producer import PRODUCERS, producer_for
+from millrace.kafka.write_admin import write_admin_for
+from millrace.options.secrets import Properties
+from millrace.worker import CLIENT_MAX_IDLE_S, WorkerResources
+from support.kafka import consume
+from support.waiting import wait_until
+
+
+class ManualClock:
+    """A clock that a test moves forward, in seconds."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return ManualClock()
+
+
+@pytest.fixture
+def resources(clock):
+    yield WorkerResources(clock)
+    gc.unfreeze()
+
+
+@pytest.fixture
+def client(broker):
+    return Properties({"bootstrap.servers": broker.bootstrap_servers})
+
+
+@pytest.fixture
+def topic(make_topic):
+    return make_topic(1)
+
+
+@pytest.fixture
+def open_ports(broker):
+    """The local ports of the connections to the broker that this process has opened since the test began."""
+    port = int(broker.bootstrap_servers.rpartition(":")[2])
+
+    def ports() -> set[int]:
+        found = psutil.Process().net_connections("tcp")
+        return {each.laddr.port for each in found if each.raddr and each.raddr.port == port}
+
+    before = ports()
+    return lambda: ports() - before
+
+
+def use_admin(client, topic, resources):
+    admin_for(client, resources).topic_names()
+
+
+def use_write_admin(client, topic, resources):
+    write_admin_for(client, resources=resources).topic_config(topic, "retention.ms")
+
+
+def use_consumer(client, topic, resources):
+    consumer_for(client, resources).client.get_watermark_offsets(TopicPartition(topic, 0), timeout=30)
+
+
+def use_producer(client, topic, resources):
+    producer_for(client, idempotent=True, resources=resources).partition_count(topic)
+
+
+def use_batch_producer(client, topic, resources):
+    producer_for(client, idempotent=True, in_batches=True, resources=resources).partition_count(topic)
+
+
+@pytest.mark.parametrize("use", [use_admin, use_write_admin, use_consumer, use_producer, use_batch_producer])
+def test_an_idle_client_disconnects(use, client, topic, resources, clock, open_ports):
+    use(client, topic, resources)
+    # As a worker does after its first task
+    gc.collect()
+    gc.freeze()
+    clock.now = CLIENT_MAX_IDLE_S - 1
+    resources.poll()
+    assert open_ports()
+    clock.now = CLIENT_MAX_IDLE_S + 1
+    wait_until(lambda: resources.poll() or not open_ports(), "the client to close its connections")
+
+
+def test_a_producer_with_records_is_kept_until_they_are_delivered(broker, client, topic, resources, clock):
+    producer = producer_for(client, idempotent=True, resources=resources)
+    producer.client.produce(topic, b"waits for its batch")
+    clock.now = CLIENT_MAX_IDLE_S + 1
+    resources.poll()
+    assert list(resources.items(PRODUCERS).values()) == [producer]
+    producer.client.flush(30)
+    wait_until(lambda: resources.poll() or not resources.items(PRODUCERS), "the producer to be dropped")
+    assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"waits for its batch"]
