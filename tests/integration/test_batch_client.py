@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from millrace.contracts import Payloads
 from millrace.errors import MessageError, OptionsError, UnknownTopicError
+from millrace.kafka import librdkafka
 from millrace.kafka.batch_client import BatchClient, MessageArray
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from millrace.options.secrets import Properties
@@ -45,6 +46,20 @@ def write(writer: RecordWriter, records: ProducerRecords, partitions: pa.Int32Ar
 def test_only_batches_are_taken_by_the_batch_client(make_writer) -> None:
     assert isinstance(make_writer()._client, BatchClient)
     assert not isinstance(make_writer(in_batches=False)._client, BatchClient)
+
+
+def test_records_are_produced_one_by_one_where_the_library_lacks_a_function(
+    make_writer, broker, make_topic, monkeypatch
+) -> None:
+    monkeypatch.setitem(librdkafka._FUNCTIONS, "rd_kafka_no_such_function", (None, []))
+    librdkafka.load_library.cache_clear()
+    try:
+        writer, topic = make_writer(), make_topic(1)
+        assert isinstance(writer._client, Producer)
+        write(writer, ProducerRecords(topic, Payloads(pa.array([b"a", b"b"], pa.binary()))))
+    finally:
+        librdkafka.load_library.cache_clear()
+    assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"a", b"b"]
 
 
 def test_both_clients_write_the_same_records(make_writer, broker, make_topic) -> None:
@@ -164,8 +179,6 @@ def test_a_client_that_is_dropped_ends_its_threads(make_writer) -> None:
     writer = make_writer()
     assert thread_count() > before
     del writer
-    # Its callbacks belong to the producer that it belongs to
-    gc.collect()
     assert thread_count() == before
 
 

@@ -50,6 +50,29 @@ def values(broker, topic: str) -> list[int]:
     return sorted(int(message.value()) for message in consume(broker.bootstrap_servers, topic))
 
 
+def test_exactly_once_refuses_asynchronous_progress_tracking_before_it_writes(
+    spark, connection, broker, make_topic, tmp_path
+):
+    source, target = make_topic(1), make_topic(1)
+    produce(broker.bootstrap_servers, source, numbered(10))
+    rows = spark.readStream.format("millrace").options(**connection, topic=source)
+    query = (
+        rows.option("scan.startup.mode", "earliest-offset")
+        .load()
+        .select("key", "value")
+        .writeStream.format("millrace")
+        .options(**connection, topic=target, checkpointLocation=str(tmp_path))
+        .option("sink.delivery-guarantee", "exactly-once")
+        .option("sink.transactional-id-prefix", "asynchronous")
+        .option("asyncProgressTrackingEnabled", "true")
+        .option("_asyncProgressTrackingOverrideSinkSupportCheck", "true")
+        .start()
+    )
+    with pytest.raises(StreamingQueryException, match="'exactly-once' excludes 'asyncProgressTrackingEnabled'"):
+        query.awaitTermination(60)
+    assert not list(consume(broker.bootstrap_servers, target))
+
+
 def test_a_stream_goes_on_from_its_checkpoint(run, broker, make_topic):
     source, target = make_topic(3), make_topic(2)
     produce(broker.bootstrap_servers, source, numbered(500))

@@ -116,7 +116,7 @@ class WorkerResources:
             self._of_kind(kind).clear()
 
     def poll(self) -> None:
-        """Serve the callbacks of all resources, which would pile up where no task uses them, and drop idle resources."""
+        """Serve the callbacks of all resources, which would pile up where no task uses them, and drop idle ones."""
         for kind in list(self._kept):
             if kind.poll is not None:
                 for resource in self.items(kind).values():

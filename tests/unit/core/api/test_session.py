@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from millrace.api.session import REDACTION_REGEX, UNLIMITED_BATCH_BYTES, session_settings
+from millrace.api.session import CHECKPOINT_FILE_MANAGER, REDACTION_REGEX, UNLIMITED_BATCH_BYTES, session_settings
 from millrace.options.secrets import is_secret
 
 
@@ -42,6 +42,7 @@ def test_spark_shows_what_a_person_needs_to_see(name: str) -> None:
 def test_a_local_session_has_the_settings(spark) -> None:
     assert spark.conf.get("spark.redaction.regex") == REDACTION_REGEX
     assert spark.conf.get("spark.sql.execution.arrow.maxBytesPerBatch") == UNLIMITED_BATCH_BYTES
+    assert spark.conf.get("spark.sql.streaming.checkpointFileManagerClass") == CHECKPOINT_FILE_MANAGER
 
 
 @pytest.mark.parametrize(("master", "is_loopback"), [(None, True), ("local[4]", True), ("spark://host:7077", False)])

@@ -13,6 +13,7 @@ from millrace.errors import OptionsError
         ("key.csv.null-literal", "format 'csv' of keys is not chosen, or has no such option"),
         ("scan.startup.timestamp-millis", "the chosen value of 'scan.startup.mode' has no such option"),
         ("csv.field-delimiter", "format 'csv' is not chosen, or has no such option"),
+        ("asyncprogresstrackingenabld", "Spark's own are 'asyncProgressTrackingEnabled', "),
         ("topik", "did you mean 'topic'?"),
     ],
 )

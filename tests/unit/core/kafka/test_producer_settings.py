@@ -27,6 +27,23 @@ def test_records_of_idempotent_producers_linger_until_a_batch_is_full_or_flushed
     KafkaProducer(settings)
 
 
+def test_the_clients_older_name_of_the_linger_wins_too():
+    settings = producer_settings(Properties({**SERVERS, "queue.buffering.max.ms": "7"}), idempotent=True)
+    assert settings["queue.buffering.max.ms"] == "7"
+    assert settings["linger.ms"] == "5"
+    KafkaProducer(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("batch.size", "16384"), ("batch.num.messages", "7"), ("compression.type", "zstd")]
+)
+@pytest.mark.parametrize("is_idempotent", [True, False])
+def test_batches_that_users_set_win(name, value, is_idempotent):
+    settings = producer_settings(Properties({**SERVERS, name: value}), idempotent=is_idempotent)
+    assert settings[name] == value
+    KafkaProducer(settings)
+
+
 def test_records_without_a_key_change_their_partition_however_long_they_linger():
     assert producer_settings(Properties(SERVERS), idempotent=True)["sticky.partitioning.linger.ms"] == "10"
     given = Properties({**SERVERS, "sticky.partitioning.linger.ms": "20"})

@@ -70,7 +70,8 @@ def set_active_session(spark: SparkSession) -> None:
         with ThreadPoolExecutor(8, initializer=millrace.set_active_session, initargs=(spark,)) as pool:
             ...
 
-    `local_session`, `KafkaSink`, SQL and pipelines call it themselves.
+    `local_session`, `KafkaSink` and SQL call it themselves. Inside ``foreachBatch``, and so in pipelines, Spark has set
+    the session.
 
     Args:
         spark: The session. Spark Connect sessions do not need this.

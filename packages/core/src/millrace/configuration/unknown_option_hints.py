@@ -43,6 +43,11 @@ def hint_for(name: str, formats: list[str]) -> str | None:
     key = name.lower()
     if key.startswith("spark."):
         return "it is a setting of the Spark session; those of Spark's own Kafka connector have no effect on millrace"
+    if "asyncprogress" in key:
+        return (
+            "Spark's own are 'asyncProgressTrackingEnabled', 'asyncProgressTrackingCheckpointIntervalMs' and "
+            "'_asyncProgressTrackingOverrideSinkSupportCheck'"
+        )
     for prefix, option in _PLUGIN_OPTIONS.items():
         if key.startswith(prefix):
             return f"the chosen value of {option} has no such option"

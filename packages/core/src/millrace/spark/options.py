@@ -50,9 +50,9 @@ def check_progress_is_tracked(options: Mapping[str, str], *, is_exactly_once: bo
     )
     if is_exactly_once and is_asynchronous:
         problem = (
-            "'sink.delivery-guarantee' = 'exactly-once' excludes 'asyncProgressTrackingEnabled' = 'true', by which "
-            "Spark logs micro-batches late or not at all and divides their rows differently after a failure, so that "
-            "they cannot be recognized: give 'at-least-once', or leave the tracking out"
+            "'sink.delivery-guarantee' = 'exactly-once' excludes 'asyncProgressTrackingEnabled' = 'true': after a "
+            "failure, Spark would form other micro-batches from rows that are already written. Use "
+            "'at-least-once', or remove the option"
         )
         raise OptionsError("sink", (problem,))
 
