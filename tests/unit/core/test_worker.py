@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from millrace.worker import RESOURCES, ResourceKind, WorkerResources
+from support.clock import Clock
 
 
 class Client:
@@ -68,34 +69,24 @@ def test_all_are_closed_even_if_one_fails(resources: WorkerResources) -> None:
     assert (resources.items(CLIENTS), resources.items(OTHERS)) == ({}, {})
 
 
-class ManualClock:
-    """A clock that a test sets, in seconds."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 IDLE_CLIENTS = ResourceKind[Client]("client", capacity=4, max_idle_s=60, is_busy=lambda client: client.is_busy)
 
 
 def test_one_that_no_task_uses_is_dropped_unless_it_is_busy() -> None:
-    clock = ManualClock()
+    clock = Clock()
     resources = WorkerResources(clock)
     for key in ("used", "idle", "busy"):
         resources.get(IDLE_CLIENTS, key, Client)
     resources.items(IDLE_CLIENTS)["busy"].is_busy = True
     resources.get(CLIENTS, "without a limit", Client)
-    clock.now = 50
+    clock.now += 50
     resources.get(IDLE_CLIENTS, "used", Client)
-    clock.now = 61
-    resources.poll()
+    clock.now += 11
+    resources.drop_idle()
     assert resources.items(IDLE_CLIENTS).keys() == {"used", "busy"}
     assert resources.items(CLIENTS).keys() == {"without a limit"}
     resources.items(IDLE_CLIENTS)["busy"].is_busy = False
-    resources.poll()
+    resources.drop_idle()
     assert resources.items(IDLE_CLIENTS).keys() == {"used"}
 
 

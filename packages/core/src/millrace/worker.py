@@ -116,11 +116,18 @@ class WorkerResources:
             self._of_kind(kind).clear()
 
     def poll(self) -> None:
-        """Serve the callbacks of all resources, which would pile up where no task uses them, and drop idle ones."""
+        """Serve the callbacks of all resources, which would pile up in those that no task is using."""
         for kind in list(self._kept):
             if kind.poll is not None:
                 for resource in self.items(kind).values():
                     kind.poll(resource)
+
+    def drop_idle(self) -> None:
+        """Drop the resources that no task has used for the longest time of their kind.
+
+        Only the beginning of a task is the right time: one that takes long would lose what it uses.
+        """
+        for kind in list(self._kept):
             if kind.max_idle_s is not None:
                 self._drop_idle(kind, kind.max_idle_s)
 

@@ -31,6 +31,8 @@ def test_the_clients_older_name_of_the_linger_wins_too():
     settings = producer_settings(Properties({**SERVERS, "queue.buffering.max.ms": "7"}), idempotent=True)
     assert settings["queue.buffering.max.ms"] == "7"
     assert settings["linger.ms"] == "5"
+    # Both names set the same property, the later one last
+    assert list(settings).index("linger.ms") < list(settings).index("queue.buffering.max.ms")
     KafkaProducer(settings)
 
 

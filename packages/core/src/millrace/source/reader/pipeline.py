@@ -43,6 +43,7 @@ def read_split(
     """
     # Clients of queries that have ended may be kept, and what they report would pile up
     RESOURCES.poll()
+    RESOURCES.drop_idle()
     fetch_split = split_fetcher(config, metrics)
     if config.options.has_primary_key:
         return read_table(fetch_split, config, schema, zone, split, metrics, error_policy)
