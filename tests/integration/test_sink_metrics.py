@@ -109,8 +109,9 @@ def test_a_stream_tells_what_it_has_written(copy, collector, broker, source, tar
     for said in collector.metrics().producers.values():
         assert said["record-send-total"] == said["txmsgs"]
         assert 0 < said["buffer-available-bytes"] <= said["buffer-total-bytes"]
-        assert said["metadata-age"] < 600
+        # A producer that has not sent anything knows no topic
         if said["txmsgs"]:
+            assert said["metadata-age"] < 600
             assert said["record-size-avg"] == round(said["txmsg_bytes"] / said["txmsgs"], 3)
     assert all("#producer-" in name for name in collector.metrics().producers)
     assert collector.metrics().num_records_out == written
