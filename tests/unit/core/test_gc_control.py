@@ -1,32 +1,55 @@
 from __future__ import annotations
 
 import gc
+import sys
+import weakref
+from collections.abc import Iterator
+from types import ModuleType
 
 import pytest
 
-from millrace.gc_control import garbage_collection_paused
+from millrace import gc_control
 
 
-def test_garbage_collection_pauses_inside_the_block_only() -> None:
-    was_enabled = []
+@pytest.fixture(autouse=True)
+def unfrozen() -> Iterator[None]:
+    """Begin as a process that has frozen nothing, and leave it like that."""
+    gc_control._freeze.cache_clear()
+    gc.unfreeze()
+    yield
+    gc_control._freeze.cache_clear()
+    gc.unfreeze()
 
-    def fail() -> None:
-        with garbage_collection_paused():
-            was_enabled.append(gc.isenabled())
-            raise ValueError("as the test wants")
 
+def test_objects_are_frozen_when_modules_were_loaded_since_the_last_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc_control.freeze_loaded_objects()
+    loaded_first = gc.get_freeze_count()
+    assert loaded_first > 10_000
+
+    later = [[] for _ in range(5_000)]
+    gc_control.freeze_loaded_objects()
+    assert gc.get_freeze_count() < loaded_first + len(later)
+
+    monkeypatch.setitem(sys.modules, "loaded_by_a_later_task", ModuleType("loaded_by_a_later_task"))
+    gc_control.freeze_loaded_objects()
+    assert gc.get_freeze_count() >= loaded_first + len(later)
+
+
+def test_garbage_is_freed_before_the_rest_is_frozen() -> None:
+    cycle: list[object] = []
+    cycle.append(cycle)
+    marker = type("Marker", (), {})()
+    cycle.append(marker)
+    alive = weakref.ref(marker)
+    del cycle, marker
+
+    gc_control.freeze_loaded_objects()
+
+    assert alive() is None
+
+
+def test_collection_is_paused_inside_the_block_only() -> None:
     assert gc.isenabled()
-    with pytest.raises(ValueError, match="as the test wants"):
-        fail()
-    assert was_enabled == [False]
-    assert gc.isenabled()
-
-
-def test_garbage_collection_that_is_off_stays_off() -> None:
-    gc.disable()
-    try:
-        with garbage_collection_paused():
-            pass
+    with gc_control.garbage_collection_paused():
         assert not gc.isenabled()
-    finally:
-        gc.enable()
+    assert gc.isenabled()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,13 +21,18 @@ def garbage_collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-@functools.cache
 def freeze_loaded_objects() -> None:
-    """Exclude all objects that exist now from garbage collection; once per process.
+    """Exclude all objects that exist now from garbage collection, unless that was done since the last import.
 
     Spark's worker daemon collects garbage after every task of a reused worker. With pyarrow and this package loaded
     that visits some hundred thousand objects that live as long as the process: 30 ms of CPU for each task, which is
-    more than a small micro-batch needs for all else.
+    more than a small micro-batch needs for all else. A worker's first task may load a part of them only, as when it
+    reads and a later one writes.
     """
+    _freeze(len(sys.modules))
+
+
+@functools.lru_cache(maxsize=1)
+def _freeze(_loaded_modules: int) -> None:
     gc.collect()
     gc.freeze()
