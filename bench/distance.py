@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from bench.cpu import cpu_seconds_of
 from bench.delayed_proxy import DelayedProxy
-from bench.measure import Bench, Run, records_per_second
+from bench.measure import Bench, Run, Series, alternate, records_per_second
 from millrace_broker import KafkaBroker, Listener
 from millrace_broker.listeners import free_ports
 
@@ -40,11 +41,40 @@ def start_broker(properties: Mapping[str, str], tls: Listener) -> Iterator[tuple
         yield broker, proxy
 
 
-def at_distances(bench: Bench) -> Iterator[tuple[Bench, str]]:
-    """Yield a bench whose broker is as far away as each distance says, and words for it."""
-    for distance in bench.distances_ms:
-        bench.far.set_round_trip(distance)
-        yield dataclasses.replace(bench, servers=bench.far.servers), f"{distance} ms away"
+def alternate_at_distances(
+    bench: Bench, work: str, contestants: Mapping[str, Callable[[Bench], Run]]
+) -> dict[int, dict[str, Series]]:
+    """Run contestants by turns, each at every distance, so that distances can be compared, too.
+
+    Args:
+        bench: Says how often, and how far away the broker is, one distance after the other.
+        work: What is measured, for the progress lines.
+        contestants: What to run, by name, with a bench whose broker is far away.
+
+    Returns:
+        The figures of the contestants, by their names, for each distance in ms.
+    """
+    far = dataclasses.replace(bench, servers=bench.far.servers)
+
+    def run(distance_ms: int, contestant: Callable[[Bench], Run]) -> Run:
+        bench.far.set_round_trip(distance_ms)
+        return contestant(far)
+
+    turns = {
+        (distance_ms, name): functools.partial(run, distance_ms, contestant)
+        for distance_ms in bench.distances_ms
+        for name, contestant in contestants.items()
+    }
+    series = alternate(bench, work, {f"{away(turn[0])}, {turn[1]}": runs for turn, runs in turns.items()})
+    return {
+        distance_ms: {name: series[f"{away(distance_ms)}, {name}"] for name in contestants}
+        for distance_ms in bench.distances_ms
+    }
+
+
+def away(distance_ms: int) -> str:
+    """Return words for a distance."""
+    return f"{distance_ms} ms away"
 
 
 def measured_rate(records: int, work: Callable[[], Any]) -> Run:

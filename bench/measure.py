@@ -80,6 +80,10 @@ class Series:
         """The median of the figures."""
         return statistics.median(self.values)
 
+    def figure_beside(self, what: str) -> Series:
+        """Return further figures of each run as those to compare."""
+        return Series(self.beside[what])
+
 
 @dataclass(frozen=True)
 class Result:

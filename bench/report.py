@@ -97,4 +97,8 @@ def _beside(result: Result) -> str:
 def _series(series: Series | None) -> tuple[str, str]:
     if series is None:
         return "", ""
-    return f"{series.median:,.0f}", f"{min(series.values):,.0f} to {max(series.values):,.0f}"
+    return _figure(series.median), f"{_figure(min(series.values))} to {_figure(max(series.values))}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:,.1f}"
