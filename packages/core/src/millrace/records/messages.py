@@ -19,11 +19,13 @@ class Messages:
         partition: The partition.
         items: The messages.
         kept_values: Values in place of theirs, such as what their keys had before; None for their own.
+        is_last_of_poll: False if messages of another partition were fetched together with these, and follow.
     """
 
     partition: TopicPartition
     items: list[Message]
     kept_values: Sequence[bytes | None] | None = None
+    is_last_of_poll: bool = True
 
     def values(self) -> Sequence[bytes | None]:
         """Return the value of each message."""

@@ -103,9 +103,19 @@ def test_partitions_are_assigned_at_their_starts_and_given_back() -> None:
     script = Script([record(3)], [record(8, A1)])
     fetched = run(script, (A0, 3, 4), (A1, 8, 9))
     next(fetched)
-    assert script.assigned == [("a", 1, 8)]
+    assert script.assigned == [("a", 0, 3), ("a", 1, 8)]
     list(fetched)
     assert script.assigned == []
+
+
+def test_no_more_is_fetched_of_a_partition_that_was_done_before_the_last_poll() -> None:
+    script = Script([record(3)], [record(8, A1)], [record(9, A1)], [record(10, A1)])
+    fetched = run(script, (A0, 3, 4), (A1, 8, 11))
+    next(fetched)
+    next(fetched)
+    assert script.assigned == [("a", 0, 3), ("a", 1, 8)]
+    next(fetched)
+    assert script.assigned == [("a", 1, 8)]
 
 
 def test_partitions_are_given_back_when_nobody_reads_on() -> None:
@@ -134,7 +144,19 @@ def test_a_range_of_nothing_but_gaps_has_no_messages() -> None:
 
 def test_messages_of_several_partitions_are_told_apart() -> None:
     script = Script([record(3), record(0, A1), record(4), record(1, A1)])
-    assert offsets(run(script, (A0, 3, 5), (A1, 0, 2))) == [(A0, [3, 4]), (A1, [0, 1])]
+    fetched = list(run(script, (A0, 3, 5), (A1, 0, 2)))
+    assert offsets(iter(fetched)) == [(A0, [3, 4]), (A1, [0, 1])]
+    assert [messages.is_last_of_poll for messages in fetched] == [False, True]
+
+
+def test_the_last_messages_of_a_poll_are_those_before_what_is_left_out() -> None:
+    script = Script([record(3), record(0, A1)], [record(1, A1), record(4)])
+    fetched = list(run(script, (A0, 3, 4), (A1, 0, 2)))
+    assert [(messages.partition, messages.is_last_of_poll) for messages in fetched] == [
+        (A0, False),
+        (A1, True),
+        (A1, True),
+    ]
 
 
 def test_late_messages_of_a_partition_that_is_done_are_not_taken_for_anothers() -> None:

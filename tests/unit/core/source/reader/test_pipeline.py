@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import gc
 from collections.abc import Callable, Iterator
 
@@ -54,6 +55,19 @@ def test_each_batch_of_messages_becomes_a_batch_of_rows(read: Callable[..., Iter
     rows = list(read(messages(KEPT, DROPPED), messages(KEPT)))
     assert [batch.num_rows for batch in rows] == [2, 1]
     assert all(batch.schema == SCHEMA for batch in rows)
+
+
+def test_few_messages_of_one_poll_become_one_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
+    first, filtered_out, last = messages(KEPT), messages(DROPPED), messages(KEPT, KEPT)
+    not_last = [dataclasses.replace(each, is_last_of_poll=False) for each in (first, first)]
+    rows = list(read(*not_last, filtered_out, last, header_filter="a:1"))
+    assert [batch.num_rows for batch in rows] == [2, 2]
+    assert all(batch.schema == SCHEMA for batch in rows)
+
+
+def test_many_messages_of_one_poll_are_not_copied_into_one_batch(read: Callable[..., Iterator], messages: Make) -> None:
+    many = dataclasses.replace(messages(*[KEPT] * 1_000), is_last_of_poll=False)
+    assert [batch.num_rows for batch in read(many, messages(KEPT))] == [1_000, 1]
 
 
 def test_the_header_filter_goes_first_and_empty_batches_are_left_out(

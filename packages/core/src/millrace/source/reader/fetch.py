@@ -8,6 +8,7 @@ fetched.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -117,6 +118,8 @@ class _Fetcher:
         self._unfinished = {each.partition: each for each in split.ranges}
         self._only_partition = split.ranges[0].partition if len(split.ranges) == 1 else None
         self._positions = {each.partition: each.start for each in split.ranges}
+        # Read to their ends, and still assigned
+        self._finished: list[TopicPartition] = []
         self._ended_early: set[TopicPartition] = set()
         self._retried_at: dict[TopicPartition, int] = {}
         # By the reports before the last poll
@@ -139,6 +142,7 @@ class _Fetcher:
 
     def _assign(self) -> None:
         self._consumer.client_log.clear()
+        self._finished.clear()
         partitions = [ClientPartition(*partition, self._positions[partition]) for partition in self._unfinished]
         self._consumer.assign(self, partitions)
 
@@ -150,18 +154,19 @@ class _Fetcher:
             self._consumer.unassign(self)
 
     def _poll(self) -> Iterator[Messages]:
+        finished_before = len(self._finished)
         remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())
         batch = self._client.consume(min(self._batch_size, remaining), POLL_TIMEOUT_S)
         failed = [message for message in batch if message.error()] if any(map(Message.error, batch)) else []
         if failed:
             batch = [message for message in batch if not message.error()]
-        for polled in self._by_partition(batch):
-            messages = self._advance(polled)
-            if messages.items:
-                self._count(messages)
-                yield messages
+        groups = [messages for messages in map(self._advance, self._by_partition(batch)) if messages.items]
+        for number, messages in enumerate(groups, start=1):
+            self._count(messages)
+            yield dataclasses.replace(messages, is_last_of_poll=number == len(groups))
         for message in failed:
             self._on_error(message.error(), message)
+        self._unassign_finished(finished_before)
         self._check_stall(has_messages=bool(batch))
 
     def _by_partition(self, batch: list[Message]) -> list[Messages]:
@@ -191,8 +196,16 @@ class _Fetcher:
         self._positions[range_.partition] = position
         if position >= range_.end:
             del self._unfinished[range_.partition]
-            if self._unfinished:
-                self._client.incremental_unassign([ClientPartition(*range_.partition)])
+            self._finished.append(range_.partition)
+
+    def _unassign_finished(self, count: int) -> None:
+        """Fetch no more of the first partitions that were read to their ends, unless all are about to be given back.
+
+        The client takes half a millisecond for it, and the next poll often ends a small split: it is called after that.
+        """
+        due, self._finished = self._finished[:count], self._finished[count:]
+        if due and self._unfinished:
+            self._client.incremental_unassign([ClientPartition(*partition) for partition in due])
 
     def _count(self, messages: Messages) -> None:
         """Count messages, and ask next time for as many as fit into a batch by the size of these."""

@@ -20,6 +20,8 @@ from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import Split
 from millrace.worker import RESOURCES, WorkerResources
 
+_MAX_COMBINED_ROWS = 1_000
+
 MANY_MESSAGES = 20_000
 """Offsets of a range, from which its messages are fetched many at a time."""
 
@@ -111,6 +113,7 @@ def build_record_batches(
     """Yield the rows of fetched messages: see `read_split`."""
     header_filter = load_header_filter(config.header_filter)
     build = record_batch_builder_for(config, schema, zone)
+    of_poll: list[pa.RecordBatch] = []
     with garbage_collection_paused():
         for messages in fetched:
             matching = filter_by_headers(header_filter, messages)
@@ -119,5 +122,15 @@ def build_record_batches(
                 if built.malformed:
                     error_policy.handle(matching, built.malformed)
                 metrics.emitted(matching.partition, matching.items[-1])
-                yield built.batch
+                of_poll.append(built.batch)
+            if messages.is_last_of_poll:
+                yield from _combine_small(of_poll)
+                of_poll.clear()
         error_policy.finish()
+
+
+def _combine_small(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Combine batches of few rows: each takes Spark and PySpark half a millisecond, however small it is."""
+    if len(batches) < 2 or sum(batch.num_rows for batch in batches) > _MAX_COMBINED_ROWS:
+        return batches
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()
