@@ -5,14 +5,19 @@ from __future__ import annotations
 import gc
 
 import psutil
+import pyarrow as pa
 import pytest
 from confluent_kafka import TopicPartition
 
+from millrace.configuration.build import configure_sink
 from millrace.kafka.admin import admin_for
 from millrace.kafka.consumer import consumer_for
 from millrace.kafka.producer import PRODUCERS, producer_for
 from millrace.kafka.write_admin import write_admin_for
 from millrace.options.secrets import Properties
+from millrace.sink.committer.producer_sessions import TransactionSessions
+from millrace.sink.pipeline import write
+from millrace.sink.write_task import WriteTask
 from millrace.worker import CLIENT_MAX_IDLE_S, WorkerResources
 from support.clock import Clock
 from support.kafka import consume
@@ -79,7 +84,19 @@ def use_batch_producer(client, topic, resources):
     producer_for(client, idempotent=True, in_batches=True, resources=resources).partition_count(topic)
 
 
-@pytest.mark.parametrize("use", [use_admin, use_write_admin, use_consumer, use_producer, use_batch_producer])
+def use_transactional_producer(client, topic, resources):
+    transactions = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": topic}
+    options = {"properties.bootstrap.servers": client["bootstrap.servers"], "topic": topic, **transactions}
+    rows = pa.record_batch({"value": pa.array([b"written once"])})
+    task = WriteTask(0, 1, "a-query", is_streaming=True)
+    assert write(configure_sink(options), rows.schema, [rows], task, resources=resources).rows == 1
+    assert len(TransactionSessions(resources)) == 1
+
+
+USES = [use_admin, use_write_admin, use_consumer, use_producer, use_batch_producer, use_transactional_producer]
+
+
+@pytest.mark.parametrize("use", USES)
 def test_an_idle_client_disconnects(use, client, topic, resources, clock, open_ports):
     use(client, topic, resources)
     # As a worker does after its first task
