@@ -28,11 +28,12 @@ def test_objects_are_frozen_when_modules_were_loaded_since_the_last_time(monkeyp
 
     later = [[] for _ in range(5_000)]
     gc_control.freeze_loaded_objects()
-    assert gc.get_freeze_count() < loaded_first + len(later)
+    assert gc.get_freeze_count() < loaded_first + 1_000
 
     monkeypatch.setitem(sys.modules, "loaded_by_a_later_task", ModuleType("loaded_by_a_later_task"))
     gc_control.freeze_loaded_objects()
-    assert gc.get_freeze_count() >= loaded_first + len(later)
+    assert gc.get_freeze_count() > loaded_first + 4_000
+    assert len(later) == 5_000
 
 
 def test_garbage_is_freed_before_the_rest_is_frozen() -> None:
@@ -48,8 +49,26 @@ def test_garbage_is_freed_before_the_rest_is_frozen() -> None:
     assert alive() is None
 
 
-def test_collection_is_paused_inside_the_block_only() -> None:
+def test_garbage_collection_pauses_inside_the_block_only() -> None:
+    was_enabled = []
+
+    def fail() -> None:
+        with gc_control.garbage_collection_paused():
+            was_enabled.append(gc.isenabled())
+            raise ValueError("as the test wants")
+
     assert gc.isenabled()
-    with gc_control.garbage_collection_paused():
+    with pytest.raises(ValueError, match="as the test wants"):
+        fail()
+    assert was_enabled == [False]
+    assert gc.isenabled()
+
+
+def test_garbage_collection_that_is_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with gc_control.garbage_collection_paused():
+            pass
         assert not gc.isenabled()
-    assert gc.isenabled()
+    finally:
+        gc.enable()

@@ -27,11 +27,12 @@ def freeze_loaded_objects() -> None:
     Spark's worker daemon collects garbage after every task of a reused worker. With pyarrow and this package loaded
     that visits some hundred thousand objects that live as long as the process: 30 ms of CPU for each task, which is
     more than a small micro-batch needs for all else. A worker's first task may load a part of them only, as when it
-    reads and a later one writes.
+    reads and a later one writes. Reference cycles among these objects are never freed.
     """
     _freeze(len(sys.modules))
 
 
+# Called again whenever the number is another one than the last time
 @functools.lru_cache(maxsize=1)
 def _freeze(_loaded_modules: int) -> None:
     gc.collect()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
 from millrace.contracts import HEADERS, is_headers
@@ -45,8 +46,9 @@ class MessageColumn:
     def column(self, messages: Messages, field: pa.Field) -> pa.Array:
         """Return the column for a field of the query's schema; NULL, whatever that allows, where a message has none."""
         built = self.build(messages)
-        # A cast to the same type takes longer than building a column of few messages
-        return built if built.type == field.type else built.cast(field.type)
+        # A cast takes as long as building a column of few messages; types that differ in names alone are equal
+        is_same = built.type == field.type and not pt.is_nested(built.type)
+        return built if is_same else built.cast(field.type)
 
 
 def _payload_column(get: Callable[[Messages], Sequence[bytes | None]]) -> MessageColumn:

@@ -19,7 +19,7 @@ class Messages:
         partition: The partition.
         items: The messages.
         kept_values: Values in place of theirs, such as what their keys had before; None for their own.
-        is_last_of_poll: False if messages of another partition were fetched together with these, and follow.
+        is_last_of_poll: Whether no messages of other partitions follow that came with the same poll.
     """
 
     partition: TopicPartition

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from itertools import chain
@@ -14,10 +15,12 @@ from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, DataLossError, UnknownTopicError
 from millrace.kafka.client_log import ClientLog
 from millrace.kafka.consumer import KafkaConsumer
+from millrace.kafka.statistics import FetchPositions
 from millrace.records.messages import Messages
 from millrace.source.data_loss_messages import DATA_LOSS_HINT
 from millrace.source.reader.fetch import (
     BATCH_BYTES,
+    FEW_MESSAGES,
     FIRST_BATCH_MESSAGES,
     MAX_BATCH_MESSAGES,
     FetchTimeouts,
@@ -38,12 +41,15 @@ class Script:
         self.log: tuple[int, int] | KafkaException = 2, 5
         self.asked: list[int] = []
         self.assigned: list[tuple[str, int, int]] = []
+        self.unassigned: list[set[tuple[str, int]]] = []
 
     def assign(self, partitions: list[ClientPartition]) -> None:
         self.assigned = [(found.topic, found.partition, found.offset) for found in partitions]
 
     def incremental_unassign(self, partitions: list[ClientPartition]) -> None:
         gone = {(found.topic, found.partition) for found in partitions}
+        assert gone <= {found[:2] for found in self.assigned}
+        self.unassigned.append(gone)
         self.assigned = [found for found in self.assigned if found[:2] not in gone]
 
     def incremental_assign(self, partitions: list[ClientPartition]) -> None:
@@ -52,6 +58,9 @@ class Script:
             self.batches = chain([self.again], self.batches)
 
     def unassign(self) -> None:
+        self.assigned = []
+
+    def close(self) -> None:
         self.assigned = []
 
     def consume(self, count: int, timeout: float) -> list[Message]:
@@ -108,14 +117,30 @@ def test_partitions_are_assigned_at_their_starts_and_given_back() -> None:
     assert script.assigned == []
 
 
-def test_no_more_is_fetched_of_a_partition_that_was_done_before_the_last_poll() -> None:
+def test_a_small_split_unassigns_nothing_when_the_next_poll_ends_it() -> None:
+    script = Script([record(3)], [record(8, A1)])
+    list(run(script, (A0, 3, 4), (A1, 8, 9)))
+    assert script.unassigned == []
+
+
+def test_a_partition_that_finished_before_the_last_poll_is_unassigned() -> None:
     script = Script([record(3)], [record(8, A1)], [record(9, A1)], [record(10, A1)])
     fetched = run(script, (A0, 3, 4), (A1, 8, 11))
     next(fetched)
+    assert script.unassigned == []
     next(fetched)
-    assert script.assigned == [("a", 0, 3), ("a", 1, 8)]
+    assert script.unassigned == [{("a", 0)}]
+    list(fetched)
+    assert script.unassigned == [{("a", 0)}]
+
+
+def test_a_partition_of_a_large_split_is_unassigned_as_soon_as_it_finishes() -> None:
+    many = [record(offset, A1) for offset in range(FEW_MESSAGES)]
+    script = Script(many, [record(3), record(FEW_MESSAGES, A1)], [record(FEW_MESSAGES + 1, A1)])
+    fetched = run(script, (A0, 3, 4), (A1, 0, 10 * FEW_MESSAGES))
     next(fetched)
-    assert script.assigned == [("a", 1, 8)]
+    next(fetched)
+    assert script.unassigned == [{("a", 0)}]
 
 
 def test_partitions_are_given_back_when_nobody_reads_on() -> None:
@@ -149,7 +174,7 @@ def test_messages_of_several_partitions_are_told_apart() -> None:
     assert [messages.is_last_of_poll for messages in fetched] == [False, True]
 
 
-def test_the_last_messages_of_a_poll_are_those_before_what_is_left_out() -> None:
+def test_dropped_messages_are_not_the_last_of_a_poll() -> None:
     script = Script([record(3), record(0, A1)], [record(1, A1), record(4)])
     fetched = list(run(script, (A0, 3, 4), (A1, 0, 2)))
     assert [(messages.partition, messages.is_last_of_poll) for messages in fetched] == [
@@ -291,3 +316,17 @@ def test_small_messages_are_asked_for_in_large_batches() -> None:
     script = Script([record(0)], [record(offset) for offset in range(1, 100_000)])
     list(run(script, (A0, 0, 100_000)))
     assert script.asked == [FIRST_BATCH_MESSAGES, MAX_BATCH_MESSAGES]
+
+
+def test_a_range_is_not_ended_by_a_report_while_messages_may_wait_behind_errors() -> None:
+    positions = FetchPositions()
+
+    def report() -> list[Message]:
+        partition = {"next_offset": 9, "fetch_state": "active"}
+        positions._on_statistics(json.dumps({"topics": {"a": {"partitions": {"1": partition}}}}))
+        return []
+
+    script = Script([record(3)], report(), [eof(4)], [record(8, A1)])
+    split = Split((OffsetRange(A0, 3, 4), OffsetRange(A1, 8, 9)))
+    fetched = fetch(KafkaConsumer(script, ClientLog(), positions=positions), split, SplitMetrics())
+    assert offsets(fetched) == [(A0, [3]), (A1, [8])]

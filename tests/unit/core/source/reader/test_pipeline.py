@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+import pyarrow as pa
 import pytest
 
 from millrace.configuration.build import configure_source
@@ -57,17 +58,42 @@ def test_each_batch_of_messages_becomes_a_batch_of_rows(read: Callable[..., Iter
     assert all(batch.schema == SCHEMA for batch in rows)
 
 
+def of_one_poll(*batches: Messages) -> Iterator[Messages]:
+    """Mark batches as those of several partitions that one poll returned."""
+    return (dataclasses.replace(each, is_last_of_poll=each is batches[-1]) for each in batches)
+
+
+def values(batches: Iterable[pa.RecordBatch]) -> list[list[bytes]]:
+    return [batch.column("value").to_pylist() for batch in batches]
+
+
+def valued(messages: Make, *values: bytes) -> Messages:
+    return messages(*({"headers": [("a", b"1")], "value": value} for value in values))
+
+
 def test_few_messages_of_one_poll_become_one_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
-    first, filtered_out, last = messages(KEPT), messages(DROPPED), messages(KEPT, KEPT)
-    not_last = [dataclasses.replace(each, is_last_of_poll=False) for each in (first, first)]
-    rows = list(read(*not_last, filtered_out, last, header_filter="a:1"))
-    assert [batch.num_rows for batch in rows] == [2, 2]
+    polls = [valued(messages, b"1", b"2"), valued(messages, b"3")], [valued(messages, b"4")]
+    rows = list(read(*of_one_poll(*polls[0]), *of_one_poll(*polls[1])))
+    assert values(rows) == [[b"1", b"2", b"3"], [b"4"]]
     assert all(batch.schema == SCHEMA for batch in rows)
 
 
-def test_many_messages_of_one_poll_are_not_copied_into_one_batch(read: Callable[..., Iterator], messages: Make) -> None:
-    many = dataclasses.replace(messages(*[KEPT] * 1_000), is_last_of_poll=False)
-    assert [batch.num_rows for batch in read(many, messages(KEPT))] == [1_000, 1]
+def test_a_poll_may_end_with_messages_that_are_filtered_out(read: Callable[..., Iterator], messages: Make) -> None:
+    poll = of_one_poll(valued(messages, b"1"), valued(messages, b"2"), messages(DROPPED))
+    assert values(read(*poll, header_filter="a:1")) == [[b"1", b"2"]]
+
+
+def test_rows_are_not_lost_when_the_rest_of_their_poll_is_missing(
+    read: Callable[..., Iterator], messages: Make
+) -> None:
+    first, _ = of_one_poll(valued(messages, b"1"), valued(messages, b"2"))
+    assert values(read(first)) == [[b"1"]]
+
+
+def test_large_batches_of_one_poll_are_not_copied_into_one(read: Callable[..., Iterator], messages: Make) -> None:
+    large, small = bytes(64 * 1024), b"small"
+    rows = read(*of_one_poll(valued(messages, large), valued(messages, small), valued(messages, small)))
+    assert values(rows) == [[large], [small, small]]
 
 
 def test_the_header_filter_goes_first_and_empty_batches_are_left_out(

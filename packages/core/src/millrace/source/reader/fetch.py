@@ -32,6 +32,9 @@ from millrace.source.splits import OffsetRange, Split
 MAX_BATCH_MESSAGES = 5_000
 """Messages in a batch: enough to make work per batch cheap, few enough to stay in the processor's cache."""
 
+FEW_MESSAGES = 200
+"""Up to as many are asked for, surplus messages of partitions that have finished do not matter for one poll."""
+
 FIRST_BATCH_MESSAGES = 200
 """Messages in a split's first batch, before their average size has been measured."""
 
@@ -156,18 +159,18 @@ class _Fetcher:
     def _poll(self) -> Iterator[Messages]:
         finished_before = len(self._finished)
         remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())
-        batch = self._client.consume(min(self._batch_size, remaining), POLL_TIMEOUT_S)
-        failed = [message for message in batch if message.error()] if any(map(Message.error, batch)) else []
-        if failed:
-            batch = [message for message in batch if not message.error()]
+        asked = min(self._batch_size, remaining)
+        polled = self._client.consume(asked, POLL_TIMEOUT_S)
+        failed = [message for message in polled if message.error()] if any(map(Message.error, polled)) else []
+        batch = [message for message in polled if not message.error()] if failed else polled
         groups = [messages for messages in map(self._advance, self._by_partition(batch)) if messages.items]
+        self._unassign_finished(finished_before if asked <= FEW_MESSAGES else len(self._finished))
         for number, messages in enumerate(groups, start=1):
             self._count(messages)
             yield dataclasses.replace(messages, is_last_of_poll=number == len(groups))
         for message in failed:
             self._on_error(message.error(), message)
-        self._unassign_finished(finished_before)
-        self._check_stall(has_messages=bool(batch))
+        self._check_stall(has_messages=bool(batch), is_drained=len(polled) < asked)
 
     def _by_partition(self, batch: list[Message]) -> list[Messages]:
         if not batch:
@@ -199,9 +202,10 @@ class _Fetcher:
             self._finished.append(range_.partition)
 
     def _unassign_finished(self, count: int) -> None:
-        """Fetch no more of the first partitions that were read to their ends, unless all are about to be given back.
+        """Stop fetching the first ``count`` of the partitions that have finished, unless no other is left.
 
-        The client takes half a millisecond for it, and the next poll often ends a small split: it is called after that.
+        The call takes half a millisecond. A small split often ends with the poll after the one that finished a
+        partition, so the call is put off until then.
         """
         due, self._finished = self._finished[:count], self._finished[count:]
         if due and self._unfinished:
@@ -241,12 +245,13 @@ class _Fetcher:
         else:
             self._ended_early.add(range_.partition)
 
-    def _check_stall(self, *, has_messages: bool) -> None:
+    def _check_stall(self, *, has_messages: bool, is_drained: bool) -> None:
         now = time.monotonic()
         if has_messages or not self._unfinished:
             self._last_message_at = now
             return
-        if self._consumer.positions is not None:
+        # A poll may be full of errors and ends of partitions, with messages behind them
+        if self._consumer.positions is not None and is_drained:
             self._follow(self._consumer.positions, now)
             if not self._unfinished:
                 return
@@ -279,9 +284,9 @@ class _Fetcher:
         return False
 
     def _follow(self, reported: FetchPositions, now: float) -> None:
-        """End ranges that were fetched to their ends without a visible message; called after a poll without messages.
+        """End ranges that were fetched to their ends without a visible message.
 
-        What was fetched before the report has been handed out, then.
+        It is called after a poll that found nothing more: what was fetched before the report has been handed out, then.
         """
         for partition, offset in self._fetched_to.items():
             range_ = self._unfinished.get(partition)
