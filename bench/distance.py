@@ -44,10 +44,10 @@ def start_broker(properties: Mapping[str, str], tls: Listener) -> Iterator[tuple
 def alternate_at_distances(
     bench: Bench, work: str, contestants: Mapping[str, Callable[[Bench], Run]]
 ) -> dict[int, dict[str, Series]]:
-    """Run contestants by turns, each at every distance, so that distances can be compared, too.
+    """Run contestants in turn, each at every distance, so that distances can be compared, too.
 
     Args:
-        bench: Says how often, and how far away the broker is, one distance after the other.
+        bench: Says how often, and at which distances of the broker.
         work: What is measured, for the progress lines.
         contestants: What to run, by name, with a bench whose broker is far away.
 
@@ -60,16 +60,10 @@ def alternate_at_distances(
         bench.far.set_round_trip(distance_ms)
         return contestant(far)
 
-    turns = {
-        (distance_ms, name): functools.partial(run, distance_ms, contestant)
-        for distance_ms in bench.distances_ms
-        for name, contestant in contestants.items()
-    }
-    series = alternate(bench, work, {f"{away(turn[0])}, {turn[1]}": runs for turn, runs in turns.items()})
-    return {
-        distance_ms: {name: series[f"{away(distance_ms)}, {name}"] for name in contestants}
-        for distance_ms in bench.distances_ms
-    }
+    labels = {(distance, name): f"{away(distance)}, {name}" for distance in bench.distances_ms for name in contestants}
+    turns = {label: functools.partial(run, turn[0], contestants[turn[1]]) for turn, label in labels.items()}
+    series = alternate(bench, work, turns)
+    return {distance: {name: series[labels[distance, name]] for name in contestants} for distance in bench.distances_ms}
 
 
 def away(distance_ms: int) -> str:

@@ -34,7 +34,7 @@ class Bench:
         tls_servers: The broker's listener with TLS.
         tls_client: Properties of a client of that.
         far: The broker at a distance.
-        distances_ms: How far away that is, one after the other; round trips, in ms.
+        distances_ms: How far away that is; round trips, in ms.
     """
 
     spark: SparkSession
@@ -81,7 +81,7 @@ class Series:
         return statistics.median(self.values)
 
     def figure_beside(self, what: str) -> Series:
-        """Return further figures of each run as those to compare."""
+        """Return one of the further figures, to compare it."""
         return Series(self.beside[what])
 
 

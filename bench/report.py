@@ -36,9 +36,9 @@ def page(results: Sequence[Result], environment: Mapping[str, str], bench: Bench
         f"Written by `tox -e bench` on {datetime.now(UTC):%Y-%m-%d}: {bench.records:,} JSON records of 120 bytes. "
         "Both connectors run in one Spark session with the same settings, on one broker, by turns, with their default "
         f"options; {bench.warm_ups} warm-ups and {bench.runs} runs of each. A run of micro-batches is the median of "
-        f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector: more is better for "
-        "records/s, less for ms. Memory is the resident memory of the largest Python worker. Figures *beside it* are "
-        "of Spark's own connector / of millrace.",
+        f"{bench.batches}. A ratio is millrace's median over that of Spark's own connector, or of what is named: more "
+        "is better for records/s, less for ms and s. Memory is the resident memory of the largest Python worker. "
+        "Figures *beside it* are of Spark's own connector, or of what is named, / of millrace.",
         "",
         "Formats have the same records, with columns of seven types; of Debezium's changes half are updates, which are "
         "two rows each. *Read* is a whole read of a topic, by the clock. *Decode* and *encode* are that work alone, "
