@@ -17,8 +17,11 @@ QUEUE_WAIT_S = 0.02
 FLUSH_INTERVAL_S = 0.1
 """Seconds between two pushes of a flush while nothing is acknowledged."""
 
-_FIRST_FLUSH_INTERVAL_S = 0.005
-"""Seconds between the first two pushes, which double: a transaction's first push only adds its partitions."""
+_FIRST_FLUSH_INTERVAL_S = 0.002
+"""Seconds between the first two pushes, which double.
+
+A transaction's first push only adds its partitions, and a client that is busy with other batches misses it.
+"""
 
 _PUSH_S = 0.001
 _POLL_S = 0.002
