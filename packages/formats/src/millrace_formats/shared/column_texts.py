@@ -11,6 +11,7 @@ from millrace_formats.shared.sql_times import FIRST_DAY, FIRST_MICROSECOND, LAST
 UTC_MARK = "Z"
 
 _DATE = len("yyyy-MM-dd")
+_WHOLE_SECONDS = len("yyyy-MM-dd HH:mm:ss")
 _EXPONENT = 7  # Arrow and Java write 1e-7 and smaller with an exponent
 
 
@@ -36,7 +37,12 @@ def timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
         ValueError: A year is outside 0001 to 9999; the message names the row.
     """
     texts = bare_timestamp_texts(column, iso)
-    return texts if column.type.tz is None else pc.binary_join_element_wise(texts, UTC_MARK, "")
+    if column.type.tz is None:
+        return texts
+    if pc.max(pc.binary_length(texts)).as_py() == _WHOLE_SECONDS:
+        # Texts of one length, which takes a quarter of the time of a join
+        return pc.ascii_rpad(texts, _WHOLE_SECONDS + len(UTC_MARK), padding=UTC_MARK)
+    return pc.binary_join_element_wise(texts, UTC_MARK, "")
 
 
 def bare_timestamp_texts(column: pa.TimestampArray, iso: bool) -> pa.StringArray:
