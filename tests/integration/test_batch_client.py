@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -73,36 +72,13 @@ def test_both_clients_write_the_same_records(make_writer, broker, make_topic) ->
         topic = make_topic(3)
         write(make_writer(in_batches), ProducerRecords(topic, *map(Payloads, columns)), numbers)
         messages = consume(broker.bootstrap_servers, topic)
-        # Those of records without a key differ
+        # The client draws the partition of a record without a key
         written.append(sorted((m.key() or b"", m.key() is None, m.value() or b"", m.value() is None) for m in messages))
         by_row = zip(keys, values, numbers.to_pylist(), strict=True)
         chosen = {(key, value, number) for key, value, number in by_row if number is not None}
         assert chosen <= {(m.key(), m.value(), m.partition()) for m in messages}
     assert written[0] == written[1]
     assert len(written[0]) == len(keys)
-
-
-def test_batches_without_keys_go_to_all_partitions_in_turn(make_writer, broker, make_topic) -> None:
-    writer, topic = make_writer(), make_topic(4)
-    write(writer, ProducerRecords(topic, Payloads([b"small"] * 25_000)))
-    write(writer, ProducerRecords(topic, Payloads([b"alone"])))
-    counts = Counter(message.partition() for message in consume(broker.bootstrap_servers, topic))
-    assert sorted(counts.values()) == [1, 5_000, 10_000, 10_000]
-
-
-def test_large_records_without_keys_are_divided_by_their_size(make_writer, broker, make_topic) -> None:
-    topic = make_topic(4)
-    write(make_writer(), ProducerRecords(topic, Payloads([os.urandom(100_000) for _ in range(40)])))
-    counts = Counter(message.partition() for message in consume(broker.bootstrap_servers, topic))
-    assert sorted(counts.values()) == [1, 13, 13, 13]
-
-
-@pytest.mark.parametrize("chosen", [{"partitioner": "random"}, {"sticky_partitioning_linger_ms": "0"}])
-def test_the_client_chooses_partitions_as_users_have_told_it(make_writer, make_topic, chosen) -> None:
-    topic = make_topic(4)
-    assert make_writer(**chosen)._producer.next_partition(topic) is None
-    producer = make_writer()._producer
-    assert sorted(producer.next_partition(topic) for _ in range(4)) == [0, 1, 2, 3]
 
 
 def test_keys_go_to_the_same_partitions_by_both_clients(make_writer, broker, make_topic) -> None:
