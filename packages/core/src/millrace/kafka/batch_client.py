@@ -121,32 +121,27 @@ class BatchClient:
         )
         return load_library() is not None and not has_tokens and not any(map(callable, values))
 
-    def produce_batch(
-        self, topic: str, messages: MessageArray, first: int = 0, stop: int | None = None, partition: int | None = None
-    ) -> int:
+    def produce_batch(self, topic: str, messages: MessageArray, first: int = 0) -> int:
         """Hand messages over, until the queue is full.
 
         Args:
             topic: Their topic.
             messages: The messages.
             first: The index of the first one to hand over.
-            stop: The index behind the last one; None for all.
-            partition: Their partition, if none of them has its own; None where the client chooses.
 
         Returns:
-            The index of the first one that the queue had no room for; ``stop`` if it had room for all.
+            The index of the first one that the queue had no room for; the number of messages if it had room for all.
 
         Raises:
             KafkaException: A message is refused.
         """
-        chosen = librdkafka.PARTITION_UNASSIGNED if partition is None else partition
-        some = messages.structs[first:stop]
+        rest = messages.structs[first:]
         produced = self._library.rd_kafka_produce_batch(
-            self._topic(topic), chosen, messages.flags, some.ctypes.data, len(some)
+            self._topic(topic), librdkafka.PARTITION_UNASSIGNED, messages.flags, rest.ctypes.data, len(rest)
         )
-        if produced == len(some):
-            return first + len(some)
-        errors = some["err"]
+        if produced == len(rest):
+            return len(messages)
+        errors = rest["err"]
         refused = np.flatnonzero((errors != 0) & (errors != KafkaError._QUEUE_FULL))
         if len(refused):
             raise KafkaException(self._error(int(errors[refused[0]])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -95,8 +94,6 @@ class KafkaProducer:
         self._security_error_grace_s = security_error_grace_s
         self._failed_deliveries = _FailedDeliveries()
         self._partition_counts: dict[str, tuple[int, float]] = {}
-        self._next_partitions: dict[str, int] = {}
-        self._chooses_partitions = _has_default_partitioner(settings)
         with configuration_errors():
             callbacks = {
                 **self.client_log.settings(),
@@ -122,24 +119,6 @@ class KafkaProducer:
                 count = self._look_up_partition_count(topic, count)
             self._partition_counts[topic] = count, self._clock.now()
         return count
-
-    def next_partition(self, topic: str) -> int | None:
-        """Return the partition for the next batch of records without a key: each in turn.
-
-        The client's own choice is random: at the end of a task, one partition often has several batches to send, one
-        after the other. It chooses, and this is None, where users have set its partitioner or how long it stays with a
-        partition.
-
-        Raises:
-            UnknownTopicError: There is no such topic.
-        """
-        if not self._chooses_partitions:
-            return None
-        count = self.partition_count(topic)
-        # Workers begin with different ones
-        partition = self._next_partitions.get(topic, os.getpid()) % count
-        self._next_partitions[topic] = partition + 1
-        return partition
 
     def _look_up_partition_count(self, topic: str, cached: int) -> int:
         # The driver has reached the brokers: if they do not answer, they are restarting
@@ -212,11 +191,6 @@ class _FailedDeliveries:
             place = f"{message.topic()}-{partition}" if is_chosen else f"topic {message.topic()}"
             self._first = f"{place}: {error.str()}"
         self._count += 1
-
-
-def _has_default_partitioner(settings: Mapping[str, Any]) -> bool:
-    stays_ms = str(settings.get(_STICKY_LINGER, _STICKY_LINGER_MS))
-    return settings.get("partitioner") == _DEFAULTS["partitioner"] and stays_ms == _STICKY_LINGER_MS
 
 
 def _create_client(settings: dict[str, Any], *, in_batches: bool) -> Producer | BatchClient:

@@ -15,10 +15,6 @@ from millrace.records.producer_records import ProducerRecords
 CLIENT_CHOOSES = -1
 TIME_OF_WRITING = 0
 
-_BATCH_MESSAGES = 10_000
-_BATCH_BYTES = 1_250_000
-"""A little more than fills a batch by default: the client sends a full one at once, and lets others wait."""
-
 
 class RecordWriter(Delivery):
     """Write the records of one task, a batch at a time."""
@@ -45,18 +41,12 @@ class RecordWriter(Delivery):
         self.check()
 
     def _produce_batch(self, client: BatchClient, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
-        values = records.values.to_array()
         keys = None if records.keys is None else records.keys.to_array()
-        messages = MessageArray(values, keys, partitions)
-        has_partitions = keys is not None or partitions is not None
-        at_once = len(messages) if has_partitions else _messages_of_batch(values)
-        produced = 0
+        messages = MessageArray(records.values.to_array(), keys, partitions)
+        produced = client.produce_batch(records.topic, messages)
         while produced < len(messages):
-            partition = None if has_partitions else self._producer.next_partition(records.topic)
-            stop = min(produced + at_once, len(messages))
-            produced = client.produce_batch(records.topic, messages, produced, stop, partition)
-            if produced < stop:
-                self._wait_for_room()
+            self._wait_for_room()
+            produced = client.produce_batch(records.topic, messages, produced)
 
     def _produce_values(self, topic: str, values: Sequence[bytes | None]) -> None:
         produce = self._client.produce
@@ -80,12 +70,6 @@ class RecordWriter(Delivery):
                 produce(topic, **record)
             except BufferError:
                 self._wait_and_produce(topic, **record)
-
-
-def _messages_of_batch(values: pa.BinaryArray) -> int:
-    """Return the number of values that fill a batch of the client's, on average."""
-    size = max(1, values.nbytes // max(1, len(values)))
-    return min(_BATCH_MESSAGES, _BATCH_BYTES // size + 1)
 
 
 def _integers(array: pa.Array | None, count: int, default: int) -> Iterable[int]:
