@@ -171,16 +171,12 @@ def _at_distances(
     bench: Bench,
     work: str,
     streams: Mapping[str, _Stream],
-    measure: Callable[[Bench, _Stream, str], Run],
+    measure: Callable[..., Run],
     compared: Iterable[_Comparison],
 ) -> list[Result]:
     """Measure streams at all distances, and compare some."""
-
-    def run(stream: _Stream, source: str, far: Bench) -> Run:
-        return measure(far, stream, source)
-
     with bench.topics.empty(PARTITIONS) as source, steady_records(bench, source):
-        runs = {name: functools.partial(run, stream, source) for name, stream in streams.items()}
+        runs = {name: functools.partial(measure, stream=stream, source=source) for name, stream in streams.items()}
         series = alternate_at_distances(bench, work, runs)
     return [each.result(work, distance, found) for distance, found in series.items() for each in compared]
 

@@ -58,12 +58,6 @@ def open_ports(broker):
     return lambda: ports() - before
 
 
-def begin_task(resources):
-    """Do what a worker does first in each task."""
-    resources.poll()
-    resources.drop_idle()
-
-
 def use_admin(client, topic, resources):
     admin_for(client, resources).topic_names()
 
@@ -103,19 +97,19 @@ def test_an_idle_client_disconnects(use, client, topic, resources, clock, open_p
     gc.collect()
     gc.freeze()
     clock.now += CLIENT_MAX_IDLE_S - 1
-    begin_task(resources)
+    resources.begin_task()
     # A client closes its first connection once it knows the broker, and opens another one
     wait_until(open_ports, "the client to be connected")
     clock.now += 2
-    wait_until(lambda: begin_task(resources) or not open_ports(), "the client to close its connections")
+    wait_until(lambda: resources.begin_task() or not open_ports(), "the client to close its connections")
 
 
 def test_a_producer_with_records_is_kept_until_they_are_delivered(broker, client, topic, resources, clock):
     producer = producer_for(client, idempotent=True, resources=resources)
     producer.client.produce(topic, b"waits for its batch")
     clock.now += CLIENT_MAX_IDLE_S + 1
-    begin_task(resources)
+    resources.begin_task()
     assert list(resources.items(PRODUCERS).values()) == [producer]
     producer.client.flush(30)
-    wait_until(lambda: begin_task(resources) or not resources.items(PRODUCERS), "the producer to be dropped")
+    wait_until(lambda: resources.begin_task() or not resources.items(PRODUCERS), "the producer to be dropped")
     assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"waits for its batch"]

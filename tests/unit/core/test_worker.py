@@ -82,11 +82,11 @@ def test_one_that_no_task_uses_is_dropped_unless_it_is_busy() -> None:
     clock.now += 50
     resources.get(IDLE_CLIENTS, "used", Client)
     clock.now += 11
-    resources.drop_idle()
+    resources.begin_task()
     assert resources.items(IDLE_CLIENTS).keys() == {"used", "busy"}
     assert resources.items(CLIENTS).keys() == {"without a limit"}
     resources.items(IDLE_CLIENTS)["busy"].is_busy = False
-    resources.drop_idle()
+    resources.begin_task()
     assert resources.items(IDLE_CLIENTS).keys() == {"used"}
 
 

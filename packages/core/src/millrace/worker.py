@@ -122,11 +122,12 @@ class WorkerResources:
                 for resource in self.items(kind).values():
                     kind.poll(resource)
 
-    def drop_idle(self) -> None:
-        """Drop the resources that no task has used for the longest time of their kind.
+    def begin_task(self) -> None:
+        """Serve callbacks as `poll` does, and drop resources that no task has used for the longest time of their kind.
 
-        Only the beginning of a task is the right time: one that takes long would lose what it uses.
+        Later in a task, one that takes long would lose what it uses.
         """
+        self.poll()
         for kind in list(self._kept):
             if kind.max_idle_s is not None:
                 self._drop_idle(kind, kind.max_idle_s)

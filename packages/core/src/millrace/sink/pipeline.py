@@ -61,8 +61,7 @@ def write(
     """
     started = time.monotonic()
     # As before a read: other queries may have left clients
-    resources.poll()
-    resources.drop_idle()
+    resources.begin_task()
     if config.options.is_exactly_once:
         shared = SharedSessions(resources)
         write_here = functools.partial(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from itertools import compress
 
@@ -26,7 +25,7 @@ def filter_by_headers(header_filter: HeaderFilter | None, messages: Messages) ->
             f"header filter {type(header_filter).__name__} gave {len(mask)} answers, {mask.null_count} of them null, "
             f"for {len(messages.items)} records"
         )
-    return dataclasses.replace(messages, items=list(compress(messages.items, mask.to_pylist())))
+    return Messages(messages.partition, list(compress(messages.items, mask.to_pylist())))
 
 
 @functools.lru_cache(maxsize=16)

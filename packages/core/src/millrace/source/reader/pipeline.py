@@ -45,8 +45,7 @@ def read_split(
         MessageError, DeliveryError: As `ErrorPolicy`.
     """
     # Clients of queries that have ended may be kept, and what they report would pile up
-    RESOURCES.poll()
-    RESOURCES.drop_idle()
+    RESOURCES.begin_task()
     fetch_split = split_fetcher(config, metrics)
     if config.options.has_primary_key:
         return read_table(fetch_split, config, schema, zone, split, metrics, error_policy)
@@ -115,6 +114,7 @@ def build_record_batches(
     header_filter = load_header_filter(config.header_filter)
     build = record_batch_builder_for(config, schema, zone)
     pending: list[pa.RecordBatch] = []
+    pending_bytes = 0
     with garbage_collection_paused():
         for messages in fetched:
             matching = filter_by_headers(header_filter, messages)
@@ -124,9 +124,10 @@ def build_record_batches(
                     error_policy.handle(matching, built.malformed)
                 metrics.emitted(matching.partition, matching.items[-1])
                 pending.append(built.batch)
-            if messages.is_last_of_poll or sum(batch.nbytes for batch in pending) >= _COMBINED_BYTES:
+                pending_bytes += built.batch.nbytes
+            if messages.is_last_of_poll or pending_bytes >= _COMBINED_BYTES:
                 yield from _combine(pending)
-                pending.clear()
+                pending, pending_bytes = [], 0
         yield from _combine(pending)
         error_policy.finish()
 
