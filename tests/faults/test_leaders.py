@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import ElectionType
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, PartitionMetadata
 
+from millrace.configuration.build import configure_sink
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import CONSUMERS
+from millrace.kafka.producer import PRODUCERS
 from millrace.options.secrets import Properties
+from millrace.sink.pipeline import write
+from millrace.sink.write_task import WriteTask
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaCluster
+from support.kafka import consume
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until
@@ -64,3 +70,30 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
     query.processAllAvailable()
 
     assert saved.numbers() == Counter(range(written))
+
+
+def test_records_without_keys_go_to_partitions_that_have_a_leader(cluster):
+    cluster.create_topic("single-copies", 6, replication=1)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+    led_by = {number: found.leader for number, found in _partitions(admin, "single-copies").items()}
+    gone = min(led_by.values())
+    left = {number for number, leader in led_by.items() if leader != gone}
+    cluster.brokers[gone - 1].kill()
+    wait_until(
+        lambda: {n for n, found in _partitions(admin, "single-copies").items() if found.leader >= 0} == left,
+        "its partitions to have no leader",
+    )
+    # A task that waited for the broker would fail
+    options = {"properties.delivery.timeout.ms": "20000", "topic": "single-copies"}
+    config = configure_sink({"properties.bootstrap.servers": cluster.bootstrap_servers, **options})
+    rows = pa.record_batch({"value": pa.array([b"row"] * 40_000, pa.binary())})
+    write(config, rows.schema, [rows], WriteTask(0, 1, "me"))
+    RESOURCES.drop(PRODUCERS)
+    # Reading waits for all partitions
+    cluster.brokers[gone - 1].start()
+    messages = consume(cluster.bootstrap_servers, "single-copies")
+    assert Counter(message.partition() for message in messages) == dict.fromkeys(left, 40_000 // len(left))
+
+
+def _partitions(admin: AdminClient, topic: str) -> dict[int, PartitionMetadata]:
+    return admin.list_topics(topic, 10).topics[topic].partitions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,11 +15,12 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from millrace.contracts import Payloads
 from millrace.errors import MessageError, OptionsError, UnknownTopicError
 from millrace.kafka import librdkafka
-from millrace.kafka.batch_client import BatchClient, MessageArray
-from millrace.kafka.producer import KafkaProducer, producer_settings
+from millrace.kafka.batch_client import BatchClient, MessageArray, TopicPartitions
+from millrace.kafka.producer import KafkaProducer, producer_for, producer_settings
 from millrace.options.secrets import Properties
 from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.produce import RecordWriter
+from millrace.worker import WorkerResources
 from support.kafka import consume
 from support.waiting import wait_until
 
@@ -72,13 +74,93 @@ def test_both_clients_write_the_same_records(make_writer, broker, make_topic) ->
         topic = make_topic(3)
         write(make_writer(in_batches), ProducerRecords(topic, *map(Payloads, columns)), numbers)
         messages = consume(broker.bootstrap_servers, topic)
-        # The client draws the partition of a record without a key
+        # Those of records without a key differ
         written.append(sorted((m.key() or b"", m.key() is None, m.value() or b"", m.value() is None) for m in messages))
         by_row = zip(keys, values, numbers.to_pylist(), strict=True)
         chosen = {(key, value, number) for key, value, number in by_row if number is not None}
         assert chosen <= {(m.key(), m.value(), m.partition()) for m in messages}
     assert written[0] == written[1]
     assert len(written[0]) == len(keys)
+
+
+def partition_counts(broker, topic) -> Counter[int]:
+    return Counter(message.partition() for message in consume(broker.bootstrap_servers, topic))
+
+
+def writer_that_knows(make_writer, topic: str, **properties: str) -> RecordWriter:
+    """Return a writer as the sink's, which looks the topic up before it writes."""
+    writer = make_writer(**properties)
+    writer._producer.partition_count(topic)
+    return writer
+
+
+@pytest.mark.parametrize("keys", [None, Payloads.nulls(25_000)], ids=["no keys", "null keys"])
+def test_batches_without_keys_fill_one_partition_after_the_other(make_writer, broker, make_topic, keys) -> None:
+    topic = make_topic(4)
+    writer = writer_that_knows(make_writer, topic)
+    write(writer, ProducerRecords(topic, Payloads([b"small"] * 25_000), keys))
+    assert sorted(partition_counts(broker, topic).values()) == [5_000, 10_000, 10_000]
+
+
+def test_large_records_without_keys_are_divided_by_their_size(make_writer, broker, make_topic) -> None:
+    topic = make_topic(4)
+    write(writer_that_knows(make_writer, topic), ProducerRecords(topic, Payloads([os.urandom(100_000)] * 38)))
+    assert sorted(partition_counts(broker, topic).values()) == [8, 10, 10, 10]
+
+
+def test_the_partition_that_has_got_the_least_is_next(make_writer, broker, make_topic) -> None:
+    topic = make_topic(2)
+    writer = writer_that_knows(make_writer, topic)
+    write(writer, ProducerRecords(topic, Payloads([b"small"] * 10_001)))
+    for _ in range(2):
+        write(RecordWriter(writer._producer), ProducerRecords(topic, Payloads([b"small"] * 5_000)))
+    assert sorted(partition_counts(broker, topic).values()) == [10_000, 10_001]
+
+
+def test_small_writes_of_a_task_stay_together_and_other_tasks_move_on(make_writer, broker, make_topic) -> None:
+    topic = make_topic(3)
+    producer = writer_that_knows(make_writer, topic)._producer
+    for _ in range(3):
+        task = RecordWriter(producer)
+        for _ in range(10):
+            task.write(ProducerRecords(topic, Payloads([b"small"] * 7)), None)
+        task.flush()
+    assert partition_counts(broker, topic) == {0: 70, 1: 70, 2: 70}
+
+
+def test_records_without_keys_stay_in_their_partition_while_the_queue_is_full(make_writer, broker, make_topic) -> None:
+    topic, count = make_topic(2), 5_000
+    writer = writer_that_knows(make_writer, topic, queue_buffering_max_messages="100")
+    write(writer, ProducerRecords(topic, Payloads([str(number).encode() for number in range(count)])))
+    messages = consume(broker.bootstrap_servers, topic)
+    assert len({message.partition() for message in messages}) == 1
+    assert [int(message.value()) for message in messages] == list(range(count))
+
+
+def test_partitions_without_a_leader_get_no_records(make_writer, broker, make_topic, monkeypatch) -> None:
+    topic = make_topic(3)
+    monkeypatch.setattr(BatchClient, "topic_partitions", lambda *_: TopicPartitions.of({0: 1, 1: -1, 2: 1}))
+    write(writer_that_knows(make_writer, topic), ProducerRecords(topic, Payloads([b"small"] * 50_000)))
+    assert partition_counts(broker, topic) in [{0: 30_000, 2: 20_000}, {0: 20_000, 2: 30_000}]
+
+
+def test_partitions_that_no_longer_exist_are_looked_up_again(make_writer, broker, make_topic, monkeypatch) -> None:
+    topic, look_up = make_topic(1), BatchClient.topic_partitions
+    with monkeypatch.context() as outdated:
+        outdated.setattr(BatchClient, "topic_partitions", lambda *call: (look_up(*call), TopicPartitions(2, (1,)))[1])
+        writer = writer_that_knows(make_writer, topic)
+    write(writer, ProducerRecords(topic, Payloads([b"small"] * 10_001)))
+    assert partition_counts(broker, topic) == {0: 10_001}
+    assert writer._producer.partition_count(topic) == 1
+
+
+def test_the_client_stays_with_a_partition_for_as_long_as_users_say(broker, make_topic) -> None:
+    topic, resources = make_topic(4), WorkerResources()
+    for properties, is_ours in [({}, True), ({"sticky.partitioning.linger.ms": "10"}, False)]:
+        client = Properties({"bootstrap.servers": broker.bootstrap_servers, **properties})
+        producer = producer_for(client, idempotent=True, in_batches=True, resources=resources)
+        producer.partition_count(topic)
+        assert (producer.batch_partitioner(topic) is not None) is is_ours
 
 
 def test_keys_go_to_the_same_partitions_by_both_clients(make_writer, broker, make_topic) -> None:
@@ -112,7 +194,7 @@ def test_a_record_that_is_too_large_is_refused_among_others(make_writer, make_to
 def test_a_partition_that_does_not_exist_is_reported(make_writer, make_topic) -> None:
     client = make_writer()._client
     topic = make_topic(2)
-    assert client.partition_count(topic, 10) == 2
+    assert client.topic_partitions(topic, 10) == TopicPartitions(2, (0, 1))
     with pytest.raises(KafkaException) as error:
         client.produce_batch(topic, MessageArray(pa.array([b"a"], pa.binary()), None, pa.array([5], pa.int32())))
     assert error.value.args[0].code() == KafkaError._UNKNOWN_PARTITION

@@ -7,9 +7,11 @@ import logging
 import os
 import weakref
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException
 
@@ -45,7 +47,12 @@ class MessageArray:
     Args:
         values: The values, null for a tombstone.
         keys: The keys, null for a record without a key; None when no record has one.
-        partitions: The partitions, int32, null where the client chooses; None when it chooses for all.
+        partitions: The partitions, int32, null where the client chooses; None when no record has its own.
+
+    Attributes:
+        structs: The structs.
+        flags: The flags to produce them with.
+        value_offsets: Arrow's offsets of the values, one more than there are values.
     """
 
     def __init__(
@@ -53,6 +60,7 @@ class MessageArray:
     ) -> None:
         # The structs hold bare addresses
         self._buffers = values, keys
+        self.value_offsets = _offsets(values)
         self.structs = np.zeros(len(values), _MESSAGE)
         self.flags = librdkafka.COPY_PAYLOADS
         self._point_to(values, "payload", "len")
@@ -63,11 +71,10 @@ class MessageArray:
             self.structs["partition"] = partitions.fill_null(librdkafka.PARTITION_UNASSIGNED).to_numpy()
 
     def _point_to(self, payloads: pa.BinaryArray, address: str, size: str) -> None:
-        count = len(payloads)
-        if not count:
+        if not len(payloads):
             return
         _, offsets, data = payloads.buffers()
-        ends = np.frombuffer(offsets, np.int32)[payloads.offset : payloads.offset + count + 1].astype(np.uintp)
+        ends = _offsets(payloads).astype(np.uintp)
         # A payload without bytes has an address all the same: none is a null payload
         start = (data.address if data is not None else 0) or offsets.address
         self.structs[address] = ends[:-1] + np.uintp(start)
@@ -79,6 +86,24 @@ class MessageArray:
 
     def __len__(self) -> int:
         return len(self.structs)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPartitions:
+    """The partitions of a topic.
+
+    Attributes:
+        count: Their number.
+        with_leader: The numbers of those that have a leader, in order.
+    """
+
+    count: int
+    with_leader: tuple[int, ...]
+
+    @classmethod
+    def of(cls, leaders: Mapping[int, int]) -> TopicPartitions:
+        """Return the partitions with these leaders by their numbers; the leader is -1 where there is none."""
+        return cls(len(leaders), tuple(sorted(number for number, leader in leaders.items() if leader >= 0)))
 
 
 class BatchClient:
@@ -121,27 +146,32 @@ class BatchClient:
         )
         return load_library() is not None and not has_tokens and not any(map(callable, values))
 
-    def produce_batch(self, topic: str, messages: MessageArray, first: int = 0) -> int:
+    def produce_batch(
+        self, topic: str, messages: MessageArray, first: int = 0, stop: int | None = None, partition: int | None = None
+    ) -> int:
         """Hand messages over, until the queue is full.
 
         Args:
             topic: Their topic.
             messages: The messages.
             first: The index of the first one to hand over.
+            stop: The index behind the last one; None for all.
+            partition: Their partition, if they have none of their own; None to let the client choose.
 
         Returns:
-            The index of the first one that the queue had no room for; the number of messages if it had room for all.
+            The index of the first one that the queue had no room for; ``stop`` if it had room for all.
 
         Raises:
             KafkaException: A message is refused.
         """
-        rest = messages.structs[first:]
+        run = messages.structs[first:stop]
+        chosen = librdkafka.PARTITION_UNASSIGNED if partition is None else partition
         produced = self._library.rd_kafka_produce_batch(
-            self._topic(topic), librdkafka.PARTITION_UNASSIGNED, messages.flags, rest.ctypes.data, len(rest)
+            self._topic(topic), chosen, messages.flags, run.ctypes.data, len(run)
         )
-        if produced == len(rest):
-            return len(messages)
-        errors = rest["err"]
+        if produced == len(run):
+            return first + len(run)
+        errors = run["err"]
         refused = np.flatnonzero((errors != 0) & (errors != KafkaError._QUEUE_FULL))
         if len(refused):
             raise KafkaException(self._error(int(errors[refused[0]])))
@@ -171,8 +201,8 @@ class BatchClient:
         self.poll()
         return len(self)
 
-    def partition_count(self, topic: str, timeout_s: float) -> int:
-        """Ask a broker for the number of a topic's partitions.
+    def topic_partitions(self, topic: str, timeout_s: float) -> TopicPartitions:
+        """Ask a broker for a topic's partitions.
 
         Raises:
             KafkaException: There is no such topic, or no answer within this time, in seconds.
@@ -187,7 +217,8 @@ class BatchClient:
             found = metadata.contents.topics[0]
             if found.err:
                 raise KafkaException(self._error(found.err))
-            return int(found.partition_cnt)
+            leaders = {partition.id: partition.leader for partition in found.partitions[: found.partition_cnt]}
+            return TopicPartitions.of(leaders)
         finally:
             self._library.rd_kafka_metadata_destroy(metadata)
 
@@ -238,6 +269,13 @@ class BatchClient:
         self._library.rd_kafka_event_log(event, facility, line, severity)
         texts = _text(facility.value), self._name, _text(line.value)
         self._settings["logger"].log(_LOG_LEVELS[severity.value & 7], "%s [%s] %s", *texts)
+
+
+def _offsets(payloads: pa.BinaryArray) -> npt.NDArray[np.int32]:
+    buffer = payloads.buffers()[1]
+    if buffer is None:
+        return np.zeros(1, np.int32)
+    return np.frombuffer(buffer, np.int32)[payloads.offset : payloads.offset + len(payloads) + 1]
 
 
 def _create(library: ctypes.CDLL, settings: Mapping[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
@@ -38,17 +39,18 @@ class _Pushes:
         self._client = client
         self._max_interval_s = max_interval_s
         self._interval_s = _FIRST_FLUSH_INTERVAL_S
-        self._waiting, self._pushed_at = 0, monotonic()
+        self._fewest_waiting, self._pushed_at = math.inf, monotonic()
 
     def push_if_due(self) -> bool:
         """Push, unless nothing was acknowledged since the last time, which was only just now."""
         waiting, now = len(self._client), monotonic()
-        is_first_or_acknowledged = waiting != self._waiting
+        # Errors and log lines that wait for `poll` count too: their coming and going is no acknowledgement
+        is_first_or_acknowledged = waiting < self._fewest_waiting
         if not is_first_or_acknowledged and now - self._pushed_at < min(self._interval_s, self._max_interval_s):
             return False
         self._client.flush(_PUSH_S)
         self._interval_s = _FIRST_FLUSH_INTERVAL_S if is_first_or_acknowledged else self._interval_s * 2
-        self._waiting, self._pushed_at = waiting, now
+        self._fewest_waiting, self._pushed_at = min(waiting, self._fewest_waiting), now
         return True
 
 

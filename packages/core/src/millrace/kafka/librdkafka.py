@@ -42,10 +42,29 @@ class MessageStruct(Structure):
     )
 
 
+class PartitionStruct(Structure):
+    """``rd_kafka_metadata_partition_t``."""
+
+    _fields_ = (
+        ("id", c_int32),
+        ("err", c_int),
+        ("leader", c_int32),
+        ("replica_cnt", c_int),
+        ("replicas", POINTER(c_int32)),
+        ("isr_cnt", c_int),
+        ("isrs", POINTER(c_int32)),
+    )
+
+
 class TopicStruct(Structure):
     """``rd_kafka_metadata_topic_t``."""
 
-    _fields_ = (("topic", c_char_p), ("partition_cnt", c_int), ("partitions", c_void_p), ("err", c_int))
+    _fields_ = (
+        ("topic", c_char_p),
+        ("partition_cnt", c_int),
+        ("partitions", POINTER(PartitionStruct)),
+        ("err", c_int),
+    )
 
 
 class MetadataStruct(Structure):

@@ -9,7 +9,8 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from millrace.errors import ClientError
-from millrace.kafka.batch_client import BatchClient
+from millrace.kafka.batch_client import BatchClient, TopicPartitions
+from millrace.kafka.batch_partitioner import BatchLimits, BatchPartitioner
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import SLOW_RECONNECT, client_settings, with_reconnect_backoffs
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
@@ -56,8 +57,11 @@ _TRANSACTION_TIMEOUT_MS = "60000"
 _LINGER_SHARE = 3
 """The linger is at most this part of the time for deliveries, which begins with it."""
 
-PARTITION_COUNT_MAX_AGE_S = 60.0
-"""Time for which a partition count is cached, unless the user sets the maximum age of the client's metadata."""
+PARTITIONS_MAX_AGE_S = 60.0
+"""Time for which a topic's partitions are cached, unless the user sets the maximum age of the client's metadata."""
+
+_LEADERLESS_MAX_AGE_S = 1.0
+"""The same while one of them has no leader, as for a moment after the topic was created."""
 
 METADATA_MAX_AGE = "metadata.max.age.ms"
 
@@ -69,7 +73,8 @@ class KafkaProducer:
         settings: Properties for the client.
         in_batches: Whether records are to be produced in batches, where the client can. They have no headers and no
             timestamps of their own.
-        clock: Ages the cached partition counts, and measures retries.
+        client_chooses: Whether the client chooses the partitions of batches of records without a key.
+        clock: Ages the cached partitions, and measures retries.
         security_error_grace_s: How long brokers may refuse the client before records that wait for them are an error.
 
     Attributes:
@@ -85,6 +90,7 @@ class KafkaProducer:
         settings: dict[str, Any],
         *,
         in_batches: bool = False,
+        client_chooses: bool = False,
         clock: Clock = SYSTEM_CLOCK,
         security_error_grace_s: float = SECURITY_ERROR_GRACE_S,
     ) -> None:
@@ -93,7 +99,10 @@ class KafkaProducer:
         self._clock = clock
         self._security_error_grace_s = security_error_grace_s
         self._failed_deliveries = _FailedDeliveries()
-        self._partition_counts: dict[str, tuple[int, float]] = {}
+        self._partitions: dict[str, tuple[TopicPartitions, float]] = {}
+        self._partitioners: dict[str, BatchPartitioner] = {}
+        self._client_chooses = client_chooses
+        self._batch_limits = _batch_limits(settings)
         with configuration_errors():
             callbacks = {
                 **self.client_log.settings(),
@@ -103,7 +112,7 @@ class KafkaProducer:
             self.client = _create_client({**settings, **callbacks}, in_batches=in_batches)
         # The client has checked that it is a number
         max_age_ms = settings.get(METADATA_MAX_AGE)
-        self._counts_max_age_s = PARTITION_COUNT_MAX_AGE_S if max_age_ms is None else int(max_age_ms) / 1000
+        self._partitions_max_age_s = PARTITIONS_MAX_AGE_S if max_age_ms is None else int(max_age_ms) / 1000
 
     def partition_count(self, topic: str) -> int:
         """Return the number of a topic's partitions, cached for ``properties.metadata.max.age.ms`` or a minute.
@@ -113,28 +122,61 @@ class KafkaProducer:
         Raises:
             UnknownTopicError: There is no such topic.
         """
-        count, looked_up_at = self._partition_counts.get(topic, (0, 0.0))
-        if not count or self._clock.now() - looked_up_at > self._counts_max_age_s:
+        cached = self._partitions.get(topic)
+        if cached is None or self._is_outdated(*cached):
             with client_errors(f"looking up topic {topic!r}"):
-                count = self._look_up_partition_count(topic, count)
-            self._partition_counts[topic] = count, self._clock.now()
-        return count
+                found = self._look_up_partitions(topic)
+            self._partitions[topic] = found, self._clock.now()
+            self._update_partitioner(topic, found.with_leader)
+        return self._partitions[topic][0].count
 
-    def _look_up_partition_count(self, topic: str, cached: int) -> int:
+    def batch_partitioner(self, topic: str) -> BatchPartitioner | None:
+        """Return what chooses the partitions of a topic's records without a key; None where the client chooses.
+
+        The topic's partitions are those that `partition_count` has looked up.
+        """
+        return self._partitioners.get(topic)
+
+    def forget_partitions(self, topic: str) -> None:
+        """Look a topic's partitions up again before the next records, because one of them no longer exists."""
+        self._partitions.pop(topic, None)
+        self._partitioners.pop(topic, None)
+
+    def close_batches(self) -> None:
+        """Choose other partitions for the next records without a key."""
+        for partitioner in self._partitioners.values():
+            partitioner.close_batch()
+
+    def _is_outdated(self, partitions: TopicPartitions, looked_up_at: float) -> bool:
+        is_leaderless = len(partitions.with_leader) < partitions.count
+        max_age_s = self._partitions_max_age_s
+        if is_leaderless:
+            max_age_s = min(max_age_s, _LEADERLESS_MAX_AGE_S)
+        return not partitions.count or self._clock.now() - looked_up_at > max_age_s
+
+    def _update_partitioner(self, topic: str, with_leader: tuple[int, ...]) -> None:
+        current = self._partitioners.get(topic)
+        if current is not None and current.partitions == with_leader:
+            return
+        self._partitioners.pop(topic, None)
+        if with_leader and not self._client_chooses and isinstance(self.client, BatchClient):
+            self._partitioners[topic] = BatchPartitioner(with_leader, self._batch_limits)
+
+    def _look_up_partitions(self, topic: str) -> TopicPartitions:
         # The driver has reached the brokers: if they do not answer, they are restarting
         return call_with_retries(
-            lambda: self._request_partition_count(topic, cached),
+            lambda: self._request_partitions(topic),
             lambda error: isinstance(error, KafkaException) and is_transient(kafka_error(error)),
             clock=self._clock,
         )
 
-    def _request_partition_count(self, topic: str, cached: int) -> int:
+    def _request_partitions(self, topic: str) -> TopicPartitions:
         try:
-            return partition_count(self.client, topic, REQUEST_TIMEOUT_S)
+            return topic_partitions(self.client, topic, REQUEST_TIMEOUT_S)
         except KafkaException as error:
-            # Records wait in the queue, and the cached count has been right so far
-            if cached and is_transient(kafka_error(error)):
-                return cached
+            # Records wait in the queue, and the cached partitions have been right so far
+            if topic in self._partitions and is_transient(kafka_error(error)):
+                return self._partitions[topic][0]
             self.client.poll(0)
             self._raise_security_error(0)
             raise
@@ -197,18 +239,23 @@ def _create_client(settings: dict[str, Any], *, in_batches: bool) -> Producer | 
     return BatchClient(settings) if in_batches and BatchClient.accepts(settings) else Producer(settings)
 
 
-def partition_count(client: Producer | BatchClient, topic: str, timeout_s: float) -> int:
-    """Ask a broker for the number of a topic's partitions.
+def topic_partitions(client: Producer | BatchClient, topic: str, timeout_s: float) -> TopicPartitions:
+    """Ask a broker for a topic's partitions.
 
     Raises:
         KafkaException: There is no such topic, or no answer within this time, in seconds.
     """
     if isinstance(client, BatchClient):
-        return client.partition_count(topic, timeout_s)
+        return client.topic_partitions(topic, timeout_s)
     metadata = client.list_topics(topic, timeout_s).topics[topic]
     if metadata.error is not None:
         raise KafkaException(metadata.error)
-    return len(metadata.partitions)
+    return TopicPartitions.of({number: partition.leader for number, partition in metadata.partitions.items()})
+
+
+def _batch_limits(settings: Mapping[str, Any]) -> BatchLimits:
+    records, size = ({**_DEFAULTS, **settings}[name] for name in ("batch.num.messages", "batch.size"))
+    return BatchLimits(int(records), int(size))
 
 
 PRODUCERS = ResourceKind[KafkaProducer](
@@ -238,7 +285,12 @@ def producer_for(
     return resources.get(
         PRODUCERS,
         (client, idempotent, in_batches),
-        lambda: KafkaProducer(producer_settings(client, idempotent=idempotent), in_batches=in_batches),
+        lambda: KafkaProducer(
+            producer_settings(client, idempotent=idempotent),
+            in_batches=in_batches,
+            # How long the client stays with a partition is the user's choice
+            client_chooses=_STICKY_LINGER in client,
+        ),
     )
 
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 
 import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException
 
 from millrace.kafka.batch_client import BatchClient, MessageArray
-from millrace.kafka.delivery import Delivery, record_errors
-from millrace.kafka.errors import client_errors
+from millrace.kafka.batch_partitioner import BatchPartitioner
+from millrace.kafka.delivery import FLUSH_INTERVAL_S, Delivery, record_errors
+from millrace.kafka.errors import client_errors, kafka_error
+from millrace.kafka.producer import KafkaProducer
 from millrace.records.producer_records import ProducerRecords
 
 CLIENT_CHOOSES = -1
@@ -17,7 +20,17 @@ TIME_OF_WRITING = 0
 
 
 class RecordWriter(Delivery):
-    """Write the records of one task, a batch at a time."""
+    """Write the records of one task, a batch at a time.
+
+    Args:
+        producer: The worker's producer.
+        flush_interval_s: As of `Delivery`.
+    """
+
+    def __init__(self, producer: KafkaProducer, *, flush_interval_s: float = FLUSH_INTERVAL_S) -> None:
+        super().__init__(producer, flush_interval_s=flush_interval_s)
+        # The task before has flushed its own
+        producer.close_batches()
 
     def write(self, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
         """Hand records to the producer, waiting while its queue is full.
@@ -41,12 +54,40 @@ class RecordWriter(Delivery):
         self.check()
 
     def _produce_batch(self, client: BatchClient, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
-        keys = None if records.keys is None else records.keys.to_array()
+        topic, keys = records.topic, _keys(records)
         messages = MessageArray(records.values.to_array(), keys, partitions)
-        produced = client.produce_batch(records.topic, messages)
+        is_free = keys is None and partitions is None
+        produced = 0
         while produced < len(messages):
-            self._wait_for_room()
-            produced = client.produce_batch(records.topic, messages, produced)
+            partitioner = self._producer.batch_partitioner(topic) if is_free else None
+            if partitioner is None:
+                stop, reached = len(messages), client.produce_batch(topic, messages, produced)
+            else:
+                stop, reached = self._produce_run(client, topic, messages, produced, partitioner)
+            if reached < stop:
+                self._wait_for_room()
+            produced = reached
+
+    def _produce_run(
+        self, client: BatchClient, topic: str, messages: MessageArray, first: int, partitioner: BatchPartitioner
+    ) -> tuple[int, int]:
+        """Produce records without a key to one partition, until its batch or the queue is full.
+
+        Returns:
+            The index behind the last record that fits the batch, and the index of the first one that is left.
+        """
+        offsets = messages.value_offsets
+        partition, stop = partitioner.next_run(offsets, first)
+        try:
+            reached = client.produce_batch(topic, messages, first, stop, partition)
+        except KafkaException as error:
+            if kafka_error(error).code() != KafkaError._UNKNOWN_PARTITION:
+                raise
+            # The topic was created anew with fewer partitions: the client, which has noticed it, chooses from them
+            self._producer.forget_partitions(topic)
+            return first, first
+        partitioner.add(reached - first, int(offsets[reached]) - int(offsets[first]))
+        return stop, reached
 
     def _produce_values(self, topic: str, values: Sequence[bytes | None]) -> None:
         produce = self._client.produce
@@ -70,6 +111,11 @@ class RecordWriter(Delivery):
                 produce(topic, **record)
             except BufferError:
                 self._wait_and_produce(topic, **record)
+
+
+def _keys(records: ProducerRecords) -> pa.BinaryArray | None:
+    keys = None if records.keys is None else records.keys.to_array()
+    return None if keys is None or keys.null_count == len(keys) else keys
 
 
 def _integers(array: pa.Array | None, count: int, default: int) -> Iterable[int]:
