@@ -1,4 +1,4 @@
-"""The partitioner ``default``: leaves the choice to the client."""
+"""The partitioner ``default``: chooses none itself."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from millrace.contracts import Partitioner, Payloads
 
 
 class DefaultPartitioner(Partitioner):
-    """Leave every record to the client.
+    """Leave every record to the producer.
 
-    The client partitions as the Java client does: a record with a key by murmur2 of its key, records without a key
-    together to one partition at a time (sticky).
+    It partitions as the Java client does: a record with a key by murmur2 of its key, records without a key together to
+    one partition at a time (sticky).
     """
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:

@@ -22,7 +22,7 @@ def choose_partitions(
         count: The number of partitions of the topic.
 
     Returns:
-        int32, null where the Kafka client chooses; None when it chooses for all records.
+        int32, null where the producer chooses; None when it chooses for all records.
 
     Raises:
         MessageError: A partition does not exist, or the partitioner's result has the wrong length.

@@ -37,7 +37,7 @@ class RecordWriter(Delivery):
 
         Args:
             records: The records.
-            partitions: The partition of each, null where the client chooses; None when it chooses for all.
+            partitions: The partition of each, null where the producer chooses; None when it chooses for all.
 
         Raises:
             DeliveryError: Records handed over earlier could not be delivered.
