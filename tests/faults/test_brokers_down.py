@@ -19,7 +19,7 @@ from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaCluster
-from support.kafka import produce
+from support.kafka import QUICK_BROKER, produce
 from support.waiting import wait_until
 
 TOPIC = "numbers"
@@ -30,7 +30,7 @@ COORDINATING = ("__consumer_offsets", "__transaction_state")
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[KafkaCluster]:
     one_copy = {"offsets.topic.replication.factor": "1", "transaction.state.log.replication.factor": "1"}
-    with KafkaCluster(brokers=3, java_options=["-XX:TieredStopAtLevel=1"], properties=one_copy) as running:
+    with KafkaCluster(brokers=3, java_options=QUICK_BROKER, properties=one_copy) as running:
         yield running
     RESOURCES.drop(CONSUMERS)
 

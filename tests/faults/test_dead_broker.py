@@ -19,6 +19,7 @@ from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
 from support.absent_brokers import ROWS as ABSENT_ROWS
 from support.absent_brokers import write_while_absent
+from support.kafka import QUICK_BROKER
 
 SCHEMA = pa.schema([("value", pa.binary())])
 ROWS = 1_000
@@ -31,7 +32,7 @@ QUEUE_OF_ALL = {"properties.queue.buffering.max.messages": "400000"}
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     # A folder of its own: temporary data would go with the broker
-    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka")) as running:
+    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka"), java_options=QUICK_BROKER) as running:
         running.create_topic("target", 1)
         yield running
 

@@ -21,7 +21,7 @@ from millrace.sink.write_task import WriteTask
 from millrace_broker import KafkaBroker
 from millrace_cli.transactions.open_transactions import open_transactions
 from support.copying import KILL_POINTS
-from support.kafka import consume, produce
+from support.kafka import QUICK_BROKER, consume, produce
 from support.waiting import wait_until
 
 NUMBERS = 4_000
@@ -149,7 +149,7 @@ def test_one_task_that_compares_goes_on_after_any_division(copy):
 @pytest.fixture
 def own(tmp_path_factory):
     """A broker that tests may end; its data stay."""
-    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka")) as running:
+    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka"), java_options=QUICK_BROKER) as running:
         running.create_topic("target", 2)
         yield running
 

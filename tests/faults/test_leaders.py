@@ -32,8 +32,9 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 def cluster() -> Iterator[KafkaCluster]:
     with three_brokers() as running:
         yield running
-    # The groups' consumers, which a process keeps for the next micro-batch
+    # A process keeps its clients for the next micro-batch
     RESOURCES.drop(CONSUMERS)
+    RESOURCES.drop(PRODUCERS)
 
 
 def check_groups(groups: list[KafkaAdmin], offset: int) -> None:
@@ -88,7 +89,6 @@ def test_records_without_keys_go_to_partitions_that_have_a_leader(cluster):
     config = configure_sink({"properties.bootstrap.servers": cluster.bootstrap_servers, **options})
     rows = pa.record_batch({"value": pa.array([b"row"] * 40_000, pa.binary())})
     write(config, rows.schema, [rows], WriteTask(0, 1, "me"))
-    RESOURCES.drop(PRODUCERS)
     # Reading waits for all partitions
     cluster.brokers[gone - 1].start()
     messages = consume(cluster.bootstrap_servers, "single-copies")

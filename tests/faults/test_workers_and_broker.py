@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from support.kafka import consume
+from support.kafka import QUICK_BROKER, consume
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until, wait_until_quiet
 from support.workers import python_workers
@@ -88,7 +88,7 @@ def test_queries_go_on_when_the_broker_comes_back(spark, copy, copying, writing,
     from millrace_broker import KafkaBroker
 
     # A folder of its own: temporary data would go when the broker is stopped
-    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka")) as own:
+    with KafkaBroker(data_dir=tmp_path_factory.mktemp("kafka"), java_options=QUICK_BROKER) as own:
         for topic in ("source", "target", "once"):
             own.create_topic(topic, 2)
         producer = writing(own.bootstrap_servers, "source")

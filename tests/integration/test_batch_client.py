@@ -14,13 +14,15 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from millrace.contracts import Payloads
 from millrace.errors import MessageError, OptionsError, UnknownTopicError
-from millrace.kafka import librdkafka
-from millrace.kafka.batch_client import BatchClient, MessageArray, TopicPartitions
+from millrace.kafka import librdkafka, retry
+from millrace.kafka.batch_client import BatchClient, MessageArray, TopicPartitions, UndeliveredMessage
 from millrace.kafka.producer import KafkaProducer, producer_for, producer_settings
+from millrace.kafka.sticky_partitioner import StickyPartitioner
 from millrace.options.secrets import Properties
 from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.produce import RecordWriter
 from millrace.worker import WorkerResources
+from support.clock import Clock
 from support.kafka import consume
 from support.waiting import wait_until
 
@@ -147,20 +149,67 @@ def test_partitions_without_a_leader_get_no_records(make_writer, broker, make_to
 def test_partitions_that_no_longer_exist_are_looked_up_again(make_writer, broker, make_topic, monkeypatch) -> None:
     topic, look_up = make_topic(1), BatchClient.topic_partitions
     with monkeypatch.context() as outdated:
-        outdated.setattr(BatchClient, "topic_partitions", lambda *call: (look_up(*call), TopicPartitions(2, (1,)))[1])
+        outdated.setattr(BatchClient, "topic_partitions", lambda *call: (look_up(*call), TopicPartitions(2, (1, 2)))[1])
         writer = writer_that_knows(make_writer, topic)
     write(writer, ProducerRecords(topic, Payloads([b"small"] * 10_001)))
     assert partition_counts(broker, topic) == {0: 10_001}
     assert writer._producer.partition_count(topic) == 1
 
 
-def test_the_client_stays_with_a_partition_for_as_long_as_users_say(broker, make_topic) -> None:
+def test_slices_and_null_values_without_keys_arrive(make_writer, broker, make_topic) -> None:
+    topic, values = make_topic(2), [None if number % 3 else str(number).encode() for number in range(30)]
+    column = pa.array([b"left out", *values, b"left out"], pa.binary()).slice(1, 30)
+    writer = writer_that_knows(make_writer, topic, batch_num_messages="7", queue_buffering_max_messages="10")
+    write(writer, ProducerRecords(topic, Payloads(column)))
+    messages = consume(broker.bootstrap_servers, topic)
+    assert Counter(message.value() for message in messages) == Counter(values)
+    assert {message.partition() for message in messages} == {0, 1}
+
+
+def test_topics_are_looked_up_again_after_errors_and_while_a_partition_has_no_leader(
+    broker, make_topic, monkeypatch
+) -> None:
+    topic, found, clock = make_topic(2), [], Clock()
+
+    def look_up(*_):
+        return found[-1]
+
+    monkeypatch.setattr(BatchClient, "topic_partitions", look_up)
+    producer = KafkaProducer(
+        {"bootstrap.servers": broker.bootstrap_servers}, in_batches=True, clock=retry.Clock(now=clock)
+    )
+
+    def partitioner(answer: TopicPartitions) -> StickyPartitioner:
+        found.append(answer)
+        producer.partition_count(topic)
+        return producer.sticky_partitioner(topic)
+
+    both, one = TopicPartitions(2, (0, 1)), TopicPartitions(2, (1,))
+    first = partitioner(both)
+    clock.now += 59
+    assert partitioner(one) is first
+    producer.client_log._on_error(KafkaError(KafkaError._TRANSPORT))
+    assert partitioner(one).available == (1,)
+    clock.now += 0.9
+    assert partitioner(both).available == (1,)
+    clock.now += 0.2
+    again = partitioner(both)
+    assert again.available == (0, 1)
+    # What it has counted is kept
+    clock.now += 61
+    assert partitioner(both) is again
+    producer._failed_deliveries._on_delivery(KafkaError(KafkaError._MSG_TIMED_OUT), UndeliveredMessage(topic, 0))
+    producer.pop_failures()
+    assert partitioner(one).available == (1,)
+
+
+def test_the_client_chooses_partitions_where_users_say_how_long_it_stays_with_one(broker, make_topic) -> None:
     topic, resources = make_topic(4), WorkerResources()
     for properties, is_ours in [({}, True), ({"sticky.partitioning.linger.ms": "10"}, False)]:
         client = Properties({"bootstrap.servers": broker.bootstrap_servers, **properties})
         producer = producer_for(client, idempotent=True, in_batches=True, resources=resources)
         producer.partition_count(topic)
-        assert (producer.batch_partitioner(topic) is not None) is is_ours
+        assert (producer.sticky_partitioner(topic) is not None) is is_ours
 
 
 def test_keys_go_to_the_same_partitions_by_both_clients(make_writer, broker, make_topic) -> None:
@@ -230,7 +279,12 @@ def test_errors_of_the_connection_arrive() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
-    [("no.such.property", "1", "no.such.property"), ("retries", "many", "retries"), ("acks", "9999", "acks")],
+    [
+        ("no.such.property", "1", "no.such.property"),
+        ("retries", "many", "retries"),
+        ("acks", "9999", "acks"),
+        ("batch.num.messages", "many", "batch.num.messages"),
+    ],
 )
 def test_properties_are_refused_as_by_the_other_client(name: str, value: str, message: str) -> None:
     refusals = []

@@ -17,6 +17,7 @@ from millrace.errors import ClientError, MachineError
 from millrace_broker import KafkaBroker, KafkaCluster, Listener
 from millrace_broker.admin import wait_until
 from millrace_broker.process import process_identity
+from support.kafka import QUICK_BROKER
 
 PARENT = """
 import time
@@ -26,9 +27,6 @@ broker.start()
 print(broker.pid, broker.guard_pid, broker.data_dir, flush=True)
 time.sleep(600)
 """
-
-# Half the work at the start; these tests send a handful of records
-QUICK = ("-XX:TieredStopAtLevel=1",)
 
 JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_ann="secret";'
 
@@ -59,7 +57,7 @@ def own() -> Iterator[KafkaBroker]:
     """A broker that may be stopped and killed, with a listener that asks for a password."""
     config = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": JAAS}
     listeners = [Listener("PLAINTEXT"), Listener("SAFE", "SASL_PLAINTEXT", config=config)]
-    with KafkaBroker(listeners=listeners, java_options=QUICK) as broker:
+    with KafkaBroker(listeners=listeners, java_options=QUICK_BROKER) as broker:
         yield broker
 
 
@@ -105,7 +103,7 @@ def test_a_listener_can_ask_for_a_password(own: KafkaBroker) -> None:
 
 
 def test_two_brokers_run_side_by_side_and_leave_nothing(own: KafkaBroker) -> None:
-    with KafkaBroker(java_options=QUICK) as other:
+    with KafkaBroker(java_options=QUICK_BROKER) as other:
         other.create_topic("mine")
         assert "mine" not in AdminClient({"bootstrap.servers": own.bootstrap_servers}).list_topics(timeout=10).topics
         pid, guard, folder = other.pid, other.guard_pid, other.data_dir
@@ -137,15 +135,15 @@ def test_a_broker_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) 
 
 
 def test_a_given_data_dir_is_kept_for_the_next_broker(tmp_path: Path) -> None:
-    with KafkaBroker(data_dir=tmp_path, java_options=QUICK) as broker:
+    with KafkaBroker(data_dir=tmp_path, java_options=QUICK_BROKER) as broker:
         broker.create_topic("kept")
         produce(broker.bootstrap_servers, "kept", "before")
-    with KafkaBroker(data_dir=tmp_path, java_options=QUICK) as broker:
+    with KafkaBroker(data_dir=tmp_path, java_options=QUICK_BROKER) as broker:
         assert consume(broker.bootstrap_servers, "kept", 1) == ["before"]
 
 
 def test_a_cluster_goes_on_when_the_leader_of_a_partition_is_killed() -> None:
-    with KafkaCluster(brokers=3, java_options=QUICK) as cluster:
+    with KafkaCluster(brokers=3, java_options=QUICK_BROKER) as cluster:
         cluster.create_topic("copied", config={"min.insync.replicas": "2"})
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
         partition = admin.list_topics("copied", timeout=10).topics["copied"].partitions[0]

@@ -27,7 +27,7 @@ from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from millrace_broker import KafkaBroker, Listener
-from support.kafka import consume, produce
+from support.kafka import QUICK_BROKER, consume, produce
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 PASSWORD = "a-password"
@@ -44,8 +44,7 @@ def guarded() -> Iterator[KafkaBroker]:
         "super.users": "User:ANONYMOUS",
     }
     listeners = [Listener("OPEN"), Listener("LOGIN", "SASL_PLAINTEXT", config=login)]
-    quick = ["-XX:TieredStopAtLevel=1"]
-    with KafkaBroker(listeners=listeners, properties=properties, java_options=quick) as broker:
+    with KafkaBroker(listeners=listeners, properties=properties, java_options=QUICK_BROKER) as broker:
         admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
         permissions = [
             permission("alice", AclOperation.WRITE),

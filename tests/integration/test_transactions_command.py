@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
 )
 
 from millrace_broker import KafkaCluster
-from support.kafka import consume, produce
+from support.kafka import QUICK_BROKER, consume, produce
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.waiting import wait_until
 
@@ -255,7 +255,7 @@ def test_without_its_library_it_is_said_what_to_install(left, tmp_path):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[KafkaCluster]:
-    with KafkaCluster(brokers=3, java_options=["-XX:TieredStopAtLevel=1"]) as running:
+    with KafkaCluster(brokers=3, java_options=QUICK_BROKER) as running:
         yield running
 
 

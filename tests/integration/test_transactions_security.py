@@ -24,6 +24,7 @@ from confluent_kafka.admin import (
 
 from millrace_broker import KafkaBroker, Listener
 from support.certificates import authority, issue, java_truststore
+from support.kafka import QUICK_BROKER
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.post_server import post_server
 
@@ -34,7 +35,6 @@ VALIDATOR = (
 )
 PASSWORD = "user-5ecret"
 STORE_PASSWORD = "store-5ecret"
-QUICK = "-XX:TieredStopAtLevel=1"
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def secured(tmp_path_factory) -> Iterator[Secured]:
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS;User:root",
     }
-    with KafkaBroker(listeners=listeners, properties=properties, java_options=[QUICK]) as broker:
+    with KafkaBroker(listeners=listeners, properties=properties, java_options=QUICK_BROKER) as broker:
         looks = [
             AclBinding(kind, "*", ResourcePatternType.LITERAL, "User:alice", "*", operation, AclPermissionType.ALLOW)
             for kind, operation in (

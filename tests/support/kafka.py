@@ -20,6 +20,9 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from support.waiting import wait_until
 
+QUICK_BROKER = ("-XX:TieredStopAtLevel=1",)
+"""The Java options of a broker that starts sooner and leaves more of the processor to others."""
+
 _COORDINATOR_IS_STARTING = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.COORDINATOR_NOT_AVAILABLE,

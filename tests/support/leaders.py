@@ -9,6 +9,7 @@ from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, PartitionMetadata
 
 from millrace_broker import KafkaCluster
+from support.kafka import QUICK_BROKER
 from support.waiting import wait_until
 
 TOPIC = "numbers"
@@ -17,7 +18,7 @@ TOPIC = "numbers"
 @contextmanager
 def three_brokers() -> Iterator[KafkaCluster]:
     """A cluster that goes on without one of its brokers, with the topic."""
-    with KafkaCluster(brokers=3, java_options=["-XX:TieredStopAtLevel=1"]) as running:
+    with KafkaCluster(brokers=3, java_options=QUICK_BROKER) as running:
         running.create_topic(TOPIC, 2, {"min.insync.replicas": "2"})
         # Three cold brokers may take longer for their first answers than a query waits when it starts
         admin = AdminClient({"bootstrap.servers": running.bootstrap_servers, "log_level": 0})

@@ -39,7 +39,7 @@ class RegionOptions:
 class RegionPartitioner(RecordPartitioner):
     """Write all records of a region to one partition; the region is the part of their keys before the separator.
 
-    For records without a key, or without a region in it, the Kafka client chooses the partition.
+    For records without a key, or without a region in it, the producer chooses the partition.
     """
 
     Options = RegionOptions

@@ -20,5 +20,6 @@ def millrace_kafka_broker() -> Iterator[KafkaBroker]:
     # Imported here, since pytest loads this plugin in test runs that need no broker, too
     from millrace_broker import KafkaBroker
 
-    with KafkaBroker() as broker:
+    # The optimizing compiler would compete with the tests for the processor
+    with KafkaBroker(java_options=["-XX:TieredStopAtLevel=1"]) as broker:
         yield broker

@@ -1,4 +1,4 @@
-"""The partitioner ``default``: chooses none itself."""
+"""The partitioner ``default``: leaves the choice to the producer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from millrace.contracts import Partitioner, Payloads
 class DefaultPartitioner(Partitioner):
     """Leave every record to the producer.
 
-    It partitions as the Java client does: a record with a key by murmur2 of its key, records without a key together to
-    one partition at a time (sticky).
+    A record with a key goes to the partition that the Java client would choose, by murmur2 of its key. Records without
+    a key go together to one partition at a time (sticky).
     """
 
     def partition(self, topic: str, keys: Payloads, values: Payloads, partition_count: int) -> pa.Int32Array:

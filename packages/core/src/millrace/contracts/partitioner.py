@@ -32,8 +32,8 @@ class Partitioner(Plugin, ABC):
             partition_count: The number of partitions of the topic, which can grow between calls.
 
         Returns:
-            One int32 per record, from 0 to ``partition_count`` - 1. For null, the producer chooses, like
-            the Java client: by the murmur2 hash of the key, or a sticky partition for a record without a key.
+            One int32 per record, from 0 to ``partition_count`` - 1. For null, the producer chooses: by the
+            murmur2 hash of the key, like the Java client, or a sticky partition for a record without a key.
         """
 
 

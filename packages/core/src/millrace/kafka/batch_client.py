@@ -94,11 +94,11 @@ class TopicPartitions:
 
     Attributes:
         count: Their number.
-        with_leader: The numbers of those that have a leader, in order.
+        available: The numbers of those that have a leader, in order.
     """
 
     count: int
-    with_leader: tuple[int, ...]
+    available: tuple[int, ...]
 
     @classmethod
     def of(cls, leaders: Mapping[int, int]) -> TopicPartitions:
@@ -155,7 +155,7 @@ class BatchClient:
             topic: Their topic.
             messages: The messages.
             first: The index of the first one to hand over.
-            stop: The index behind the last one; None for all.
+            stop: The index after the last one; None for all.
             partition: Their partition, if they have none of their own; None to let the client choose.
 
         Returns:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from millrace.errors import ClientError
 from millrace.kafka.batch_client import BatchClient, TopicPartitions
-from millrace.kafka.batch_partitioner import BatchLimits, BatchPartitioner
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import SLOW_RECONNECT, client_settings, with_reconnect_backoffs
 from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
 from millrace.kafka.idempotence import is_idempotent, is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
 from millrace.kafka.statistics import Statistics
+from millrace.kafka.sticky_partitioner import BatchLimits, StickyPartitioner
 from millrace.options.secrets import Properties
 from millrace.worker import CLIENT_MAX_IDLE_S, RESOURCES, ResourceKind, WorkerResources
 
@@ -47,7 +49,7 @@ busy or paused broker takes. See docs/decisions/kafka-client.md.
 """
 
 _STICKY_LINGER, _STICKY_LINGER_MS = "sticky.partitioning.linger.ms", "10"
-"""The time for which records without a key go to the same partition, in ms."""
+"""The time for which the client sends records without a key to the same partition, in ms, where it chooses."""
 
 _LINGERS = frozenset({"linger.ms", "queue.buffering.max.ms"})
 _DELIVERY_TIMEOUTS = ("delivery.timeout.ms", "message.timeout.ms", "transaction.timeout.ms")
@@ -61,9 +63,25 @@ PARTITIONS_MAX_AGE_S = 60.0
 """Time for which a topic's partitions are cached, unless the user sets the maximum age of the client's metadata."""
 
 _LEADERLESS_MAX_AGE_S = 1.0
-"""The same while one of them has no leader, as for a moment after the topic was created."""
+"""Time for which they are cached while one of them has no leader, as for a moment after the topic was created."""
 
 METADATA_MAX_AGE = "metadata.max.age.ms"
+
+
+@dataclass(frozen=True)
+class _CachedPartitions:
+    """A topic's partitions.
+
+    Attributes:
+        partitions: The partitions.
+        expires_at: When they are looked up again, by the producer's clock.
+        errors: The number of errors that the client had reported before; None to ignore further ones, because the
+            brokers did not answer.
+    """
+
+    partitions: TopicPartitions
+    expires_at: float
+    errors: int | None = None
 
 
 class KafkaProducer:
@@ -99,10 +117,8 @@ class KafkaProducer:
         self._clock = clock
         self._security_error_grace_s = security_error_grace_s
         self._failed_deliveries = _FailedDeliveries()
-        self._partitions: dict[str, tuple[TopicPartitions, float]] = {}
-        self._partitioners: dict[str, BatchPartitioner] = {}
-        self._client_chooses = client_chooses
-        self._batch_limits = _batch_limits(settings)
+        self._partitions: dict[str, _CachedPartitions] = {}
+        self._partitioners: dict[str, StickyPartitioner] = {}
         with configuration_errors():
             callbacks = {
                 **self.client_log.settings(),
@@ -110,12 +126,17 @@ class KafkaProducer:
                 **self._failed_deliveries.settings(),
             }
             self.client = _create_client({**settings, **callbacks}, in_batches=in_batches)
+        chooses_partitions = isinstance(self.client, BatchClient) and not client_chooses
+        self._batch_limits = _batch_limits(settings) if chooses_partitions else None
         # The client has checked that it is a number
         max_age_ms = settings.get(METADATA_MAX_AGE)
         self._partitions_max_age_s = PARTITIONS_MAX_AGE_S if max_age_ms is None else int(max_age_ms) / 1000
 
     def partition_count(self, topic: str) -> int:
-        """Return the number of a topic's partitions, cached for ``properties.metadata.max.age.ms`` or a minute.
+        """Return the number of a topic's partitions.
+
+        It is cached for ``properties.metadata.max.age.ms`` or a minute, until deliveries fail or the client reports an
+        error, and for a second while a partition has no leader.
 
         The look-up refreshes the client's own metadata, so that its partitioner uses added partitions too.
 
@@ -123,15 +144,15 @@ class KafkaProducer:
             UnknownTopicError: There is no such topic.
         """
         cached = self._partitions.get(topic)
-        if cached is None or self._is_outdated(*cached):
+        if cached is None or self._is_outdated(cached):
             with client_errors(f"looking up topic {topic!r}"):
-                found = self._look_up_partitions(topic)
-            self._partitions[topic] = found, self._clock.now()
-            self._update_partitioner(topic, found.with_leader)
-        return self._partitions[topic][0].count
+                cached = self._look_up_partitions(topic)
+            self._partitions[topic] = cached
+            self._update_partitioner(topic, cached.partitions.available)
+        return cached.partitions.count
 
-    def batch_partitioner(self, topic: str) -> BatchPartitioner | None:
-        """Return what chooses the partitions of a topic's records without a key; None where the client chooses.
+    def sticky_partitioner(self, topic: str) -> StickyPartitioner | None:
+        """Return what chooses the partitions of a topic's records without a key; None where the client does.
 
         The topic's partitions are those that `partition_count` has looked up.
         """
@@ -143,26 +164,23 @@ class KafkaProducer:
         self._partitioners.pop(topic, None)
 
     def close_batches(self) -> None:
-        """Choose other partitions for the next records without a key."""
+        """Choose partitions again for the next records without a key."""
         for partitioner in self._partitioners.values():
             partitioner.close_batch()
 
-    def _is_outdated(self, partitions: TopicPartitions, looked_up_at: float) -> bool:
-        is_leaderless = len(partitions.with_leader) < partitions.count
-        max_age_s = self._partitions_max_age_s
-        if is_leaderless:
-            max_age_s = min(max_age_s, _LEADERLESS_MAX_AGE_S)
-        return not partitions.count or self._clock.now() - looked_up_at > max_age_s
+    def _is_outdated(self, cached: _CachedPartitions) -> bool:
+        has_errors = cached.errors is not None and cached.errors != self.client_log.error_count
+        return has_errors or not cached.partitions.count or self._clock.now() > cached.expires_at
 
-    def _update_partitioner(self, topic: str, with_leader: tuple[int, ...]) -> None:
+    def _update_partitioner(self, topic: str, available: tuple[int, ...]) -> None:
         current = self._partitioners.get(topic)
-        if current is not None and current.partitions == with_leader:
+        if current is not None and current.available == available:
             return
         self._partitioners.pop(topic, None)
-        if with_leader and not self._client_chooses and isinstance(self.client, BatchClient):
-            self._partitioners[topic] = BatchPartitioner(with_leader, self._batch_limits)
+        if available and self._batch_limits is not None:
+            self._partitioners[topic] = StickyPartitioner(available, self._batch_limits)
 
-    def _look_up_partitions(self, topic: str) -> TopicPartitions:
+    def _look_up_partitions(self, topic: str) -> _CachedPartitions:
         # The driver has reached the brokers: if they do not answer, they are restarting
         return call_with_retries(
             lambda: self._request_partitions(topic),
@@ -170,16 +188,22 @@ class KafkaProducer:
             clock=self._clock,
         )
 
-    def _request_partitions(self, topic: str) -> TopicPartitions:
+    def _request_partitions(self, topic: str) -> _CachedPartitions:
+        errors = self.client_log.error_count
         try:
-            return topic_partitions(self.client, topic, REQUEST_TIMEOUT_S)
+            found = topic_partitions(self.client, topic, REQUEST_TIMEOUT_S)
         except KafkaException as error:
             # Records wait in the queue, and the cached partitions have been right so far
             if topic in self._partitions and is_transient(kafka_error(error)):
-                return self._partitions[topic][0]
+                return _CachedPartitions(
+                    self._partitions[topic].partitions, self._clock.now() + self._partitions_max_age_s
+                )
             self.client.poll(0)
             self._raise_security_error(0)
             raise
+        is_leaderless = len(found.available) < found.count
+        max_age_s = min(self._partitions_max_age_s, _LEADERLESS_MAX_AGE_S if is_leaderless else math.inf)
+        return _CachedPartitions(found, self._clock.now() + max_age_s, errors)
 
     def pop_failures(self) -> tuple[int, str]:
         """Return the number of deliveries that failed since the last call, and a description of the first.
@@ -189,7 +213,12 @@ class KafkaProducer:
         """
         if len(self.client):
             self._raise_security_error(self._security_error_grace_s)
-        return self._failed_deliveries.pop()
+        count, first = self._failed_deliveries.pop()
+        if count:
+            # A partition may have lost its leader
+            for topic, cached in self._partitions.items():
+                self._partitions[topic] = replace(cached, expires_at=-math.inf)
+        return count, first
 
     def poll(self) -> None:
         """Serve the client's callbacks."""
@@ -253,9 +282,10 @@ def topic_partitions(client: Producer | BatchClient, topic: str, timeout_s: floa
     return TopicPartitions.of({number: partition.leader for number, partition in metadata.partitions.items()})
 
 
-def _batch_limits(settings: Mapping[str, Any]) -> BatchLimits:
-    records, size = ({**_DEFAULTS, **settings}[name] for name in ("batch.num.messages", "batch.size"))
-    return BatchLimits(int(records), int(size))
+def _batch_limits(settings: Mapping[str, Any]) -> BatchLimits | None:
+    """Return the limits of a batch; None if they are written in a way that only the client understands."""
+    records, size = (str({**_DEFAULTS, **settings}[name]) for name in ("batch.num.messages", "batch.size"))
+    return BatchLimits(int(records), int(size)) if records.isdecimal() and size.isdecimal() else None
 
 
 PRODUCERS = ResourceKind[KafkaProducer](

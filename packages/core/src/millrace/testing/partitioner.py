@@ -31,7 +31,7 @@ class PartitionerSuite(PluginOptionsSuite):
 
     Rules that the tests check:
 
-    - Each record gets a partition from 0 to ``partition_count`` - 1, or null to leave the choice to the Kafka client,
+    - Each record gets a partition from 0 to ``partition_count`` - 1, or null to leave the choice to the producer,
       in an int32 array as long as the batch; also an empty batch, and one of thousands of records.
     - Any key and value is accepted, also ones that it was not made for: None, empty, bytes that are no text.
     - ``partition_count`` may be any number from 1, differs from topic to topic, and grows while a task runs.
@@ -136,7 +136,7 @@ def check_partitions(chosen: pa.Array, record_count: int, partition_count: int) 
     """Check what a partitioner answered for a batch of ``record_count`` records."""
     assert isinstance(chosen, pa.Array), f"expected a pyarrow array, got {type(chosen)}"
     assert chosen.type == pa.int32(), f"expected partitions of type int32, got {chosen.type}: pa.array(..., pa.int32())"
-    assert len(chosen) == record_count, "expected one partition for each record, null for those left to the client"
+    assert len(chosen) == record_count, "expected one partition for each record, null for those left to the producer"
     chosen.validate(full=True)
     outside = [
         partition for partition in chosen.to_pylist() if partition is not None and not 0 <= partition < partition_count

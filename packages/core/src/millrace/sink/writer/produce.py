@@ -9,10 +9,10 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException
 
 from millrace.kafka.batch_client import BatchClient, MessageArray
-from millrace.kafka.batch_partitioner import BatchPartitioner
 from millrace.kafka.delivery import FLUSH_INTERVAL_S, Delivery, record_errors
 from millrace.kafka.errors import client_errors, kafka_error
 from millrace.kafka.producer import KafkaProducer
+from millrace.kafka.sticky_partitioner import StickyPartitioner
 from millrace.records.producer_records import ProducerRecords
 
 CLIENT_CHOOSES = -1
@@ -24,12 +24,12 @@ class RecordWriter(Delivery):
 
     Args:
         producer: The worker's producer.
-        flush_interval_s: As of `Delivery`.
+        flush_interval_s: See `Delivery`.
     """
 
     def __init__(self, producer: KafkaProducer, *, flush_interval_s: float = FLUSH_INTERVAL_S) -> None:
         super().__init__(producer, flush_interval_s=flush_interval_s)
-        # The task before has flushed its own
+        # Small tasks, too, use all partitions
         producer.close_batches()
 
     def write(self, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
@@ -56,25 +56,26 @@ class RecordWriter(Delivery):
     def _produce_batch(self, client: BatchClient, records: ProducerRecords, partitions: pa.Int32Array | None) -> None:
         topic, keys = records.topic, _keys(records)
         messages = MessageArray(records.values.to_array(), keys, partitions)
-        is_free = keys is None and partitions is None
-        produced = 0
+        has_no_partitions = keys is None and partitions is None
+        produced, waited_at = 0, -1
         while produced < len(messages):
-            partitioner = self._producer.batch_partitioner(topic) if is_free else None
+            partitioner = self._producer.sticky_partitioner(topic) if has_no_partitions else None
             if partitioner is None:
                 stop, reached = len(messages), client.produce_batch(topic, messages, produced)
             else:
                 stop, reached = self._produce_run(client, topic, messages, produced, partitioner)
             if reached < stop:
-                self._wait_for_room()
+                self._wait_for_room(has_progressed=reached > waited_at)
+                waited_at = reached
             produced = reached
 
     def _produce_run(
-        self, client: BatchClient, topic: str, messages: MessageArray, first: int, partitioner: BatchPartitioner
+        self, client: BatchClient, topic: str, messages: MessageArray, first: int, partitioner: StickyPartitioner
     ) -> tuple[int, int]:
         """Produce records without a key to one partition, until its batch or the queue is full.
 
         Returns:
-            The index behind the last record that fits the batch, and the index of the first one that is left.
+            The index after the last record that fits the batch, and the index of the first one that is left.
         """
         offsets = messages.value_offsets
         partition, stop = partitioner.next_run(offsets, first)
@@ -83,7 +84,7 @@ class RecordWriter(Delivery):
         except KafkaException as error:
             if kafka_error(error).code() != KafkaError._UNKNOWN_PARTITION:
                 raise
-            # The topic was created anew with fewer partitions: the client, which has noticed it, chooses from them
+            # The topic was recreated with fewer partitions: the client, which has noticed it, chooses from them
             self._producer.forget_partitions(topic)
             return first, first
         partitioner.add(reached - first, int(offsets[reached]) - int(offsets[first]))

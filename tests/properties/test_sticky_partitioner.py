@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace.kafka.batch_partitioner import BatchLimits, BatchPartitioner
+from millrace.kafka.sticky_partitioner import BatchLimits, StickyPartitioner
 
 LIMITS = BatchLimits(records=10, bytes=100)
 
@@ -16,7 +16,7 @@ writes = st.lists(st.lists(st.integers(0, 60), max_size=40), min_size=1, max_siz
 """The sizes of the values of each write."""
 
 
-def runs(partitioner: BatchPartitioner, sizes: list[int]) -> list[tuple[int, list[int]]]:
+def runs(partitioner: StickyPartitioner, sizes: list[int]) -> list[tuple[int, list[int]]]:
     """Produce values of these sizes; return the partition and the sizes of each run."""
     offsets = np.cumsum([7, *sizes], dtype=np.int32)
     first, found = 0, []
@@ -30,7 +30,7 @@ def runs(partitioner: BatchPartitioner, sizes: list[int]) -> list[tuple[int, lis
 
 @given(writes, st.integers(1, 5))
 def test_every_record_is_in_a_run_that_no_batch_is_too_small_for(all_sizes, count):
-    partitioner = BatchPartitioner(tuple(range(count)), LIMITS)
+    partitioner = StickyPartitioner(tuple(range(count)), LIMITS)
     for sizes in all_sizes:
         found = runs(partitioner, sizes)
         assert [size for _, run in found for size in run] == sizes
@@ -42,7 +42,7 @@ def test_every_record_is_in_a_run_that_no_batch_is_too_small_for(all_sizes, coun
 
 @given(writes, st.integers(2, 5))
 def test_all_partitions_get_about_as_much(all_sizes, count):
-    partitioner = BatchPartitioner(tuple(range(count)), LIMITS)
+    partitioner = StickyPartitioner(tuple(range(count)), LIMITS)
     filled = dict.fromkeys(range(count), 0.0)
     for sizes in all_sizes:
         for partition, run in runs(partitioner, sizes):
@@ -54,7 +54,7 @@ def test_all_partitions_get_about_as_much(all_sizes, count):
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=200))
 def test_the_partition_changes_only_when_its_batch_is_full(sizes):
-    partitioner = BatchPartitioner((0, 1, 2), LIMITS)
+    partitioner = StickyPartitioner((0, 1, 2), LIMITS)
     found = [run for size in sizes for run in runs(partitioner, [size])]
     batch = [0, 0]
     for (partition, run), (following, _) in pairwise(found):
