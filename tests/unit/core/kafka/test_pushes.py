@@ -1,4 +1,4 @@
-"""When records that wait for their batch to be full are pushed."""
+"""Pushes of records that wait for their batch to be full: when they come."""
 
 from __future__ import annotations
 
