@@ -161,17 +161,20 @@ def test_slices_and_null_values_without_keys_arrive(make_writer, broker, make_to
     column = pa.array([b"left out", *values, b"left out"], pa.binary()).slice(1, 30)
     writer = writer_that_knows(make_writer, topic, batch_num_messages="7", queue_buffering_max_messages="10")
     write(writer, ProducerRecords(topic, Payloads(column)))
+    assert writer._producer.sticky_partitioner(topic) is not None
     messages = consume(broker.bootstrap_servers, topic)
     assert Counter(message.value() for message in messages) == Counter(values)
     assert {message.partition() for message in messages} == {0, 1}
 
 
-def test_topics_are_looked_up_again_after_errors_and_while_a_partition_has_no_leader(
+def test_topics_are_looked_up_again_after_failures_and_while_a_partition_has_no_leader(
     broker, make_topic, monkeypatch
 ) -> None:
     topic, found, clock = make_topic(2), [], Clock()
 
     def look_up(*_):
+        if isinstance(found[-1], KafkaException):
+            raise found[-1]
         return found[-1]
 
     monkeypatch.setattr(BatchClient, "topic_partitions", look_up)
@@ -179,7 +182,7 @@ def test_topics_are_looked_up_again_after_errors_and_while_a_partition_has_no_le
         {"bootstrap.servers": broker.bootstrap_servers}, in_batches=True, clock=retry.Clock(now=clock)
     )
 
-    def partitioner(answer: TopicPartitions) -> StickyPartitioner:
+    def partitioner(answer: TopicPartitions | KafkaException) -> StickyPartitioner:
         found.append(answer)
         producer.partition_count(topic)
         return producer.sticky_partitioner(topic)
@@ -188,7 +191,7 @@ def test_topics_are_looked_up_again_after_errors_and_while_a_partition_has_no_le
     first = partitioner(both)
     clock.now += 59
     assert partitioner(one) is first
-    producer.client_log._on_error(KafkaError(KafkaError._TRANSPORT))
+    clock.now += 2
     assert partitioner(one).available == (1,)
     clock.now += 0.9
     assert partitioner(both).available == (1,)
@@ -198,9 +201,20 @@ def test_topics_are_looked_up_again_after_errors_and_while_a_partition_has_no_le
     # What it has counted is kept
     clock.now += 61
     assert partitioner(both) is again
-    producer._failed_deliveries._on_delivery(KafkaError(KafkaError._MSG_TIMED_OUT), UndeliveredMessage(topic, 0))
-    producer.pop_failures()
+    fail_delivery(producer, topic)
     assert partitioner(one).available == (1,)
+    # Brokers that do not answer are not asked again after each failure
+    clock.now += 2
+    assert partitioner(KafkaException(KafkaError(KafkaError._TRANSPORT))).available == (1,)
+    fail_delivery(producer, topic)
+    assert partitioner(both).available == (1,)
+    clock.now += 61
+    assert partitioner(both).available == (0, 1)
+
+
+def fail_delivery(producer: KafkaProducer, topic: str) -> None:
+    producer._failed_deliveries._on_delivery(KafkaError(KafkaError._MSG_TIMED_OUT), UndeliveredMessage(topic, 0))
+    assert producer.pop_failures()[0] == 1
 
 
 def test_the_client_chooses_partitions_where_users_say_how_long_it_stays_with_one(broker, make_topic) -> None:

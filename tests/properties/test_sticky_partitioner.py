@@ -36,8 +36,8 @@ def test_every_record_is_in_a_run_that_no_batch_is_too_small_for(all_sizes, coun
         assert [size for _, run in found for size in run] == sizes
         for _, run in found:
             assert 0 < len(run) <= LIMITS.records
-            # The last one may be larger than what is left
-            assert sum(run[:-1]) < LIMITS.bytes
+            # The last one may be larger than what is left; empty ones may follow
+            assert sum(run[:-1]) <= LIMITS.bytes
 
 
 @given(writes, st.integers(2, 5))
@@ -50,6 +50,20 @@ def test_all_partitions_get_about_as_much(all_sizes, count):
     # The partition with the most had the least before its last batch: runs that filled it in part by number and in part
     # by size, and a last record that was too large by up to 59 bytes
     assert max(filled.values()) - min(filled.values()) <= 2.6
+
+
+@given(writes, st.integers(1, 5))
+def test_a_run_ends_where_its_batch_is_full_or_nothing_is_left(all_sizes, count):
+    partitioner = StickyPartitioner(tuple(range(count)), LIMITS)
+    batch = [0, 0]
+    for sizes in all_sizes:
+        found = runs(partitioner, sizes)
+        for number, (_, run) in enumerate(found):
+            batch = [batch[0] + len(run), batch[1] + sum(run)]
+            is_full = batch[0] >= LIMITS.records or batch[1] >= LIMITS.bytes
+            assert is_full or number == len(found) - 1
+            if is_full:
+                batch = [0, 0]
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=200))

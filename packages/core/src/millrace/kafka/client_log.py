@@ -37,15 +37,11 @@ class ClientLog:
     Args:
         client: The client's properties, to explain its errors.
         clock: Measures how long a security error lasts.
-
-    Attributes:
-        error_count: The number of errors so far.
     """
 
     def __init__(self, client: Mapping[str, str] | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
         self._client = client or {}
         self._clock = clock
-        self.error_count = 0
         self._errors: deque[str] = deque(maxlen=8)
         self._protocol_hint: str | None = None
         self._has_advised = False
@@ -90,7 +86,6 @@ class ClientLog:
         self._protocol_hint = self._protocol_hint or protocol_mismatch_hint(line, self._client)
 
     def _on_error(self, error: KafkaError) -> None:
-        self.error_count += 1
         text = error.str()
         self._errors.append(redact(text))
         advice = interrupted_login_advice(text)

@@ -75,13 +75,12 @@ class _CachedPartitions:
     Attributes:
         partitions: The partitions.
         expires_at: When they are looked up again, by the producer's clock.
-        errors: The number of errors that the client had reported before; None to ignore further ones, because the
-            brokers did not answer.
+        is_unanswered: Whether the brokers did not answer when they were last looked up.
     """
 
     partitions: TopicPartitions
     expires_at: float
-    errors: int | None = None
+    is_unanswered: bool = False
 
 
 class KafkaProducer:
@@ -135,8 +134,8 @@ class KafkaProducer:
     def partition_count(self, topic: str) -> int:
         """Return the number of a topic's partitions.
 
-        It is cached for ``properties.metadata.max.age.ms`` or a minute, until deliveries fail or the client reports an
-        error, and for a second while a partition has no leader.
+        It is cached for ``properties.metadata.max.age.ms`` or a minute, at most until deliveries fail, and for a second
+        while a partition has no leader.
 
         The look-up refreshes the client's own metadata, so that its partitioner uses added partitions too.
 
@@ -169,8 +168,13 @@ class KafkaProducer:
             partitioner.close_batch()
 
     def _is_outdated(self, cached: _CachedPartitions) -> bool:
-        has_errors = cached.errors is not None and cached.errors != self.client_log.error_count
-        return has_errors or not cached.partitions.count or self._clock.now() > cached.expires_at
+        return not cached.partitions.count or self._clock.now() > cached.expires_at
+
+    def _expire_partitions(self) -> None:
+        # One may have lost its leader; brokers that did not answer are not asked again so soon
+        for topic, cached in self._partitions.items():
+            if not cached.is_unanswered:
+                self._partitions[topic] = replace(cached, expires_at=-math.inf)
 
     def _update_partitioner(self, topic: str, available: tuple[int, ...]) -> None:
         current = self._partitioners.get(topic)
@@ -189,21 +193,19 @@ class KafkaProducer:
         )
 
     def _request_partitions(self, topic: str) -> _CachedPartitions:
-        errors = self.client_log.error_count
         try:
             found = topic_partitions(self.client, topic, REQUEST_TIMEOUT_S)
         except KafkaException as error:
             # Records wait in the queue, and the cached partitions have been right so far
             if topic in self._partitions and is_transient(kafka_error(error)):
-                return _CachedPartitions(
-                    self._partitions[topic].partitions, self._clock.now() + self._partitions_max_age_s
-                )
+                known = self._partitions[topic].partitions
+                return _CachedPartitions(known, self._clock.now() + self._partitions_max_age_s, is_unanswered=True)
             self.client.poll(0)
             self._raise_security_error(0)
             raise
         is_leaderless = len(found.available) < found.count
         max_age_s = min(self._partitions_max_age_s, _LEADERLESS_MAX_AGE_S if is_leaderless else math.inf)
-        return _CachedPartitions(found, self._clock.now() + max_age_s, errors)
+        return _CachedPartitions(found, self._clock.now() + max_age_s)
 
     def pop_failures(self) -> tuple[int, str]:
         """Return the number of deliveries that failed since the last call, and a description of the first.
@@ -215,9 +217,7 @@ class KafkaProducer:
             self._raise_security_error(self._security_error_grace_s)
         count, first = self._failed_deliveries.pop()
         if count:
-            # A partition may have lost its leader
-            for topic, cached in self._partitions.items():
-                self._partitions[topic] = replace(cached, expires_at=-math.inf)
+            self._expire_partitions()
         return count, first
 
     def poll(self) -> None:

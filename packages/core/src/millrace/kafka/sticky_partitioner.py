@@ -57,10 +57,11 @@ class StickyPartitioner:
         if min(self._remaining) <= 0:
             self._open_batch()
         last = min(first + self._remaining.records, len(offsets) - 1)
-        ends = offsets[first + 1 : last + 1]
+        limit = int(offsets[first]) + self._remaining.bytes
+        if int(offsets[last]) <= limit:
+            return self._partition, last
         # A Python integer would make numpy convert the array
-        limit = ends.dtype.type(min(int(offsets[first]) + self._remaining.bytes, int(offsets[last])))
-        return self._partition, min(first + 1 + int(np.searchsorted(ends, limit)), last)
+        return self._partition, first + 1 + int(np.searchsorted(offsets[first + 1 : last + 1], np.int32(limit)))
 
     def add(self, records: int, size: int) -> None:
         """Count records, and their bytes, that were produced to the partition of the last run."""
