@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 from confluent_kafka import ElectionType
-from confluent_kafka.admin import AdminClient, PartitionMetadata
+from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure_sink
 from millrace.contracts import TopicPartition
@@ -76,12 +76,12 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
 def test_records_without_keys_go_to_partitions_that_have_a_leader(cluster):
     cluster.create_topic("single-copies", 6, replication=1)
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
-    led_by = {number: found.leader for number, found in _partitions(admin, "single-copies").items()}
-    gone = min(led_by.values())
-    left = {number for number, leader in led_by.items() if leader != gone}
+    led_by = leaders(admin, "single-copies")
+    gone = min(led_by)
+    left = {number for number, leader in enumerate(led_by) if leader != gone}
     cluster.brokers[gone - 1].kill()
     wait_until(
-        lambda: {n for n, found in _partitions(admin, "single-copies").items() if found.leader >= 0} == left,
+        lambda: {n for n, leader in enumerate(leaders(admin, "single-copies")) if leader >= 0} == left,
         "its partitions to have no leader",
     )
     # A task that waited for the broker would fail
@@ -93,7 +93,3 @@ def test_records_without_keys_go_to_partitions_that_have_a_leader(cluster):
     cluster.brokers[gone - 1].start()
     messages = consume(cluster.bootstrap_servers, "single-copies")
     assert Counter(message.partition() for message in messages) == dict.fromkeys(left, 40_000 // len(left))
-
-
-def _partitions(admin: AdminClient, topic: str) -> dict[int, PartitionMetadata]:
-    return admin.list_topics(topic, 10).topics[topic].partitions

@@ -89,7 +89,7 @@ def partition_counts(broker, topic) -> Counter[int]:
     return Counter(message.partition() for message in consume(broker.bootstrap_servers, topic))
 
 
-def writer_that_knows(make_writer, topic: str, **properties: str) -> RecordWriter:
+def writer_after_look_up(make_writer, topic: str, **properties: str) -> RecordWriter:
     """Return a writer as the sink's, which looks the topic up before it writes."""
     writer = make_writer(**properties)
     writer._producer.partition_count(topic)
@@ -99,20 +99,20 @@ def writer_that_knows(make_writer, topic: str, **properties: str) -> RecordWrite
 @pytest.mark.parametrize("keys", [None, Payloads.nulls(25_000)], ids=["no keys", "null keys"])
 def test_batches_without_keys_fill_one_partition_after_the_other(make_writer, broker, make_topic, keys) -> None:
     topic = make_topic(4)
-    writer = writer_that_knows(make_writer, topic)
+    writer = writer_after_look_up(make_writer, topic)
     write(writer, ProducerRecords(topic, Payloads([b"small"] * 25_000), keys))
     assert sorted(partition_counts(broker, topic).values()) == [5_000, 10_000, 10_000]
 
 
 def test_large_records_without_keys_are_divided_by_their_size(make_writer, broker, make_topic) -> None:
     topic = make_topic(4)
-    write(writer_that_knows(make_writer, topic), ProducerRecords(topic, Payloads([os.urandom(100_000)] * 38)))
+    write(writer_after_look_up(make_writer, topic), ProducerRecords(topic, Payloads([os.urandom(100_000)] * 38)))
     assert sorted(partition_counts(broker, topic).values()) == [8, 10, 10, 10]
 
 
 def test_the_partition_that_has_got_the_least_is_next(make_writer, broker, make_topic) -> None:
     topic = make_topic(2)
-    writer = writer_that_knows(make_writer, topic)
+    writer = writer_after_look_up(make_writer, topic)
     write(writer, ProducerRecords(topic, Payloads([b"small"] * 10_001)))
     for _ in range(2):
         write(RecordWriter(writer._producer), ProducerRecords(topic, Payloads([b"small"] * 5_000)))
@@ -121,7 +121,7 @@ def test_the_partition_that_has_got_the_least_is_next(make_writer, broker, make_
 
 def test_small_writes_of_a_task_stay_together_and_other_tasks_move_on(make_writer, broker, make_topic) -> None:
     topic = make_topic(3)
-    producer = writer_that_knows(make_writer, topic)._producer
+    producer = writer_after_look_up(make_writer, topic)._producer
     for _ in range(3):
         task = RecordWriter(producer)
         for _ in range(10):
@@ -132,7 +132,7 @@ def test_small_writes_of_a_task_stay_together_and_other_tasks_move_on(make_write
 
 def test_records_without_keys_stay_in_their_partition_while_the_queue_is_full(make_writer, broker, make_topic) -> None:
     topic, count = make_topic(2), 5_000
-    writer = writer_that_knows(make_writer, topic, queue_buffering_max_messages="100")
+    writer = writer_after_look_up(make_writer, topic, queue_buffering_max_messages="100")
     write(writer, ProducerRecords(topic, Payloads([str(number).encode() for number in range(count)])))
     messages = consume(broker.bootstrap_servers, topic)
     assert len({message.partition() for message in messages}) == 1
@@ -142,7 +142,7 @@ def test_records_without_keys_stay_in_their_partition_while_the_queue_is_full(ma
 def test_partitions_without_a_leader_get_no_records(make_writer, broker, make_topic, monkeypatch) -> None:
     topic = make_topic(3)
     monkeypatch.setattr(BatchClient, "topic_partitions", lambda *_: TopicPartitions.of({0: 1, 1: -1, 2: 1}))
-    write(writer_that_knows(make_writer, topic), ProducerRecords(topic, Payloads([b"small"] * 50_000)))
+    write(writer_after_look_up(make_writer, topic), ProducerRecords(topic, Payloads([b"small"] * 50_000)))
     assert partition_counts(broker, topic) in [{0: 30_000, 2: 20_000}, {0: 20_000, 2: 30_000}]
 
 
@@ -150,7 +150,7 @@ def test_partitions_that_no_longer_exist_are_looked_up_again(make_writer, broker
     topic, look_up = make_topic(1), BatchClient.topic_partitions
     with monkeypatch.context() as outdated:
         outdated.setattr(BatchClient, "topic_partitions", lambda *call: (look_up(*call), TopicPartitions(2, (1, 2)))[1])
-        writer = writer_that_knows(make_writer, topic)
+        writer = writer_after_look_up(make_writer, topic)
     write(writer, ProducerRecords(topic, Payloads([b"small"] * 10_001)))
     assert partition_counts(broker, topic) == {0: 10_001}
     assert writer._producer.partition_count(topic) == 1
@@ -159,7 +159,7 @@ def test_partitions_that_no_longer_exist_are_looked_up_again(make_writer, broker
 def test_slices_and_null_values_without_keys_arrive(make_writer, broker, make_topic) -> None:
     topic, values = make_topic(2), [None if number % 3 else str(number).encode() for number in range(30)]
     column = pa.array([b"left out", *values, b"left out"], pa.binary()).slice(1, 30)
-    writer = writer_that_knows(make_writer, topic, batch_num_messages="7", queue_buffering_max_messages="10")
+    writer = writer_after_look_up(make_writer, topic, batch_num_messages="7", queue_buffering_max_messages="10")
     write(writer, ProducerRecords(topic, Payloads(column)))
     assert writer._producer.sticky_partitioner(topic) is not None
     messages = consume(broker.bootstrap_servers, topic)

@@ -35,16 +35,16 @@ def _is_described_soon(admin: AdminClient) -> bool:
     return True
 
 
-def leaders(admin: AdminClient) -> list[int]:
-    """The leader of each partition of the topic."""
-    return [partition.leader for partition in _partitions(admin)]
+def leaders(admin: AdminClient, topic: str = TOPIC) -> list[int]:
+    """The leader of each partition of a topic; -1 where there is none."""
+    return [partition.leader for partition in _partitions(admin, topic)]
 
 
 def has_all_copies(admin: AdminClient) -> bool:
     """Return whether all replicas of the topic's partitions are in sync."""
-    return all(len(partition.isrs) == 3 for partition in _partitions(admin))
+    return all(len(partition.isrs) == 3 for partition in _partitions(admin, TOPIC))
 
 
-def _partitions(admin: AdminClient) -> list[PartitionMetadata]:
-    found = admin.list_topics(TOPIC, 10).topics[TOPIC].partitions
+def _partitions(admin: AdminClient, topic: str) -> list[PartitionMetadata]:
+    found = admin.list_topics(topic, 10).topics[topic].partitions
     return [found[number] for number in sorted(found)]

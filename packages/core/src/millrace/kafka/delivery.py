@@ -84,7 +84,6 @@ class Delivery:
         self._noun = noun
         self._on_retry = on_retry
         self._flush_interval_s = flush_interval_s
-        self._pushes_for_room = _Pushes(producer.client, flush_interval_s)
         self.records = 0
         self.send_ms: int | None = None
         # Those of an earlier task, which did not wait for them
@@ -121,7 +120,7 @@ class Delivery:
         Raises:
             DeliveryError: Some could not be delivered within the client's ``delivery.timeout.ms``.
         """
-        began, pushes = monotonic(), _Pushes(self._client, self._flush_interval_s)
+        began, pushes = monotonic(), self._pushes()
         while len(self._client):
             if pushes.push_if_due():
                 self._check()
@@ -135,21 +134,22 @@ class Delivery:
         self._client.poll(0)
         self.failed += self._producer.pop_failures()[0]
 
-    def _wait_for_room(self, *, has_progressed: bool) -> None:
-        if has_progressed:
-            self._pushes_for_room = _Pushes(self._client, self._flush_interval_s)
+    def _pushes(self) -> _Pushes:
+        return _Pushes(self._client, self._flush_interval_s)
+
+    def _wait_for_room(self, pushes: _Pushes) -> None:
         # Among many partitions, a queue is full before any batch is, and would be until the linger is over
-        self._pushes_for_room.push_if_due()
+        pushes.push_if_due()
         self._client.poll(QUEUE_WAIT_S)
         self._check()
 
     def _wait_and_produce(self, topic: str, **record: Any) -> None:
-        self._wait_for_room(has_progressed=True)
+        pushes = self._pushes()
         while True:
+            self._wait_for_room(pushes)
             with suppress(BufferError):
                 self._client.produce(topic, **record)
                 return
-            self._wait_for_room(has_progressed=False)
 
     def _check(self) -> None:
         failed, first = self._producer.pop_failures()

@@ -75,11 +75,13 @@ class _CachedPartitions:
     Attributes:
         partitions: The partitions.
         expires_at: When they are looked up again, by the producer's clock.
+        partitioner: What chooses from them for records without a key; None where the client does.
         is_unanswered: Whether the brokers did not answer when they were last looked up.
     """
 
     partitions: TopicPartitions
     expires_at: float
+    partitioner: StickyPartitioner | None
     is_unanswered: bool = False
 
 
@@ -117,7 +119,6 @@ class KafkaProducer:
         self._security_error_grace_s = security_error_grace_s
         self._failed_deliveries = _FailedDeliveries()
         self._partitions: dict[str, _CachedPartitions] = {}
-        self._partitioners: dict[str, StickyPartitioner] = {}
         with configuration_errors():
             callbacks = {
                 **self.client_log.settings(),
@@ -147,7 +148,6 @@ class KafkaProducer:
             with client_errors(f"looking up topic {topic!r}"):
                 cached = self._look_up_partitions(topic)
             self._partitions[topic] = cached
-            self._update_partitioner(topic, cached.partitions.available)
         return cached.partitions.count
 
     def sticky_partitioner(self, topic: str) -> StickyPartitioner | None:
@@ -155,17 +155,18 @@ class KafkaProducer:
 
         The topic's partitions are those that `partition_count` has looked up.
         """
-        return self._partitioners.get(topic)
+        cached = self._partitions.get(topic)
+        return None if cached is None else cached.partitioner
 
     def forget_partitions(self, topic: str) -> None:
         """Look a topic's partitions up again before the next records, because one of them no longer exists."""
         self._partitions.pop(topic, None)
-        self._partitioners.pop(topic, None)
 
     def close_batches(self) -> None:
         """Choose partitions again for the next records without a key."""
-        for partitioner in self._partitioners.values():
-            partitioner.close_batch()
+        for cached in self._partitions.values():
+            if cached.partitioner is not None:
+                cached.partitioner.close_batch()
 
     def _is_outdated(self, cached: _CachedPartitions) -> bool:
         return not cached.partitions.count or self._clock.now() > cached.expires_at
@@ -176,13 +177,12 @@ class KafkaProducer:
             if not cached.is_unanswered:
                 self._partitions[topic] = replace(cached, expires_at=-math.inf)
 
-    def _update_partitioner(self, topic: str, available: tuple[int, ...]) -> None:
-        current = self._partitioners.get(topic)
+    def _partitioner(self, current: StickyPartitioner | None, available: tuple[int, ...]) -> StickyPartitioner | None:
+        """Return the current partitioner, which has counted records, unless other partitions are available now."""
         if current is not None and current.available == available:
-            return
-        self._partitioners.pop(topic, None)
-        if available and self._batch_limits is not None:
-            self._partitioners[topic] = StickyPartitioner(available, self._batch_limits)
+            return current
+        limits = self._batch_limits
+        return StickyPartitioner(available, limits) if available and limits is not None else None
 
     def _look_up_partitions(self, topic: str) -> _CachedPartitions:
         # The driver has reached the brokers: if they do not answer, they are restarting
@@ -193,19 +193,20 @@ class KafkaProducer:
         )
 
     def _request_partitions(self, topic: str) -> _CachedPartitions:
+        cached = self._partitions.get(topic)
         try:
             found = topic_partitions(self.client, topic, REQUEST_TIMEOUT_S)
         except KafkaException as error:
             # Records wait in the queue, and the cached partitions have been right so far
-            if topic in self._partitions and is_transient(kafka_error(error)):
-                known = self._partitions[topic].partitions
-                return _CachedPartitions(known, self._clock.now() + self._partitions_max_age_s, is_unanswered=True)
+            if cached is not None and is_transient(kafka_error(error)):
+                return replace(cached, expires_at=self._clock.now() + self._partitions_max_age_s, is_unanswered=True)
             self.client.poll(0)
             self._raise_security_error(0)
             raise
         is_leaderless = len(found.available) < found.count
         max_age_s = min(self._partitions_max_age_s, _LEADERLESS_MAX_AGE_S if is_leaderless else math.inf)
-        return _CachedPartitions(found, self._clock.now() + max_age_s)
+        partitioner = self._partitioner(self.sticky_partitioner(topic), found.available)
+        return _CachedPartitions(found, self._clock.now() + max_age_s, partitioner)
 
     def pop_failures(self) -> tuple[int, str]:
         """Return the number of deliveries that failed since the last call, and a description of the first.

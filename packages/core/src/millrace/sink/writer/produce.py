@@ -57,7 +57,7 @@ class RecordWriter(Delivery):
         topic, keys = records.topic, _keys(records)
         messages = MessageArray(records.values.to_array(), keys, partitions)
         has_no_partitions = keys is None and partitions is None
-        produced, waited_at = 0, -1
+        produced, waited_at, pushes = 0, 0, self._pushes()
         while produced < len(messages):
             partitioner = self._producer.sticky_partitioner(topic) if has_no_partitions else None
             if partitioner is None:
@@ -65,8 +65,9 @@ class RecordWriter(Delivery):
             else:
                 stop, reached = self._produce_run(client, topic, messages, produced, partitioner)
             if reached < stop:
-                self._wait_for_room(has_progressed=reached > waited_at)
-                waited_at = reached
+                if reached > waited_at:
+                    waited_at, pushes = reached, self._pushes()
+                self._wait_for_room(pushes)
             produced = reached
 
     def _produce_run(
