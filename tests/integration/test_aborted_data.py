@@ -24,6 +24,9 @@ BYTES = 1_000
 SMALL = {"batch.size": 4096, "linger.ms": 1000, "queue.buffering.max.messages": 1_000_000}
 SLOW = {"fetch.message.max.bytes": "4096", "fetch.max.bytes": "4096"}
 
+QUIET_S = 0.1
+"""Short: the first client receives as much as it can until then, 20 MB a second on a fast machine."""
+
 
 class CountingPositions(FetchPositions):
     """Counts, too, what a client has received."""
@@ -89,7 +92,7 @@ def reading(broker):
 def test_the_end_of_a_range_without_visible_messages_is_noticed_before_the_end_of_the_log(aborted, reading):
     middle = OffsetRange(aborted, 1_000, 3_000)
 
-    assert reading.offsets(middle, FetchTimeouts()) == []
+    assert reading.offsets(middle, FetchTimeouts(quiet_s=QUIET_S)) == []
 
     # Up to the next visible message it would be 39 MB
     assert len(reading.positions) == 1
@@ -99,6 +102,6 @@ def test_the_end_of_a_range_without_visible_messages_is_noticed_before_the_end_o
 def test_a_read_that_receives_only_aborted_messages_is_not_told_to_be_stuck(aborted, reading):
     whole = OffsetRange(aborted, 0, ABORTED + 4)
 
-    found = reading.offsets(whole, FetchTimeouts(stall_s=1.5))
+    found = reading.offsets(whole, FetchTimeouts(stall_s=1.5, quiet_s=QUIET_S))
 
     assert found == [0, ABORTED + 3]
