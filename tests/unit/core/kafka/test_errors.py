@@ -52,22 +52,38 @@ def test_the_error_inside_an_exception_is_found() -> None:
 
 @pytest.mark.parametrize("client", [Producer, Consumer])
 @pytest.mark.parametrize(
-    ("settings", "expected"),
+    ("settings", "subject", "expected"),
     [
-        ({"no.such.property": "1"}, "it has no property 'no.such.property'; see docs/client-properties.md"),
-        ({"message.max.bytes": "large"}, 'Invalid value for configuration property "message.max.bytes"'),
-        ({"message.max.bytes": "1"}, 'Configuration property "message.max.bytes" value 1 is outside allowed range'),
-        ({"security.protocol": "tls"}, 'Invalid value "tls" for configuration property "security.protocol"'),
-        ({"stats_cb": "x"}, "expected stats_cb property as a callable function"),
+        (
+            {"no.such.property": "1"},
+            "option 'properties.no.such.property'",
+            "it has no property 'no.such.property'; see docs/client-properties.md",
+        ),
+        (
+            {"message.max.bytes": "large"},
+            "option 'properties.message.max.bytes'",
+            'Invalid value for configuration property "message.max.bytes"',
+        ),
+        (
+            {"message.max.bytes": "1"},
+            "option 'properties.message.max.bytes'",
+            'Configuration property "message.max.bytes" value 1 is outside allowed range',
+        ),
+        (
+            {"security.protocol": "tls"},
+            "option 'properties.security.protocol'",
+            'Invalid value "tls" for configuration property "security.protocol"',
+        ),
+        ({"stats_cb": "x"}, "an option 'properties.*'", "expected stats_cb property as a callable function"),
     ],
 )
 def test_what_a_client_does_not_accept_is_an_options_error(
-    client: type, settings: dict[str, str], expected: str
+    client: type, settings: dict[str, str], subject: str, expected: str
 ) -> None:
     with pytest.raises(OptionsError) as error, configuration_errors():
         client({"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **settings})
     (problem,) = error.value.problems
-    assert problem.startswith(f"the Kafka client refuses an option 'properties.*': {expected}")
+    assert problem.startswith(f"the Kafka client refuses {subject}: {expected}")
     assert problem == problem.strip()
 
 

@@ -200,6 +200,12 @@ def protocol_mismatch_hint(line: str, client: Mapping[str, str]) -> str | None:
     return None
 
 
+def refused_option(text: str) -> str | None:
+    """Return the option that a configuration error names, by the client's own name for it; None if it names none."""
+    named = re.search(r'configuration property:? "(?P<name>[^"]+)"', text, re.IGNORECASE)
+    return f"properties.{named['name']}" if named else None
+
+
 def explain_configuration_error(text: str) -> str:
     """Return the text of a configuration error, with advice if there is any."""
     unknown = re.fullmatch(r'No such configuration property: "(?P<name>[^"]+)"', text)

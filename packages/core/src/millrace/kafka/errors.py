@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from confluent_kafka import KafkaError, KafkaException
 
 from millrace.errors import ClientError, OptionsError, UnknownTopicError
-from millrace.kafka.error_hints import explain_configuration_error
+from millrace.kafka.error_hints import explain_configuration_error, refused_option
 
 UNKNOWN_TOPIC_CODES = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
@@ -85,6 +85,7 @@ def configuration_errors() -> Iterator[None]:
         yield
     except (KafkaException, TypeError, ValueError) as error:
         text = kafka_error(error).str() if isinstance(error, KafkaException) else str(error)
-        raise OptionsError(
-            "millrace", (f"the Kafka client refuses an option 'properties.*': {explain_configuration_error(text)}",)
-        ) from error
+        option = refused_option(text)
+        subject = f"option '{option}'" if option else "an option 'properties.*'"
+        problem = f"the Kafka client refuses {subject}: {explain_configuration_error(text)}"
+        raise OptionsError("millrace", (problem,)) from error
