@@ -74,6 +74,11 @@ def test_the_error_inside_an_exception_is_found() -> None:
             "option 'properties.security.protocol'",
             'Invalid value "tls" for configuration property "security.protocol"',
         ),
+        (
+            {"socket.keepalive.enable": "perhaps"},
+            "option 'properties.socket.keepalive.enable'",
+            'Expected bool value for "socket.keepalive.enable"',
+        ),
         ({"stats_cb": "x"}, "an option 'properties.*'", "expected stats_cb property as a callable function"),
     ],
 )

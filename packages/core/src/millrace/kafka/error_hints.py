@@ -202,7 +202,7 @@ def protocol_mismatch_hint(line: str, client: Mapping[str, str]) -> str | None:
 
 def refused_option(text: str) -> str | None:
     """Return the option that a configuration error names, by the client's own name for it; None if it names none."""
-    named = re.search(r'configuration property:? "(?P<name>[^"]+)"', text, re.IGNORECASE)
+    named = re.search(r'(?:configuration property:?|value for) "(?P<name>[^"]+)"', text, re.IGNORECASE)
     return f"properties.{named['name']}" if named else None
 
 
