@@ -29,7 +29,7 @@ def logged_batches(checkpoint: Path) -> list[int]:
 def skips_batches(checkpoint: Path) -> bool:
     """Return whether the log has entries, but not of all micro-batches: the first may take as long as the interval."""
     logged = logged_batches(checkpoint)
-    return len(logged) > 1 and max(logged) >= len(logged)
+    return len(logged) > 2 and max(logged) >= len(logged)
 
 
 def committed_ends(checkpoint: Path) -> dict[int, int]:
