@@ -156,6 +156,9 @@ def _is_refused(host: str, port: int) -> bool:
         socket.create_connection((host, port)).close()
     except ConnectionRefusedError:
         return True
+    except ConnectionResetError:
+        # It was still listening when the connection began, and has closed before it accepted it
+        return False
     return False
 
 
