@@ -101,7 +101,8 @@ def test_it_shows_results_and_ends_with_a_summary_and_the_script(demo):
             r"orders sent +([\d,]+)\n +records in +([\d,]+).*\n +records out +([\d,]+)", output
         ).groups()
     )
-    assert 0 < rows_out <= rows_in <= sent
+    # Returned goods, one order in 25, are left out
+    assert 0.9 * sent < rows_out < rows_in == sent
     assert re.search(r"micro-batches +\d+, median [\d,]+ ms", output)
     assert re.search(r"first result +[\d.]+ s after the broker was ready", output)
     script = output.split(SCRIPT_MARK)[1]

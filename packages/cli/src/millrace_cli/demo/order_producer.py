@@ -89,6 +89,10 @@ class OrderProducer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop producing, and wait until the broker has acknowledged the orders, at most for some seconds."""
         self._stop.set()
         self._thread.join()
         self._producer.flush(_FLUSH_SECONDS)

@@ -40,6 +40,7 @@ _ORDER_PARTITIONS = 4
 _SALES_PARTITIONS = 2
 _REFRESH_SECONDS = 0.25
 _FIRST_RESULT_TIMEOUT_SECONDS = 180.0
+_CATCH_UP_SECONDS = 10.0
 
 
 def run_demo(seconds: float, plain: bool, interrupts: Interrupts) -> None:
@@ -147,7 +148,12 @@ class Demo:
             pipeline.start_pipeline, spark.session.result(), servers, str(self._folder / "checkpoint")
         )
         stack.callback(_stop_query, starting)
-        self._show(self._await(starting), statistics, seconds)
+        query = self._await(starting)
+        self._show(query, statistics, seconds)
+        producer.stop()
+        self._catch_up(query, statistics)
+        reader.stop()
+        self._summary = statistics.summary()
 
     @contextmanager
     def _announced_stop(self) -> Iterator[None]:
@@ -163,19 +169,26 @@ class Demo:
         return future.result()
 
     def _show(self, query: StreamingQuery, statistics: RunStatistics, seconds: float) -> None:
-        try:
-            while not self._interrupts.wait(_REFRESH_SECONDS):
-                self._display.show(statistics.update(query.recentProgress))
-                if not query.isActive:
-                    raise MillraceError(f"the demo's query has failed: {query.exception()}{self._log_tail()}")
-                if statistics.shown_seconds is None and statistics.query_seconds > _FIRST_RESULT_TIMEOUT_SECONDS:
-                    raise MillraceError(
-                        f"the demo's query gave no result for {_FIRST_RESULT_TIMEOUT_SECONDS:.0f} s{self._log_tail()}"
-                    )
-                if (statistics.shown_seconds or 0.0) >= seconds:
-                    return
-        finally:
-            self._summary = statistics.summary()
+        while not self._interrupts.wait(_REFRESH_SECONDS):
+            self._display.show(statistics.update(query.recentProgress))
+            if not query.isActive:
+                raise MillraceError(f"the demo's query has failed: {query.exception()}{self._log_tail()}")
+            if statistics.shown_seconds is None and statistics.query_seconds > _FIRST_RESULT_TIMEOUT_SECONDS:
+                raise MillraceError(
+                    f"the demo's query gave no result for {_FIRST_RESULT_TIMEOUT_SECONDS:.0f} s{self._log_tail()}"
+                )
+            if (statistics.shown_seconds or 0.0) >= seconds:
+                return
+
+    def _catch_up(self, query: StreamingQuery, statistics: RunStatistics) -> None:
+        # A micro-batch writes its records before it is reported: the totals agree only once nothing is left to read
+        deadline = time.monotonic() + _CATCH_UP_SECONDS
+        while query.isActive and time.monotonic() < deadline:
+            snapshot = statistics.update(query.recentProgress)
+            if snapshot.rows_in >= snapshot.sent:
+                return
+            self._display.show(snapshot)
+            time.sleep(_REFRESH_SECONDS)
 
     def _log_tail(self) -> str:
         tail = log_tail(self._folder / "log")

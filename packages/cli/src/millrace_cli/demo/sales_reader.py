@@ -64,17 +64,21 @@ class SalesReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+        self._consumer.close()
+
+    def stop(self) -> None:
+        """Consume the sales that are in the topic, then stop."""
         self._stop.set()
         self._thread.join()
-        self._consumer.close()
 
     def totals(self) -> tuple[CountryTotal, ...]:
         """Return the total of each country, the highest revenue first."""
         return tuple(sorted(self._totals.copy().values(), key=lambda total: -total.revenue))
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            for message in self._consumer.consume(_MAX_RECORDS, _POLL_SECONDS):
+        while (messages := self._consumer.consume(_MAX_RECORDS, _POLL_SECONDS)) or not self._stop.is_set():
+            for message in messages:
                 if message.error() is None:
                     self._add(json.loads(message.value()))
 

@@ -16,7 +16,7 @@ class Summary:
 
     Attributes:
         sent: Orders produced to the input topic.
-        rows_in: Records read by the query.
+        rows_in: Records read by the query; as many as sent, unless it was too slow to catch up at the end.
         rows_out: Results consumed from the output topic.
         seconds: Running time of the query.
         batches: Number of micro-batches.
