@@ -84,6 +84,8 @@ click:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class MillraceError(Exception):
     """Base of all errors that millrace raises on purpose.
@@ -239,7 +241,17 @@ class ClientError(MillraceError):
 
 
 class UnreachableError(ClientError):
-    """No bootstrap server answered in time."""
+    """No bootstrap server answered in time.
+
+    Args:
+        message: What happened, and what to do.
+        advertised: The ids of brokers by the addresses that they advertise and at which none answered, if these are
+            the cause: a bootstrap server has answered then.
+    """
+
+    def __init__(self, message: str, advertised: Mapping[str, int] | None = None) -> None:
+        super().__init__(message)
+        self.advertised = dict(advertised or {})
 
 
 class UnknownTopicError(ClientError):

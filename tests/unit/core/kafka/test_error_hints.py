@@ -202,5 +202,5 @@ def test_the_clients_log_gives_hints() -> None:
 def test_addresses_that_brokers_have_told_have_an_id() -> None:
     failed = "Connect to ipv4#127.0.0.1:9 failed: Connection refused"
     told = f"0/1 brokers are down; a.b:9/1: {failed}; sasl_ssl://[::1]:9/22: {failed}; a.b:9/1: Disconnected"
-    assert advertised_addresses(told) == ["a.b:9", "[::1]:9"]
-    assert advertised_addresses(f"{AT}{failed}; c:9/bootstrap: {failed}") == []
+    assert advertised_addresses(told) == {"a.b:9": 1, "[::1]:9": 22}
+    assert advertised_addresses(f"{AT}{failed}; c:9/bootstrap: {failed}") == {}

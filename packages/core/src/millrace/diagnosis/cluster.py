@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata
 
 from millrace.diagnosis import clock
-from millrace.diagnosis.address import Address
+from millrace.diagnosis.address import Address, parse_addresses
 from millrace.diagnosis.advertised import check_advertised
-from millrace.diagnosis.findings import Finding, error, ok, warning
+from millrace.diagnosis.findings import Finding, Level, error, ok, warning
 from millrace.errors import MillraceError, UnreachableError
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.client_settings import client_settings, with_reconnect_backoffs
@@ -65,6 +65,9 @@ class ConnectedCheck:
         try:
             metadata = self._cluster_metadata()
         except MillraceError as failure:
+            if isinstance(failure, UnreachableError) and self._takes_advertised(failure.advertised):
+                message = "connected; topics were not looked up, since brokers do not answer where they are advertised"
+                return ok("login", self.servers, message)
             advice = "see what it says; with a wrong user or password, the brokers' logs name the user"
             return error("login", self.servers, str(failure), advice)
         took = time.monotonic() - started
@@ -74,9 +77,16 @@ class ConnectedCheck:
     def _cluster_metadata(self) -> ClusterMetadata:
         try:
             return KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).cluster_metadata()
-        except UnreachableError:
-            # The client may have chosen an advertised address that nobody answers, which `brokers` will report
+        except UnreachableError as failure:
+            if failure.advertised:
+                raise
+            # The client may have waited for a broker that does not answer, and another client may ask another one
             return KafkaAdmin(self._client, REQUEST_S, create_client=self._create_client).cluster_metadata()
+
+    def _takes_advertised(self, advertised: Mapping[str, int]) -> bool:
+        """Keep addresses at which no broker answered the client, and return whether one cannot be reached from here."""
+        self.advertised = {parse_addresses(address)[0]: broker for address, broker in advertised.items()}
+        return any(finding.level == Level.ERROR for finding in self.brokers(()))
 
     def brokers(self, known: Sequence[Address]) -> list[Finding]:
         """Check every address that the brokers advertise, as of `login`.

@@ -104,7 +104,7 @@ _CLOSED_AT_FIRST_BYTES = re.compile(r"Disconnected.*in state APIVERSION_QUERY")
 _CLOSED_AT_FIRST_REQUEST = re.compile(r"Disconnected.*in state UP")
 
 # Errors of a broker that the client knows by its id, which it has learned from the brokers beside the address
-_ADVERTISED_ADDRESS = re.compile(r"(?:^|[\s/])([^\s/]+:\d+)/\d+: ")
+_ADVERTISED_ADDRESS = re.compile(r"(?:^|[\s/])([^\s/]+:\d+)/(\d+): ")
 
 _CONFIGURATION_ERRORS = (
     (
@@ -172,9 +172,9 @@ def _credentials_advice(mechanism: str) -> str:
     )
 
 
-def advertised_addresses(text: str) -> list[str]:
-    """Return the addresses in a client's errors that brokers have advertised (``advertised.listeners``)."""
-    return list(dict.fromkeys(_ADVERTISED_ADDRESS.findall(text)))
+def advertised_addresses(text: str) -> dict[str, int]:
+    """Return the addresses in a client's errors that brokers advertise (``advertised.listeners``), with their ids."""
+    return {address: int(broker) for address, broker in _ADVERTISED_ADDRESS.findall(text)}
 
 
 def protocol_mismatch_hint(line: str, client: Mapping[str, str]) -> str | None:

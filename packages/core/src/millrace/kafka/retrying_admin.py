@@ -133,7 +133,7 @@ class RetryingAdmin:
             )
         except KafkaException as error:
             if is_transient(kafka_error(error)):
-                raise UnreachableError(self._unreachable(retry_timeout_s, action, kafka_error(error))) from error
+                raise self._unreachable(retry_timeout_s, action, kafka_error(error)) from error
             with client_errors(action):
                 raise
         self._has_answered = True
@@ -164,23 +164,24 @@ class RetryingAdmin:
         with suppress(KafkaException):
             self._admin.list_topics(timeout=FIRST_ATTEMPT_TIMEOUT_S)
 
-    def _unreachable(self, waited_s: float, action: str, error: KafkaError) -> str:
+    def _unreachable(self, waited_s: float, action: str, error: KafkaError) -> UnreachableError:
         errors = self._client_log.recent_errors()
         causes = "; ".join(filter(None, [error.str(), errors]))
         given = {server.strip() for server in self._servers.split(",")}
-        failing = [address for address in advertised_addresses(errors) if address not in given]
+        failing = {address: broker for address, broker in advertised_addresses(errors).items() if address not in given}
         if failing:
-            return (
+            return UnreachableError(
                 f"{self._servers} (option 'properties.bootstrap.servers') answers, and advertises "
                 f"{', '.join(failing)} (advertised.listeners), which did not answer within {waited_s:.0f} s when "
-                f"{action}: {causes}. {_ADVERTISED_ADVICE}"
+                f"{action}: {causes}. {_ADVERTISED_ADVICE}",
+                failing,
             )
         if error.code() in _WITHOUT_LEADER_CODES:
-            return (
+            return UnreachableError(
                 f"Kafka at {self._servers} (option 'properties.bootstrap.servers') gave no complete answer within "
                 f"{waited_s:.0f} s when {action}: {causes}. Check that all brokers are running"
             )
-        return (
+        return UnreachableError(
             f"no Kafka broker answered within {waited_s:.0f} s at {self._servers} (option "
             f"'properties.bootstrap.servers') when {action}: {causes}. "
             f"{self._client_log.protocol_hint() or CONNECTION_ADVICE}"
