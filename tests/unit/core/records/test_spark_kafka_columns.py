@@ -45,6 +45,15 @@ def test_messages_become_all_columns(messages: Make) -> None:
     }
 
 
+def test_joined_messages_keep_their_topics_and_partitions(messages: Make) -> None:
+    places = ("orders", 3), ("orders", 0), ("refunds", 3), ("orders", 3)
+    parts = [messages({"topic": topic, "partition": partition}) for topic, partition in places]
+    schema = spark_kafka_schema(include_headers=False)
+    rows = spark_kafka_columns(schema, Messages.joined(parts)).rows
+    assert rows.schema == schema
+    assert list(zip(rows["topic"].to_pylist(), rows["partition"].to_pylist(), strict=True)) == list(places)
+
+
 def test_columns_come_in_the_order_that_is_asked_for(messages: Make) -> None:
     schema = pa.schema([("offset", pa.int64()), ("value", pa.binary())])
     assert spark_kafka_columns(schema, messages({"value": b"v"})).rows.to_pydict() == {"offset": [100], "value": [b"v"]}

@@ -56,10 +56,14 @@ def _payload_column(get: Callable[[Messages], Sequence[bytes | None]]) -> Messag
 
 
 def _topic(messages: Messages) -> pa.Array:
+    if messages.is_mixed:
+        return pa.array(list(map(Message.topic, messages.items)), pa.string())
     return pa.repeat(pa.scalar(messages.partition.topic, pa.string()), len(messages.items))
 
 
 def _partition(messages: Messages) -> pa.Array:
+    if messages.is_mixed:
+        return pa.array(list(map(Message.partition, messages.items)), pa.int32())
     return pa.repeat(pa.scalar(messages.partition.partition, pa.int32()), len(messages.items))
 
 

@@ -1,9 +1,10 @@
-"""Messages of one partition, as the Kafka client fetched them."""
+"""Messages as the Kafka client fetched them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import pyarrow as pa
 from confluent_kafka import Message
@@ -13,19 +14,30 @@ from millrace.contracts import HEADERS, TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Some messages of one partition, in order, none of them an error.
+    """Some messages, in the order of their partition, none of them an error.
 
     Attributes:
-        partition: The partition.
+        partition: Their partition; that of the first message where they are of several.
         items: The messages.
         kept_values: Values in place of theirs, such as what their keys had before; None for their own.
-        is_last_of_poll: Whether no messages of other partitions follow that came with the same poll.
+        is_mixed: Whether they may be of several partitions.
     """
 
     partition: TopicPartition
     items: list[Message]
     kept_values: Sequence[bytes | None] | None = None
-    is_last_of_poll: bool = True
+    is_mixed: bool = False
+
+    @classmethod
+    def joined(cls, parts: Sequence[Messages]) -> Messages:
+        """Join messages that have their own values.
+
+        Args:
+            parts: The messages, at least one group of them.
+        """
+        if len(parts) == 1:
+            return parts[0]
+        return cls(parts[0].partition, [*chain.from_iterable(part.items for part in parts)], is_mixed=True)
 
     def values(self) -> Sequence[bytes | None]:
         """Return the value of each message."""

@@ -56,6 +56,17 @@ def test_a_malformed_message_is_an_error_with_what_to_do(take: Take) -> None:
     )
 
 
+def test_malformed_messages_are_counted_in_their_partitions(messages: Make) -> None:
+    read = messages({"partition": 1}, {"partition": 2}, {"partition": 1}, {"topic": "refunds", "partition": 2})
+    metrics = SplitMetrics()
+    tolerant_policy(metrics).handle(read, [MalformedRecord(item, "no good", "json") for item in read.items])
+    assert {str(partition): count.errors for partition, count in metrics.counts.items()} == {
+        "orders-1": 2,
+        "orders-2": 1,
+        "refunds-2": 1,
+    }
+
+
 def test_the_first_of_several_is_told_and_how_many_more_there_are(take: Take) -> None:
     with pytest.raises(MessageError) as error:
         take(policy({}), 2, good=1)

@@ -23,6 +23,7 @@ from millrace.source.reader.fetch import (
     FEW_MESSAGES,
     FIRST_BATCH_MESSAGES,
     MAX_BATCH_MESSAGES,
+    POLL_TIMEOUT_S,
     FetchTimeouts,
     fetch,
 )
@@ -40,6 +41,7 @@ class Script:
         self.again = again
         self.log: tuple[int, int] | KafkaException = 2, 5
         self.asked: list[int] = []
+        self.timeouts_s: list[float] = []
         self.assigned: list[tuple[str, int, int]] = []
         self.unassigned: list[set[tuple[str, int]]] = []
 
@@ -65,6 +67,7 @@ class Script:
 
     def consume(self, count: int, timeout: float) -> list[Message]:
         self.asked.append(count)
+        self.timeouts_s.append(timeout)
         return next(self.batches, [])
 
     def get_watermark_offsets(self, partition: ClientPartition, timeout: float) -> tuple[int, int]:
@@ -171,17 +174,24 @@ def test_messages_of_several_partitions_are_told_apart() -> None:
     script = Script([record(3), record(0, A1), record(4), record(1, A1)])
     fetched = list(run(script, (A0, 3, 5), (A1, 0, 2)))
     assert offsets(iter(fetched)) == [(A0, [3, 4]), (A1, [0, 1])]
-    assert [messages.is_last_of_poll for messages in fetched] == [False, True]
 
 
-def test_dropped_messages_are_not_the_last_of_a_poll() -> None:
-    script = Script([record(3), record(0, A1)], [record(1, A1), record(4)])
-    fetched = list(run(script, (A0, 3, 4), (A1, 0, 2)))
-    assert [(messages.partition, messages.is_last_of_poll) for messages in fetched] == [
-        (A0, False),
-        (A1, True),
-        (A1, True),
-    ]
+SURPLUS = [record(3), record(4), record(5), record(6)]
+"""Of a range that ends at offset 5, and as many as two such ranges have together."""
+
+
+def test_messages_behind_surplus_ones_are_taken_with_one_poll() -> None:
+    script = Script(SURPLUS, [record(0, A1), record(1, A1), record(2, A1)])
+    assert offsets(run(script, (A0, 3, 5), (A1, 0, 2))) == [(A0, [3, 4]), (A1, [0, 1])]
+    assert script.asked == [4, FEW_MESSAGES]
+    assert script.timeouts_s == [POLL_TIMEOUT_S, 0]
+
+
+def test_messages_that_are_not_behind_surplus_ones_are_waited_for() -> None:
+    script = Script(SURPLUS, [], [], [record(0, A1), record(1, A1)])
+    assert offsets(run(script, (A0, 3, 5), (A1, 0, 2))) == [(A0, [3, 4]), (A1, [0, 1])]
+    assert script.asked == [4, FEW_MESSAGES, 2, 2]
+    assert script.timeouts_s == [POLL_TIMEOUT_S, 0, POLL_TIMEOUT_S, POLL_TIMEOUT_S]
 
 
 def test_late_messages_of_a_partition_that_is_done_are_not_taken_for_anothers() -> None:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import dataclasses
 import gc
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -30,7 +30,9 @@ KEPT, DROPPED = {"headers": [("a", b"1")], "value": b"v"}, {"value": b"w"}
 def read(messages: Make) -> Callable[..., Iterator[object]]:
     """Read these batches instead of fetching them."""
 
-    def start(*batches: Messages, fails: bool = False, **options: str) -> Iterator[object]:
+    def start(
+        *batches: Messages, fails: bool = False, metrics: SplitMetrics | None = None, **options: str
+    ) -> Iterator[object]:
         def fetched() -> Iterator[Messages]:
             yield from batches
             if fails:
@@ -38,9 +40,9 @@ def read(messages: Make) -> Callable[..., Iterator[object]]:
 
         given = {"properties.bootstrap.servers": "h:1", **{"scan." + name: value for name, value in options.items()}}
         config = configure_source({k.replace("_", "-"): v for k, v in given.items()})
-        metrics = SplitMetrics()
-        error_policy = ErrorPolicy(config.options, metrics, DiscardingCollector())
-        return build_record_batches(fetched(), config, SCHEMA, "UTC", metrics, error_policy)
+        counts = metrics or SplitMetrics()
+        error_policy = ErrorPolicy(config.options, counts, DiscardingCollector())
+        return build_record_batches(fetched(), config, SCHEMA, "UTC", counts, error_policy)
 
     return start
 
@@ -52,17 +54,6 @@ def resources() -> Iterator[WorkerResources]:
     resources.close()
 
 
-def test_each_batch_of_messages_becomes_a_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
-    rows = list(read(messages(KEPT, DROPPED), messages(KEPT)))
-    assert [batch.num_rows for batch in rows] == [2, 1]
-    assert all(batch.schema == SCHEMA for batch in rows)
-
-
-def of_one_poll(*batches: Messages) -> Iterator[Messages]:
-    """Mark batches as those of several partitions that one poll returned."""
-    return (dataclasses.replace(each, is_last_of_poll=each is batches[-1]) for each in batches)
-
-
 def values(batches: Iterable[pa.RecordBatch]) -> list[list[bytes]]:
     return [batch.column("value").to_pylist() for batch in batches]
 
@@ -71,29 +62,49 @@ def valued(messages: Make, *values: bytes) -> Messages:
     return messages(*({"headers": [("a", b"1")], "value": value} for value in values))
 
 
-def test_few_messages_of_one_poll_become_one_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
-    polls = [valued(messages, b"1", b"2"), valued(messages, b"3")], [valued(messages, b"4")]
-    rows = list(read(*of_one_poll(*polls[0]), *of_one_poll(*polls[1])))
-    assert values(rows) == [[b"1", b"2", b"3"], [b"4"]]
+def test_few_messages_become_one_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
+    rows = list(read(valued(messages, b"1", b"2"), valued(messages, b"3"), valued(messages, b"4")))
+    assert values(rows) == [[b"1", b"2", b"3", b"4"]]
     assert all(batch.schema == SCHEMA for batch in rows)
 
 
-def test_a_poll_may_end_with_messages_that_are_filtered_out(read: Callable[..., Iterator], messages: Make) -> None:
-    poll = of_one_poll(valued(messages, b"1"), valued(messages, b"2"), messages(DROPPED))
-    assert values(read(*poll, header_filter="a:1")) == [[b"1", b"2"]]
+def test_the_last_messages_may_be_filtered_out(read: Callable[..., Iterator], messages: Make) -> None:
+    fetched = valued(messages, b"1"), valued(messages, b"2"), messages(DROPPED)
+    assert values(read(*fetched, header_filter="a:1")) == [[b"1", b"2"]]
 
 
-def test_rows_are_not_lost_when_the_rest_of_their_poll_is_missing(
-    read: Callable[..., Iterator], messages: Make
-) -> None:
-    first, _ = of_one_poll(valued(messages, b"1"), valued(messages, b"2"))
-    assert values(read(first)) == [[b"1"]]
-
-
-def test_large_batches_of_one_poll_are_not_copied_into_one(read: Callable[..., Iterator], messages: Make) -> None:
+def test_large_batches_are_not_copied_into_one(read: Callable[..., Iterator], messages: Make) -> None:
     large, small = bytes(64 * 1024), b"small"
-    rows = read(*of_one_poll(valued(messages, large), valued(messages, small), valued(messages, small)))
+    rows = read(valued(messages, large), valued(messages, small), valued(messages, small))
     assert values(rows) == [[large], [small, small]]
+
+
+def test_small_messages_are_joined_up_to_a_number(read: Callable[..., Iterator], messages: Make) -> None:
+    rows = list(read(messages(*[KEPT] * 600), messages(*[KEPT] * 600), messages(KEPT)))
+    assert [batch.num_rows for batch in rows] == [1_200, 1]
+
+
+def test_messages_of_several_partitions_become_one_batch_of_rows(read: Callable[..., Iterator], messages: Make) -> None:
+    def of(partition: int, value: bytes) -> Messages:
+        return replace(
+            messages({"partition": partition, "value": value}), partition=TopicPartition("orders", partition)
+        )
+
+    metrics = SplitMetrics()
+    [rows] = read(of(0, b"a"), of(1, b"b"), of(0, b"c"), metrics=metrics)
+    assert rows["partition"].to_pylist() == [0, 1, 0]
+    assert rows["value"].to_pylist() == [b"a", b"b", b"c"]
+    assert [partition.partition for partition, count in metrics.counts.items() if count.emit_lag_ms is not None] == [
+        0,
+        1,
+    ]
+
+
+def test_a_large_batch_does_not_wait_for_more_messages(read: Callable[..., Iterator], messages: Make) -> None:
+    rows = read(valued(messages, bytes(64 * 1024)), fails=True)
+    assert next(rows).num_rows == 1
+    with pytest.raises(RuntimeError, match="broken"):
+        next(rows)
 
 
 def test_the_header_filter_goes_first_and_empty_batches_are_left_out(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from confluent_kafka import Message
 
-from millrace.contracts import DeadLetter
+from millrace.contracts import DeadLetter, TopicPartition
 from millrace.errors import MessageError
 from millrace.options.connector import SourceOptions
 from millrace.records.messages import Messages, describe_position
@@ -37,6 +38,11 @@ class MalformedRecord:
     format: str
     is_key: bool = False
     lenient_option: str | None = None
+
+    @property
+    def partition(self) -> TopicPartition:
+        """The partition of the message."""
+        return TopicPartition(self.message.topic(), self.message.partition())
 
     @property
     def position(self) -> str:
@@ -115,7 +121,8 @@ class ErrorPolicy:
         if not self._tolerates:
             raise MessageError(f"{first}{_describe_others(len(malformed), len(messages.items))}. {first.hint}")
         self._last = malformed[-1]
-        self._metrics.malformed(messages.partition, len(malformed))
+        for partition, count in Counter(each.partition for each in malformed).items():
+            self._metrics.malformed(partition, count)
         self._collector.collect(malformed)
         if self._is_too_many(self._metrics.errors):
             self._collector.finish()

@@ -8,7 +8,6 @@ fetched.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -128,6 +127,8 @@ class _Fetcher:
         # By the reports before the last poll
         self._fetched_to: dict[TopicPartition, int] = {}
         self._batch_size = FIRST_BATCH_MESSAGES
+        # The last poll returned as many as were asked for
+        self._may_have_more = False
         self._last_message_at = time.monotonic()
 
     def run(self) -> Iterator[Messages]:
@@ -160,17 +161,34 @@ class _Fetcher:
         finished_before = len(self._finished)
         remaining = sum(each.end - self._positions[partition] for partition, each in self._unfinished.items())
         asked = min(self._batch_size, remaining)
-        polled = self._client.consume(asked, POLL_TIMEOUT_S)
+        polled, is_drained = self._consume(asked, remaining)
         failed = [message for message in polled if message.error()] if any(map(Message.error, polled)) else []
         batch = [message for message in polled if not message.error()] if failed else polled
         groups = [messages for messages in map(self._advance, self._by_partition(batch)) if messages.items]
         self._unassign_finished(finished_before if asked <= FEW_MESSAGES else len(self._finished))
-        for number, messages in enumerate(groups, start=1):
+        for messages in groups:
             self._count(messages)
-            yield dataclasses.replace(messages, is_last_of_poll=number == len(groups))
+            yield messages
         for message in failed:
             self._on_error(message.error(), message)
-        self._check_stall(has_messages=bool(batch), is_drained=len(polled) < asked)
+        self._check_stall(has_messages=bool(batch), is_drained=is_drained)
+
+    def _consume(self, asked: int, remaining: int) -> tuple[list[Message], bool]:
+        """Return messages, errors and ends of partitions, and whether nothing more has been fetched by now.
+
+        Args:
+            asked: The number of messages to wait for.
+            remaining: The number of messages that are missing.
+        """
+        if self._may_have_more and asked == remaining <= FEW_MESSAGES:
+            # Surplus messages may be in front of the missing ones: asking for as many as these would take more polls
+            polled = self._client.consume(FEW_MESSAGES, 0)
+            self._may_have_more = len(polled) == FEW_MESSAGES
+            if polled:
+                return polled, not self._may_have_more
+        polled = self._client.consume(asked, POLL_TIMEOUT_S)
+        self._may_have_more = len(polled) == asked
+        return polled, not self._may_have_more
 
     def _by_partition(self, batch: list[Message]) -> list[Messages]:
         if not batch:

@@ -20,8 +20,8 @@ from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import Split
 from millrace.worker import RESOURCES, WorkerResources
 
-_COMBINED_BYTES = 64 * 1024
-"""Batches of one poll are combined until they have as many bytes: copying these takes far less time than a batch."""
+_ENOUGH_BYTES, _ENOUGH_MESSAGES = 64 * 1024, 1_000
+"""Messages are joined until they are as many, or their values as large: each batch takes time, however small it is."""
 
 MANY_MESSAGES = 20_000
 """Offsets of a range, from which its messages are fetched many at a time."""
@@ -113,25 +113,29 @@ def build_record_batches(
     """Yield the rows of fetched messages: see `read_split`."""
     header_filter = load_header_filter(config.header_filter)
     build = record_batch_builder_for(config, schema, zone)
-    pending: list[pa.RecordBatch] = []
-    pending_bytes = 0
     with garbage_collection_paused():
-        for messages in fetched:
-            matching = filter_by_headers(header_filter, messages)
-            if matching.items:
-                built = build(matching)
-                if built.malformed:
-                    error_policy.handle(matching, built.malformed)
-                metrics.emitted(matching.partition, matching.items[-1])
-                pending.append(built.batch)
-                pending_bytes += built.batch.nbytes
-            if messages.is_last_of_poll or pending_bytes >= _COMBINED_BYTES:
-                yield from _combine(pending)
-                pending, pending_bytes = [], 0
-        yield from _combine(pending)
+        for parts in _joined(filter_by_headers(header_filter, messages) for messages in fetched):
+            messages = Messages.joined(parts)
+            built = build(messages)
+            if built.malformed:
+                error_policy.handle(messages, built.malformed)
+            for part in parts:
+                metrics.emitted(part.partition, part.items[-1])
+            yield built.batch
         error_policy.finish()
 
 
-def _combine(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Combine batches: each takes Spark and PySpark about half a millisecond, however small it is."""
-    return batches if len(batches) < 2 else pa.Table.from_batches(batches).combine_chunks().to_batches()
+def _joined(fetched: Iterable[Messages]) -> Iterator[list[Messages]]:
+    """Group messages for batches of rows that are worth their time."""
+    parts: list[Messages] = []
+    count = size = 0
+    for messages in fetched:
+        if messages.items:
+            parts.append(messages)
+            count += len(messages.items)
+            size += sum(map(len, messages.items)) if count < _ENOUGH_MESSAGES else 0
+        if count >= _ENOUGH_MESSAGES or size >= _ENOUGH_BYTES:
+            yield parts
+            parts, count, size = [], 0, 0
+    if parts:
+        yield parts
