@@ -1,10 +1,12 @@
 import socket
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from millrace.errors import MachineError
-from millrace_broker.admin import PortTakenError, await_ready, log_tail
+from millrace_broker.admin import PortTakenError, await_ready, create_topic, log_tail
 from millrace_broker.installation import DEFAULT_VERSION
 from millrace_broker.listeners import Listener
 from millrace_broker.node import NodeConfig, configure_node, zookeeper_port
@@ -52,3 +54,36 @@ def test_something_else_on_the_port_is_not_a_broker(config: NodeConfig) -> None:
         pytest.raises(MachineError, match=r"was not ready after 0\.1 seconds"),
     ):
         await_ready(config, lambda: None, frozenset([1]), ports=[], timeout=0.1, metadata_timeout=0.1)
+
+
+class ScriptedAdmin:
+    """Answers look-ups of topics in turn."""
+
+    def __init__(self, *answers: SimpleNamespace) -> None:
+        self.answers = list(answers)
+
+    def create_topics(self, topics: list[object], request_timeout: float) -> dict[str, Future[None]]:
+        created: Future[None] = Future()
+        created.set_result(None)
+        return {"orders": created}
+
+    def list_topics(self, timeout: float) -> SimpleNamespace:
+        return self.answers.pop(0)
+
+
+def metadata(origin: str, *leaders: int) -> SimpleNamespace:
+    partitions = {number: SimpleNamespace(leader=leader, error=None) for number, leader in enumerate(leaders)}
+    topics = {"orders": SimpleNamespace(error=None, partitions=partitions)} if leaders else {}
+    return SimpleNamespace(orig_broker_name=origin, brokers={1: None, 2: None}, topics=topics)
+
+
+def test_a_broker_knows_a_topic_by_its_own_answer_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = ScriptedAdmin(
+        metadata("127.0.0.1:22/2", 1),
+        metadata("127.0.0.1:2/bootstrap"),
+        metadata("127.0.0.1:2/1", -1),
+        metadata("127.0.0.1:2/1", 1),
+    )
+    monkeypatch.setattr("millrace_broker.admin._admin_client", lambda address: admin)
+    create_topic(["127.0.0.1:2"], "orders", 1, None, None)
+    assert admin.answers == []

@@ -131,22 +131,31 @@ def _is_ready(config: NodeConfig, nodes: frozenset[int], timeout: float) -> bool
         socket.create_connection((config.internal.host, config.internal.port), timeout=1).close()
     except OSError:
         return False
-    metadata = _metadata(config.internal.address, timeout)
+    metadata = _metadata_of_broker(config.internal.address, timeout)
     return metadata is not None and nodes <= set(metadata.brokers)
 
 
 def _has_leaders(address: str, topic: str, partitions: int) -> bool:
-    metadata = _metadata(address)
+    metadata = _metadata_of_broker(address)
     description = metadata.topics.get(topic) if metadata else None
     if description is None or description.error or len(description.partitions) != partitions:
         return False
     return all(partition.leader >= 0 and not partition.error for partition in description.partitions.values())
 
 
+def _metadata_of_broker(address: str, timeout: float = _METADATA_TIMEOUT_SECONDS) -> ClusterMetadata | None:
+    """Return what this very broker knows; None when it does not answer, or another one of its cluster does."""
+    metadata = _metadata(address, timeout)
+    # Even a new client discovers the cluster first, and then asks any broker of it
+    if metadata and (len(metadata.brokers) == 1 or metadata.orig_broker_name.startswith(f"{address}/")):
+        return metadata
+    return None
+
+
 def _metadata(address: str, timeout: float = _METADATA_TIMEOUT_SECONDS) -> ClusterMetadata | None:
     from confluent_kafka import KafkaException
 
-    # A new client each time: an existing one would ask any broker that it has discovered
+    # A new client each time: an existing one would pause longer and longer before it connects again
     try:
         return _admin_client(address).list_topics(timeout=timeout)
     except KafkaException:
