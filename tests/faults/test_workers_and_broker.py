@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 
@@ -10,6 +11,11 @@ from support.kafka import QUICK_BROKER, consume
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until, wait_until_quiet
 from support.workers import python_workers
+
+ASYNCHRONOUS = {
+    "asyncProgressTrackingEnabled": "true",
+    "_asyncProgressTrackingOverrideSinkSupportCheck": "true",
+}
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -19,7 +25,7 @@ def copy(spark, tmp_path):
     """Start a query that copies one topic to another; it is stopped after the test."""
     queries = []
 
-    def start(servers: str, source: str, target: str, **options: str):
+    def start(servers: str, source: str, target: str, progress: Mapping[str, str] = {}, **options: str):
         connection = {"properties.bootstrap.servers": servers}
         query = (
             spark.readStream.format("millrace")
@@ -27,7 +33,7 @@ def copy(spark, tmp_path):
             .load()
             .select("key", "value")
             .writeStream.format("millrace")
-            .options(**connection, topic=target, checkpointLocation=str(tmp_path))
+            .options(**connection, topic=target, checkpointLocation=str(tmp_path), **progress)
             .start()
         )
         queries.append(query)
@@ -56,12 +62,13 @@ def kill_workers_at_work(spark, query, rounds: int) -> int:
     return killed
 
 
-def test_no_record_is_lost_when_python_workers_are_killed(spark, broker, make_topic, copy, writing):
+@pytest.mark.parametrize(("progress", "rounds"), [({}, 8), (ASYNCHRONOUS, 4)], ids=["", "asynchronous progress"])
+def test_no_record_is_lost_when_python_workers_are_killed(spark, broker, make_topic, copy, writing, progress, rounds):
     source, target = make_topic(4), make_topic(3)
     producer = writing(broker.bootstrap_servers, source)
-    query = copy(broker.bootstrap_servers, source, target)
+    query = copy(broker.bootstrap_servers, source, target, progress)
 
-    assert kill_workers_at_work(spark, query, rounds=8) >= 8
+    assert kill_workers_at_work(spark, query, rounds) >= rounds
     written = producer.finish()
     query.processAllAvailable()
 
