@@ -1,11 +1,13 @@
-"""A broker that is absent for a minute costs workers that have 300,000 records for it no processor time."""
+"""A broker that is absent for a minute costs those that write to it, or read from it, no processor time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from millrace.kafka.producer import PRODUCERS
@@ -13,10 +15,12 @@ from millrace.worker import RESOURCES
 from millrace_broker import KafkaBroker
 from support.absent_brokers import ROWS, come_back, has_records, leave, write_while_absent
 from support.absent_in_spark import ROWS as ROWS_OF_SPARK
-from support.absent_in_spark import HeldWrite, fill, largest_shares
+from support.absent_in_spark import TASKS, HeldWrite, fill, largest_shares
 from support.waiting import wait_until
 
 ABSENT_S = 60
+# Look-ups give up after a minute, and the query fails
+SHORTER_THAN_A_LOOK_UP_S = 45
 LIMIT = 0.1
 # The default of one minute would end the task, which Spark repeats
 PATIENT = {"properties.transaction.timeout.ms": "300000"}
@@ -95,6 +99,35 @@ def test_no_process_of_a_stream_uses_the_processor_while_the_broker_is_absent(
     assert_all_once(write)
 
 
+@pytest.mark.parametrize("absence", ["paused", "killed"])
+def test_no_process_of_a_stream_uses_the_processor_while_the_broker_that_it_reads_is_absent(
+    absence, own, spark, tmp_path
+):
+    own.create_topic("source", TASKS)
+    fill(own, "source")
+    with reading(spark, own, tmp_path) as query:
+        leave(own, absence)
+        try:
+            watch(f"reading stream, {absence}", own, seconds=SHORTER_THAN_A_LOOK_UP_S)
+        finally:
+            come_back(own, absence)
+        query.processAllAvailable()
+    assert_all_read(spark, tmp_path)
+
+
+def test_what_an_ended_stream_leaves_is_quiet_when_the_broker_that_it_reads_is_gone_for_good(own, spark, tmp_path):
+    own.create_topic("source", TASKS)
+    fill(own, "source")
+    with reading(spark, own, tmp_path):
+        leave(own, "killed")
+        watch("reading stream, gone", own)
+    watch("reading stream, gone, ended", own)
+    come_back(own, "killed")
+    with reading(spark, own, tmp_path) as query:
+        query.processAllAvailable()
+    assert_all_read(spark, tmp_path)
+
+
 @in_both_guarantees
 def test_what_failed_tasks_and_ended_queries_leave_is_quiet_when_the_broker_is_gone_for_good(
     guarantee, own, spark, broker, source, tmp_path
@@ -125,8 +158,33 @@ def watch_absence(what: str, own: KafkaBroker, broker: KafkaBroker, absence: str
         come_back(own, absence)
 
 
-def watch(what: str, *brokers: KafkaBroker) -> None:
-    shares = largest_shares(ABSENT_S, *brokers)
+@contextmanager
+def reading(spark: SparkSession, own: KafkaBroker, folder: Path) -> Iterator[StreamingQuery]:
+    """Run a stream that is in the midst of the records of a topic, and appends their numbers to files."""
+    read = {"properties.bootstrap.servers": own.bootstrap_servers, "topic": "source"}
+    query = (
+        spark.readStream.format("millrace")
+        .options(**read, **{"scan.startup.mode": "earliest-offset", "scan.max-records-per-batch": "10000"})
+        .load()
+        .selectExpr("CAST(STRING(value) AS BIGINT) AS number")
+        .writeStream.format("parquet")
+        .options(path=str(folder / "files"), checkpointLocation=str(folder / "checkpoint"))
+        .start()
+    )
+    try:
+        wait_until(lambda: query.lastProgress or query.exception(), "a micro-batch")
+        yield query
+    finally:
+        query.stop()
+
+
+def assert_all_read(spark: SparkSession, folder: Path) -> None:
+    rows = spark.read.schema("number BIGINT").parquet(str(folder / "files")).toArrow()
+    assert sorted(rows["number"].to_pylist()) == list(range(ROWS_OF_SPARK))
+
+
+def watch(what: str, *brokers: KafkaBroker, seconds: float = ABSENT_S) -> None:
+    shares = largest_shares(seconds, *brokers)
     print(f"{what}, in cores: {', '.join(f'{name} {share:.3f}' for name, share in shares.items())}")
     assert max(shares.values()) < LIMIT
 
