@@ -1,4 +1,5 @@
 import socket
+import uuid
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,11 @@ def test_the_folder_of_another_node_is_refused(tmp_path: Path, template: Path) -
 def test_ids_have_kafkas_form() -> None:
     assert len(new_id()) == 22
     assert new_id() != new_id()
+
+
+def test_an_id_never_begins_with_a_hyphen(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 0xF8 is 62 in the first six bits, which base64 writes as a hyphen
+    drawn = iter([uuid.UUID(bytes=b"\xf8" + bytes(15)), uuid.UUID(bytes=b"\xf4" + bytes(15))])
+    monkeypatch.setattr(uuid, "uuid4", lambda: next(drawn))
+
+    assert new_id() == "9" + "A" * 21

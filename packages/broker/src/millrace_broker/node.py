@@ -240,8 +240,12 @@ def format_data_folder(data: Path, bootstrap_record: Path, member: ClusterMember
 
 
 def new_id() -> str:
-    """Return a random id in Kafka's form: 22 characters of URL-safe base64."""
-    return base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
+    """Return a random id in Kafka's form: 22 characters of URL-safe base64, the first of them no hyphen."""
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
+        # Kafka's tools take an argument that begins with a hyphen for an option; its own random ids never do
+        if not text.startswith("-"):
+            return text
 
 
 def _check_names(listeners: Sequence[Listener]) -> None:
