@@ -50,6 +50,11 @@ def is_transient(error: KafkaError) -> bool:
     return error.retriable() or error.code() in _TRANSIENT_CODES
 
 
+def is_transient_exception(error: BaseException) -> bool:
+    """Return whether an exception of the Kafka client holds such an error."""
+    return isinstance(error, KafkaException) and is_transient(kafka_error(error))
+
+
 def kafka_error(error: KafkaException | KafkaError) -> KafkaError:
     """Return the KafkaError inside an exception."""
     return error.args[0] if isinstance(error, KafkaException) else error

@@ -14,7 +14,7 @@ from millrace.errors import ClientError
 from millrace.kafka.batch_client import BatchClient, TopicPartitions
 from millrace.kafka.client_log import SECURITY_ERROR_GRACE_S, ClientLog
 from millrace.kafka.client_settings import SLOW_RECONNECT, client_settings, with_reconnect_backoffs
-from millrace.kafka.errors import client_errors, configuration_errors, is_transient, kafka_error
+from millrace.kafka.errors import client_errors, configuration_errors, is_transient, is_transient_exception, kafka_error
 from millrace.kafka.idempotence import is_idempotent, is_turned_off
 from millrace.kafka.retry import REQUEST_TIMEOUT_S, SYSTEM_CLOCK, Clock, call_with_retries
 from millrace.kafka.statistics import Statistics
@@ -188,7 +188,7 @@ class KafkaProducer:
         # The driver has reached the brokers: if they do not answer, they are restarting
         return call_with_retries(
             lambda: self._request_partitions(topic),
-            lambda error: isinstance(error, KafkaException) and is_transient(kafka_error(error)),
+            is_transient_exception,
             clock=self._clock,
         )
 

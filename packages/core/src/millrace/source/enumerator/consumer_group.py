@@ -23,7 +23,7 @@ from confluent_kafka import KafkaError, KafkaException
 from millrace.checkpoint import Offsets
 from millrace.contracts import TopicPartition
 from millrace.errors import GroupInUseError
-from millrace.kafka.errors import client_errors, is_transient, kafka_error
+from millrace.kafka.errors import client_errors, is_transient_exception
 from millrace.kafka.retry import RETRY_INTERVAL_S, call_with_retries
 
 logger = logging.getLogger("millrace.source")
@@ -156,7 +156,7 @@ class ConsumerGroup:
         try:
             call_with_retries(
                 lambda: self._enqueue(_Commit(offsets)).result(timeout_s),
-                lambda error: isinstance(error, KafkaException) and is_transient(kafka_error(error)),
+                is_transient_exception,
                 timeout_s,
                 self._timing.retry_pause_s,
             )
