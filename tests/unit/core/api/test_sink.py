@@ -74,6 +74,21 @@ def test_exactly_once_has_a_transactional_id_prefix() -> None:
     }
 
 
+def test_progress_may_be_tracked_asynchronously_unless_rows_are_written_exactly_once(problems: Problems) -> None:
+    tracked = {"asyncProgressTrackingEnabled": "true", "_asyncProgressTrackingOverrideSinkSupportCheck": "true"}
+
+    def asynchronous() -> KafkaSinkBuilder:
+        builder = orders()
+        for name, value in tracked.items():
+            builder.set_option(name, value)
+        return builder
+
+    assert options(asynchronous()) == tracked
+    builder = asynchronous().set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE).set_transactional_id_prefix("copy")
+    (problem,) = problems(builder)
+    assert "'exactly-once' excludes 'asyncProgressTrackingEnabled'" in problem
+
+
 def test_exactly_once_needs_a_transactional_id_prefix(problems: Problems) -> None:
     (problem,) = problems(orders().set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE))
     assert problem.startswith("option 'sink.transactional-id-prefix' is required")

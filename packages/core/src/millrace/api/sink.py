@@ -17,10 +17,13 @@ from millrace.options.metadata import parse_metadata_columns
 from millrace.options.secrets import Properties
 from millrace.options.values import parse_columns
 from millrace.pyspark_internals import set_active_session
+from millrace.spark.options import check_progress_is_tracked, without_async_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming import StreamingQuery
+
+    from millrace.configuration import SinkConfig
 
 _PREFIX = "sink.transactional-id-prefix"
 
@@ -108,7 +111,7 @@ class KafkaSink:
     def _prepare(self, rows: DataFrame) -> DataFrame:
         if self.transform is not None:
             rows = self.transform(rows)
-        options = configure_sink(self.options).options
+        options = _configure(self.options).options
         if options.is_upsert:
             return repartition_by_key(rows, options.key_fields, tasks=self.parallelism)
         if self.parallelism is None:
@@ -171,12 +174,19 @@ class KafkaSinkBuilder(Builder):
         Raises:
             OptionsError: Something is missing, wrong or contradictory; the message lists all problems.
         """
-        options = self._checked_options("KafkaSink", self._missing(), {}, configure_sink)
+        options = self._checked_options("KafkaSink", self._missing(), {}, _configure)
         return KafkaSink(options, self._parallelism, self._transform)
 
     def _missing(self) -> Iterator[str]:
         if not self._has_serializer and not self._options.has("topic", "topic-pattern", "metadata.columns"):
             yield f"there is nowhere to write: call set_record_serializer({_EXAMPLE})"
+
+
+def _configure(options: Mapping[str, str]) -> SinkConfig:
+    """Parse the options, which may include those of Spark's asynchronous progress tracking."""
+    config = configure_sink(without_async_progress(options))
+    check_progress_is_tracked(options, is_exactly_once=config.options.is_exactly_once)
+    return config
 
 
 def _check_prefix_is_free(options: Mapping[str, str]) -> None:

@@ -8,13 +8,12 @@ from millrace.errors import OptionsError
 
 _CHECKPOINT_LOCATION = "checkpointlocation"
 _ASYNC_PROGRESS = "asyncprogresstrackingenabled"
-_SPARK_OPTIONS = {
-    _CHECKPOINT_LOCATION,
-    "queryname",
+_ASYNC_PROGRESS_OPTIONS = {
     _ASYNC_PROGRESS,
     "asyncprogresstrackingcheckpointintervalms",
     "_asyncprogresstrackingoverridesinksupportcheck",
 }
+_SPARK_OPTIONS = {_CHECKPOINT_LOCATION, "queryname", *_ASYNC_PROGRESS_OPTIONS}
 """Options of a DataStreamWriter that Spark uses itself, and passes to the data source nevertheless."""
 
 _NO_TABLES = (
@@ -37,6 +36,11 @@ def connector_options(options: Mapping[str, object]) -> dict[str, str]:
         )
         raise OptionsError("millrace", (problem,))
     return {name: str(value) for name, value in options.items() if name.lower() not in _SPARK_OPTIONS}
+
+
+def without_async_progress(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options without those of Spark's asynchronous progress tracking."""
+    return {name: value for name, value in options.items() if name.lower() not in _ASYNC_PROGRESS_OPTIONS}
 
 
 def check_progress_is_tracked(options: Mapping[str, str], *, is_exactly_once: bool) -> None:
