@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from pyspark.errors import PythonException
 
 from support.families import Family
 from support.kafka import commit_offsets, produce
@@ -327,3 +328,17 @@ def test_metadata_tells_who_set_the_timestamp_and_keeps_headers_in_order(spark, 
     assert row["timestamp-type"] == "LogAppendTime"
     assert [(header.key, header.value and bytes(header.value)) for header in row["header-list"]] == headers
     assert (row.headers, row["__raw_value__"]) == ({"a": bytearray(b"2"), "b": None}, bytearray(b"v"))
+
+
+def test_times_that_sparks_to_json_writes_are_refused_with_the_option_that_reads_them(spark, connection, make_topic):
+    topic = make_topic()
+    rows = spark.sql("SELECT TIMESTAMP '2026-01-02 03:04:05.678' AS at")
+    written = rows.selectExpr("to_json(struct(at)) AS value").write.format("millrace").options(**connection)
+    written.option("topic", topic).mode("append").save()
+    declared = {"topic": topic, "format": "json", "schema": "at TIMESTAMP"}
+
+    with pytest.raises(PythonException, match=r"'json\.timestamp-format\.standard' = 'ISO-8601'"):
+        read(spark, connection, **declared).collect()
+
+    advised = {"json.timestamp-format.standard": "ISO-8601"}
+    assert read(spark, {**connection, **advised}, **declared).collect() == rows.collect()
