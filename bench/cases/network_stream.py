@@ -188,6 +188,7 @@ def _micro_batches(bench: Bench, stream: _Stream, source: str, target: str) -> R
         progress: list[Any] = []
         cpu_s = cpu_seconds_of(lambda: progress.append(await_batches(query, SETTLING + bench.batches)[SETTLING:]))
         traffic, last = bench.far.take_traffic(), query.lastProgress["batchId"]
+        records = sum(batch["numInputRows"] for batch in query.recentProgress if settled < batch["batchId"] <= last)
     batches = progress[-1]
 
     def median(step: str) -> float:
@@ -199,6 +200,7 @@ def _micro_batches(bench: Bench, stream: _Stream, source: str, target: str) -> R
         "requests": traffic.requests.total() / count,
         "connections": traffic.connections / count,
         "processor ms": cpu_s / count * 1000,
+        PROCESSOR_TIME: cpu_s / records * 1_000_000,
     }
     return Run(median("triggerExecution"), beside)
 
