@@ -14,15 +14,13 @@ from millrace.configuration.build import configure_sink
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.consumer import CONSUMERS
-from millrace.kafka.errors import is_transient_exception
 from millrace.kafka.producer import PRODUCERS
-from millrace.kafka.retry import call_with_retries
 from millrace.options.secrets import Properties
 from millrace.sink.pipeline import write
 from millrace.sink.write_task import WriteTask
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaCluster
-from support.kafka import consume
+from support.kafka import commit_when_coordinator_is_ready, consume
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
 from support.waiting import wait_until
@@ -42,8 +40,7 @@ def cluster() -> Iterator[KafkaCluster]:
 def check_groups(groups: list[KafkaAdmin], offset: int) -> None:
     at = TopicPartition(TOPIC, 0)
     for group in groups:
-        # A coordinator that moves refuses commits until another broker has loaded the group
-        call_with_retries(lambda group=group: group.commit({at: offset}, "mine"), is_transient_exception)
+        commit_when_coordinator_is_ready(lambda group=group: group.commit({at: offset}, "mine"))
         assert (group.committed([at]), group.committed_metadata([at])) == ({at: offset}, {at: "mine"})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -28,7 +28,7 @@ _COORDINATOR_IS_STARTING = (
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.NOT_COORDINATOR,
 )
-"""A commit, which the client does not repeat, gets these for a moment after the broker's first group."""
+"""A commit, which the client does not repeat, gets these after a broker's first group or while a coordinator moves."""
 
 
 def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **properties: str) -> None:
@@ -75,10 +75,15 @@ def consume(servers: str, topic: str, isolation: str = "read_committed") -> list
 
 def commit_offsets(consumer: Consumer, offsets: list[TopicPartition]) -> None:
     """Commit offsets of a consumer's group, as soon as its coordinator has loaded the group."""
+    commit_when_coordinator_is_ready(lambda: consumer.commit(offsets=offsets, asynchronous=False))
+
+
+def commit_when_coordinator_is_ready(commit: Callable[[], object]) -> None:
+    """Call what commits offsets, until the group's coordinator has loaded the group."""
 
     def committed() -> bool:
         try:
-            consumer.commit(offsets=offsets, asynchronous=False)
+            commit()
         except KafkaException as error:
             if error.args[0].code() not in _COORDINATOR_IS_STARTING:
                 raise
