@@ -34,7 +34,10 @@ USER, PASSWORD, STORES_PASSWORD = "username", "password", "test1234"
 MODULES = "org.apache.kafka.common.security"
 TRUSTSTORE, KEYSTORE = "kafka.client.truststore.jks", "kafka.client.keystore.jks"
 
-pytestmark = pytest.mark.skipif(not EXAMPLES, reason=f"there is no reference at {REFERENCE}")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(not EXAMPLES, reason=f"there is no reference at {REFERENCE}"),
+]
 
 
 @pytest.fixture(scope="module")
