@@ -148,6 +148,7 @@ def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized
     assert "5ecret" not in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
     options = {**authorized.provider(), "topic": "tokens-expiring", "scan.startup.mode": "earliest-offset"}
     options["properties.sasl.oauthbearer.provider.purpose"] = "outlive"
