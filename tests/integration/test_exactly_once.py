@@ -332,7 +332,6 @@ def test_a_task_that_fails_aborts_at_once(config, connection, topic, broker, val
     assert values() == ["a", "after"]
 
 
-@pytest.mark.nightly
 def test_an_attempt_that_wakes_after_its_successor_has_committed_writes_nothing(
     config, options, values, tmp_path, worker
 ):
@@ -362,6 +361,7 @@ def fenced_attempt(options, folder):
         yield (*attempts, folder / "successor")
 
 
+@pytest.mark.nightly
 def test_a_fenced_attempt_waits_while_its_successor_lives(config, options, values, tmp_path):
     with fenced_attempt(options, tmp_path) as (fenced, successor, ready):
         late = time.time() + 2 * SUCCESSOR_TIMEOUT_S
