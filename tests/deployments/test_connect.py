@@ -20,6 +20,7 @@ def server(folder):
         yield running
 
 
+@pytest.mark.smoke
 class TestFromAConnectSession(CoreSuite):
     @pytest.fixture(scope="class")
     @classmethod
@@ -36,6 +37,7 @@ class TestFromAConnectSession(CoreSuite):
         assert addresses_listened_on(family) == LOOPBACK
 
 
+@pytest.mark.smoke
 class TestSqlFromAConnectSession:
     @pytest.fixture(scope="class")
     @classmethod

@@ -90,6 +90,7 @@ def demo():
         one.discard()
 
 
+@pytest.mark.smoke
 def test_it_shows_results_and_ends_with_a_summary_and_the_script(demo):
     run = demo(seconds=8)
     output, errors, code = run.end()

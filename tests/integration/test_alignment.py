@@ -56,6 +56,7 @@ def count(spark, connection, skewed, tmp_path):
     return run
 
 
+@pytest.mark.nightly
 def test_without_alignment_a_watermark_drops_rows_of_the_partitions_behind(count):
     counted, dropped, _ = count()
     assert dropped > 0

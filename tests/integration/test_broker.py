@@ -61,6 +61,7 @@ def own() -> Iterator[KafkaBroker]:
         yield broker
 
 
+@pytest.mark.nightly
 def test_restart_keeps_address_and_data(own: KafkaBroker) -> None:
     own.create_topic("kept", partitions=2)
     produce(own.bootstrap_servers, "kept", "before")
@@ -71,6 +72,7 @@ def test_restart_keeps_address_and_data(own: KafkaBroker) -> None:
     assert sorted(consume(own.bootstrap_servers, "kept", 2, partitions=2)) == ["after", "before"]
 
 
+@pytest.mark.nightly
 def test_a_killed_broker_comes_back_with_its_data(own: KafkaBroker) -> None:
     own.create_topic("survived")
     produce(own.bootstrap_servers, "survived", "before")
@@ -80,6 +82,7 @@ def test_a_killed_broker_comes_back_with_its_data(own: KafkaBroker) -> None:
     assert consume(own.bootstrap_servers, "survived", 1) == ["before"]
 
 
+@pytest.mark.nightly
 def test_topics_take_their_properties(own: KafkaBroker) -> None:
     own.create_topic("compacted", config={"cleanup.policy": "compact"})
     with pytest.raises(ClientError, match="topic 'compacted' could not be created: Topic 'compacted' already exists"):
@@ -88,6 +91,7 @@ def test_topics_take_their_properties(own: KafkaBroker) -> None:
         own.create_topic("wrong", config={"nonsense": "1"})
 
 
+@pytest.mark.nightly
 def test_a_listener_can_ask_for_a_password(own: KafkaBroker) -> None:
     login = {
         "bootstrap.servers": own.address("SAFE"),
@@ -102,6 +106,7 @@ def test_a_listener_can_ask_for_a_password(own: KafkaBroker) -> None:
         wrong.list_topics(timeout=2)
 
 
+@pytest.mark.nightly
 def test_two_brokers_run_side_by_side_and_leave_nothing(own: KafkaBroker) -> None:
     with KafkaBroker(java_options=QUICK_BROKER) as other:
         other.create_topic("mine")
@@ -115,6 +120,7 @@ def test_two_brokers_run_side_by_side_and_leave_nothing(own: KafkaBroker) -> Non
     assert not folder.exists()
 
 
+@pytest.mark.nightly
 def test_nothing_is_left_when_the_parent_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
@@ -126,6 +132,7 @@ def test_nothing_is_left_when_the_parent_is_killed() -> None:
         assert not Path(folder).exists()
 
 
+@pytest.mark.nightly
 def test_a_broker_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     broker = KafkaBroker(properties={"num.partitions": "many"}, data_dir=tmp_path)
     with pytest.raises(MachineError, match=r"(?s)exited while starting, with code 1\..*num.partitions: Not a number"):
@@ -142,6 +149,7 @@ def test_a_given_data_dir_is_kept_for_the_next_broker(tmp_path: Path) -> None:
         assert consume(broker.bootstrap_servers, "kept", 1) == ["before"]
 
 
+@pytest.mark.nightly
 def test_a_cluster_goes_on_when_the_leader_of_a_partition_is_killed() -> None:
     with KafkaCluster(brokers=3, java_options=QUICK_BROKER) as cluster:
         cluster.create_topic("copied", config={"min.insync.replicas": "2"})
@@ -184,6 +192,7 @@ def test_the_command_starts_shows_and_stops_a_broker_that_outlives_it(
     assert millrace("status") == (3, "not running\n")
 
 
+@pytest.mark.nightly
 def test_the_command_in_the_foreground_ends_with_ctrl_c(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from millrace_cli import main; main()", "broker", "start", "--port", "0"]
     with subprocess.Popen([*command, "--foreground"], stdout=subprocess.PIPE, text=True) as here:

@@ -252,6 +252,7 @@ def test_views_and_streams(spark, broker, write, catalog, tmp_path):
     assert spark.sql(f"SELECT sum(n) FROM `{other}`").collect() == [(6,)]
 
 
+@pytest.mark.nightly
 def test_fifty_messages_from_each_of_a_hundred_partitions_take_less_than_three_seconds(write, connection):
     text = '{"id": %d, "name": "n%d", "at": "2020-12-30 12:13:14", "inner": {"a": [1, 2, 3], "b": null}, "x": "%s"}'
     values = ((text % (number, number, "x" * 100)).encode() for number in range(6_000))

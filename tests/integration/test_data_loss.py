@@ -67,7 +67,10 @@ def test_records_that_were_deleted_are_an_error_that_names_them(broker, admin, m
     assert collect(topic=topic, **GO_ON) == ["a", "b", "e"]
 
 
-@pytest.mark.parametrize(("reset", "expected"), [("latest", ["a", "f"]), ("earliest", ["a", "d", "e", "f"])])
+@pytest.mark.parametrize(
+    ("reset", "expected"),
+    [("latest", ["a", "f"]), pytest.param("earliest", ["a", "d", "e", "f"], marks=pytest.mark.nightly)],
+)
 def test_a_stream_goes_on_after_deleted_records_where_it_is_told(broker, admin, make_topic, collect, reset, expected):
     topic, reset = make_topic(), {"properties.auto.offset.reset": reset}
     produce(broker.bootstrap_servers, topic, values("a"))
@@ -120,6 +123,7 @@ def test_partitions_that_are_gone_are_an_error_or_forgotten(broker, admin, make_
 
 
 # What brokers before 2.8 answer, and earlier versions stored
+@pytest.mark.nightly
 @pytest.mark.parametrize("ids", [{}, {"ids": "AAAAAAAAAAAAAAAAAAAAAA"}])
 def test_a_checkpoint_without_topic_ids_goes_on(broker, make_topic, collect, tmp_path, ids):
     topic = make_topic()

@@ -18,6 +18,8 @@ from support.origin import TABLES, Origin
 from support.postgres import Postgres
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.nightly
+
 NAME = "shop"
 
 

@@ -26,6 +26,7 @@ from millrace_cli.commands.doctor import doctor
 from support.certificates import Identity, authority, issue
 from support.kafka import produce
 from support.quotas import limit_requests
+from support.tiers import nightly_but
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 PASSWORD = "hunter2-of-alice"
@@ -93,17 +94,20 @@ def problems(cluster, listener: str, **given: str) -> list[millrace.probe]:
     return [each for each in diagnosis.problems if each.check not in ("java", "packages", "ports")]
 
 
+LISTENERS = [
+    ("OPEN", "SSL", "tls", "the listener is one without TLS", "'properties.security.protocol' to PLAINTEXT"),
+    ("TLS", "PLAINTEXT", "tls", "the listener is one with TLS", "'properties.security.protocol' to SSL"),
+    ("EXPIRED", "SSL", "tls", "certificate has expired", "renew"),
+    ("OTHERHOST", "SSL", "tls", "127.0.0.1", "by a name that the certificate is for"),
+    ("LOGIN", "PLAINTEXT", "sasl", "the listener wants a login by PLAIN", "SASL_PLAINTEXT"),
+    ("OPEN", "SASL_PLAINTEXT", "sasl", "the listener knows no login", "to PLAINTEXT"),
+    ("ELSEWHERE", "PLAINTEXT", "advertised", "advertises", "'advertised.listeners' of broker"),
+]
+
+
 @pytest.mark.parametrize(
     ("listener", "protocol", "check", "message", "remedy"),
-    [
-        ("OPEN", "SSL", "tls", "the listener is one without TLS", "'properties.security.protocol' to PLAINTEXT"),
-        ("TLS", "PLAINTEXT", "tls", "the listener is one with TLS", "'properties.security.protocol' to SSL"),
-        ("EXPIRED", "SSL", "tls", "certificate has expired", "renew"),
-        ("OTHERHOST", "SSL", "tls", "127.0.0.1", "by a name that the certificate is for"),
-        ("LOGIN", "PLAINTEXT", "sasl", "the listener wants a login by PLAIN", "SASL_PLAINTEXT"),
-        ("OPEN", "SASL_PLAINTEXT", "sasl", "the listener knows no login", "to PLAINTEXT"),
-        ("ELSEWHERE", "PLAINTEXT", "advertised", "advertises", "'advertised.listeners' of broker"),
-    ],
+    nightly_but(LISTENERS, *(each for each in LISTENERS if each[0] in {"EXPIRED", "LOGIN", "ELSEWHERE"})),
 )
 def test_what_is_wrong_with_a_listener_is_found(cluster, listener, protocol, check, message, remedy):
     login = {"properties_sasl_mechanism": "PLAIN", "properties_sasl_username": "alice"}
@@ -133,6 +137,7 @@ def test_a_wrong_password_is_found_and_not_shown(cluster):
     assert "wrong-5ecret" not in str(found)
 
 
+@pytest.mark.nightly
 def test_a_mechanism_that_the_listener_has_not_is_found(cluster):
     found = problems(cluster, "LOGIN", **{**as_alice(), "properties_sasl_mechanism": "SCRAM-SHA-256"})
 
@@ -177,7 +182,7 @@ def test_nothing_is_found_where_nothing_is_wrong_and_the_command_says_so(cluster
     assert (ended.exit_code, told["sound"]) == (0, True)
 
 
-@pytest.mark.parametrize("listener", ["OPEN", "TLS"])
+@pytest.mark.parametrize("listener", nightly_but(["OPEN", "TLS"], "OPEN"))
 def test_a_clock_that_is_not_the_brokers_is_found(cluster, monkeypatch, listener):
     monkeypatch.setattr(clock, "now", lambda: time.time() + 3600)
 
@@ -189,6 +194,7 @@ def test_a_clock_that_is_not_the_brokers_is_found(cluster, monkeypatch, listener
     assert "behind this host's" in found[-1].message
 
 
+@pytest.mark.nightly
 def test_times_that_brokers_have_written_are_compared_where_they_do_not_tell_their_own(cluster, monkeypatch):
     broker, _ = cluster
     admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})

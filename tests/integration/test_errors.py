@@ -1,4 +1,7 @@
-"""Error messages as a user reads them: each through Spark and the real broker."""
+"""Error messages as a user reads them, each through Spark and the real broker.
+
+Those that the driver finds without a broker are in ``tests/unit/core/spark``, too, and come here at night.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,7 @@ def test_writing_to_an_unknown_topic_is_refused_before_a_task_starts(spark, conn
     assert "no topic 'nowhere' at" in text
 
 
+@pytest.mark.nightly
 def test_a_misspelled_option_is_told_with_the_right_one(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topik": "orders"}))
 
@@ -127,6 +131,7 @@ def test_all_wrong_options_are_told_at_once(spark, connection):
     )
 
 
+@pytest.mark.nightly
 def test_options_that_exclude_each_other_are_refused(spark, connection):
     exclusive = {"format": "json", "json.fail-on-missing-field": "true", "json.ignore-parse-errors": "true"}
 
@@ -136,24 +141,28 @@ def test_options_that_exclude_each_other_are_refused(spark, connection):
     assert "ignore-parse-errors" in text
 
 
+@pytest.mark.nightly
 def test_a_missing_address_is_told(spark):
     text = message_of(lambda: load(spark, {"topic": "orders"}))
 
     assert "option 'properties.bootstrap.servers' is required, such as 'localhost:9092'" in text
 
 
+@pytest.mark.nightly
 def test_exactly_once_without_a_prefix_is_refused(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "sink.delivery-guarantee": "exactly-once"}))
 
     assert "option 'sink.transactional-id-prefix' is required with 'sink.delivery-guarantee' = 'exactly-once'" in text
 
 
+@pytest.mark.nightly
 def test_a_prefix_without_exactly_once_is_refused(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "sink.transactional-id-prefix": "p"}))
 
     assert "option 'sink.transactional-id-prefix' requires 'sink.delivery-guarantee' = 'exactly-once'" in text
 
 
+@pytest.mark.nightly
 def test_a_mode_without_its_option_names_it(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "scan.startup.mode": "timestamp"}))
 
@@ -169,6 +178,7 @@ def test_a_group_that_has_read_nothing_yet_is_told_what_to_set(spark, connection
     assert "'properties.auto.offset.reset'" in text
 
 
+@pytest.mark.nightly
 def test_a_wrong_client_property_is_told(spark, connection, make_topic):
     options = {**connection, "topic": make_topic(), "properties.fetch.min.bites": "1"}
 
@@ -178,12 +188,14 @@ def test_a_wrong_client_property_is_told(spark, connection, make_topic):
     assert "fetch.min.bites" in text
 
 
+@pytest.mark.nightly
 def test_a_typed_format_without_columns_says_how_to_give_them(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "format": "csv"}))
 
     assert "format 'csv' needs to know the columns: give them with .schema(" in text
 
 
+@pytest.mark.nightly
 def test_a_column_type_that_a_format_cannot_carry_is_named(spark, connection, make_topic):
     options = {**connection, "topic": make_topic(), "format": "json"}
 
@@ -205,6 +217,7 @@ def test_a_malformed_message_is_told_with_its_place_and_its_beginning(spark, con
     assert "to skip and count them, set 'ingestion.ignore-errors' to true" in text
 
 
+@pytest.mark.nightly
 def test_a_wrong_header_filter_shows_where(spark, connection):
     text = message_of(lambda: load(spark, {**connection, "topic": "orders", "scan.header-filter": "env:test|"}))
 
@@ -212,6 +225,7 @@ def test_a_wrong_header_filter_shows_where(spark, connection):
     assert "^" in text
 
 
+@pytest.mark.nightly
 def test_secrets_are_not_shown(spark, connection):
     secret = {"properties.sasl.password": "hunter2", "properties.sasl.jaas.config": "password='hunter2'", "topik": "x"}
 
@@ -227,6 +241,7 @@ def test_a_partition_out_of_range_names_the_partitioner(spark, connection, make_
     assert "column 'partition' gave partition 5 of topic" in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_overwriting_a_topic_is_refused(spark, connection, make_topic):
     rows = spark.range(1).selectExpr("'v' AS value")
 
@@ -241,10 +256,11 @@ def test_overwriting_a_topic_is_refused(spark, connection, make_topic):
     ("metadata", "columns", "reason"),
     [
         ({}, "row_kind STRING, id INT", "format driver-only does not support column id"),
-        (
+        pytest.param(
             {"metadata.columns": "value.origin AS o"},
             "row_kind STRING, id INT, o STRING",
             "names 'value.origin', which the format does not have; its metadata: none",
+            marks=pytest.mark.nightly,
         ),
     ],
 )
@@ -264,6 +280,7 @@ def test_schema_and_metadata_errors_of_an_executor_name_its_host_and_interpreter
     assert "Traceback" not in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_schema_errors_of_an_executor_that_writes_name_its_host_and_interpreter(spark, connection, make_topic):
     spark.sparkContext.addPyFile(worker_plugins.__file__)
     rows = spark.range(1)

@@ -69,6 +69,7 @@ def test_a_stream_does_not_start_while_its_group_has_live_members(run, member, g
     )
 
 
+@pytest.mark.nightly
 def test_a_batch_does_not_start_while_its_group_has_live_members(spark, connection, member, topic, group):
     options = {"properties.group.id": group, **CHECKED}
     with pytest.raises(PySparkException, match=f"consumer group '{group}' has 1 live members: somebody"):
@@ -95,6 +96,7 @@ def starts(query):
     return True
 
 
+@pytest.mark.nightly
 def test_two_streams_that_both_check_do_not_share_a_group(run, group):
     run(**CHECKED).processAllAvailable()
     with pytest.raises(StreamingQueryException, match=f"consumer group '{group}' is used by another query of millrace"):
@@ -108,6 +110,7 @@ def test_a_stream_does_not_take_itself_for_another_when_it_starts_again(run):
         query.stop()
 
 
+@pytest.mark.nightly
 def test_other_groups_and_other_queries_do_not_matter(run, spark, connection, topic, group):
     run(**CHECKED).processAllAvailable()
     options = {"properties.group.id": f"{group}-2", **CHECKED}

@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from support.java_client import java_client
 from support.kafka import consume
+from support.tiers import nightly_but
 from support.waiting import wait_until
 
 KEYS = [
@@ -40,7 +41,7 @@ def rows_of(spark, keys):
     return spark.createDataFrame(rows, "key BINARY, value BINARY").repartition(2)
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 3, 7, 16, 50])
+@pytest.mark.parametrize("partitions", nightly_but([1, 2, 3, 7, 16, 50], 7))
 def test_keyed_records_go_where_the_java_client_puts_them(spark, connection, broker, make_topic, java, partitions):
     topic = make_topic(partitions)
 
@@ -51,6 +52,7 @@ def test_keyed_records_go_where_the_java_client_puts_them(spark, connection, bro
     assert len(set(found.values())) > partitions / 2
 
 
+@pytest.mark.nightly
 def test_keys_of_both_producers_share_partitions(spark, connection, broker, make_topic, java):
     topic = make_topic(7)
     java.write(topic, KEYS)
@@ -64,6 +66,7 @@ def test_keys_of_both_producers_share_partitions(spark, connection, broker, make
     assert found[b"by Java"].keys() == set(KEYS)
 
 
+@pytest.mark.nightly
 def test_keyed_records_among_records_without_a_key_stay_where_java_puts_them(
     spark, connection, broker, make_topic, java
 ):
@@ -113,7 +116,12 @@ def test_records_without_a_key_stay_together_and_use_several_partitions(spark, c
 
 
 @pytest.mark.parametrize(
-    ("partitioner", "key"), [("default", "string(value)"), ("default", "NULL"), ("round-robin", "NULL")]
+    ("partitioner", "key"),
+    [
+        ("default", "string(value)"),
+        pytest.param("default", "NULL", marks=pytest.mark.nightly),
+        pytest.param("round-robin", "NULL", marks=pytest.mark.nightly),
+    ],
 )
 def test_partitions_added_while_a_stream_writes_are_used(
     spark, connection, broker, make_topic, tmp_path, partitioner, key

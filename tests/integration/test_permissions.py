@@ -28,6 +28,7 @@ from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from millrace_broker import KafkaBroker, Listener
 from support.kafka import QUICK_BROKER, consume, produce
+from support.tiers import nightly_but
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 PASSWORD = "a-password"
@@ -91,7 +92,7 @@ def test_a_client_that_may_not_create_a_topic_is_told_what_it_needs(guarded):
     assert target_of("bob", guarded).topics(["orders"])["orders"].partitions == 2
 
 
-@pytest.mark.parametrize("guarantee", ["none", "at-least-once"])
+@pytest.mark.parametrize("guarantee", nightly_but(["none", "at-least-once"], "at-least-once"))
 def test_a_client_that_may_not_write_is_told_before_a_task_starts(spark, guarded, guarantee):
     topic = f"private-{guarantee}"
     guarded.create_topic(topic)

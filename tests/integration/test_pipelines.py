@@ -96,9 +96,9 @@ class RecordingSink(PipelineSink):
 @pytest.mark.parametrize(
     ("name", "file", "options"),
     [
-        ("debezium-json", "mysql-schema-exclude.txt", {}),
+        pytest.param("debezium-json", "mysql-schema-exclude.txt", {}, marks=pytest.mark.nightly),
         ("debezium-json", "mysql-schema-include.txt", {"debezium-json.schema-include": "true"}),
-        ("canal-json", "data.txt", {}),
+        pytest.param("canal-json", "data.txt", {}, marks=pytest.mark.nightly),
         ("canal-json", "data.txt", {"canal-json.infer-schema.strategy": "MYSQL_TYPE"}),
         ("maxwell-json", "data.txt", {}),
     ],
@@ -163,6 +163,7 @@ def test_tables_go_to_topics_of_their_names_and_new_columns_come_with_their_rows
     assert {message.key() for message in consume(broker.bootstrap_servers, users)} == {b'{"id":7}'}
 
 
+@pytest.mark.nightly
 def test_a_repeated_micro_batch_has_the_same_schema_changes_and_rows(spark, connection, broker, make_topic, tmp_path):
     origin = make_topic()
     produce(broker.bootstrap_servers, origin, [change("c", "t", after={"id": 1, "at": "2024-05-06 07:08:09"})])
@@ -216,6 +217,7 @@ def test_exactly_once_leaves_no_message_twice_after_a_failure_behind_the_write(
     assert {message.partition() for message in consume(broker.bootstrap_servers, target)} == {0}
 
 
+@pytest.mark.nightly
 def test_first_schemas_come_from_statements_and_from_the_newest_messages(
     spark, connection, broker, make_topic, tmp_path
 ):

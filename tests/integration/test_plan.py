@@ -17,6 +17,7 @@ import millrace
 from millrace_cli.commands.plan import plan as plan_command
 from millrace_sql import TableEnvironment
 from support.kafka import commit_offsets, delete_topics, produce, wait_for_markers
+from support.tiers import nightly_but
 from support.waiting import wait_until
 
 START_MS = 1_700_000_000_000
@@ -145,6 +146,8 @@ BATCHES = [
     Job("a table with a primary key", TABLE, schema=SCHEMA, is_exact=False),
 ]
 
+QUICK = [each for each in BATCHES if each.name in {"timestamps", "a header filter", "a table with a primary key"}]
+
 STREAMS = [
     Job("a stream with a limit", {"topic": "{orders}", **EARLIEST, "scan.max-records-per-batch": "40"}, True),
     Job("a stream from the latest offsets", {"topic": "{orders}"}, True),
@@ -193,7 +196,7 @@ def check_rows(planned: Any, rows: int, *, is_exact: bool = True) -> None:
         assert str(planned).startswith("at most ")
 
 
-@pytest.mark.parametrize("job", BATCHES, ids=lambda job: job.name)
+@pytest.mark.parametrize("job", nightly_but(BATCHES, *QUICK), ids=lambda job: job.name)
 def test_a_batch_is_as_planned(spark, fill, job):
     options = fill(job.options)
     plan = millrace.plan(options, schema=job.schema)
@@ -265,7 +268,7 @@ class FirstBatch:
         }
 
 
-@pytest.mark.parametrize("job", STREAMS, ids=lambda job: job.name)
+@pytest.mark.parametrize("job", nightly_but(STREAMS, STREAMS[0]), ids=lambda job: job.name)
 def test_a_stream_begins_as_planned(spark, fill, tmp_path, job):
     options = fill(job.options)
     plan = millrace.plan(options, schema=job.schema, streaming=True)

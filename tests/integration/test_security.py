@@ -28,6 +28,7 @@ from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
 from support.certificates import Identity, authority, issue, java_keystore, java_truststore
+from support.tiers import nightly_but
 
 TOPIC = "secured"
 TRUST_PASSWORD = "trust-5ecret"
@@ -198,7 +199,10 @@ RIGHT: dict[str, Callable[[Secured], dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", RIGHT)
+QUICK_RIGHT = "keystore in JKS with a key password", "PLAIN", "SCRAM-SHA-512 over TLS", "OAUTHBEARER"
+
+
+@pytest.mark.parametrize("case", nightly_but(RIGHT, *QUICK_RIGHT))
 def test_with_the_right_credentials_rows_are_written_and_read(spark, secured, case):
     options = RIGHT[case](secured)
 
@@ -333,7 +337,9 @@ def check(action: Callable[[], object], expected: list[str]) -> None:
     assert not re.search(r"\(after \d+ms", text)
 
 
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize(
+    "case", nightly_but(WRONG, "password", "authority", "host", "no client certificate", "missing file")
+)
 def test_a_wrong_thing_in_a_batch_read_is_told_soon_with_what_to_do(spark, secured, case):
     options, expected = WRONG[case]
 
@@ -343,7 +349,7 @@ def test_a_wrong_thing_in_a_batch_read_is_told_soon_with_what_to_do(spark, secur
 SOME = ["password", "authority", "missing file"]
 
 
-@pytest.mark.parametrize("case", SOME)
+@pytest.mark.parametrize("case", nightly_but(SOME, "password"))
 def test_a_wrong_thing_in_a_write_is_told_soon_with_what_to_do(spark, secured, case):
     options, expected = WRONG[case]
     rows = spark.sql("SELECT 'v' AS value")
@@ -351,6 +357,7 @@ def test_a_wrong_thing_in_a_write_is_told_soon_with_what_to_do(spark, secured, c
     check(lambda: rows.write.format("millrace").options(**options(secured)).mode("append").save(), expected)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", SOME)
 def test_a_wrong_thing_in_a_stream_is_told_soon_with_what_to_do(spark, secured, tmp_path, case):
     options, expected = WRONG[case]
@@ -395,6 +402,7 @@ def test_a_file_that_spark_distributes_is_found_by_its_name(spark, secured):
     assert b"by name" in [row.value for row in values]
 
 
+@pytest.mark.nightly
 def test_a_worker_that_is_refused_gives_up_soon(secured):
     timeouts = FetchTimeouts(refused_s=1.0)
     config = configure_source(WRONG["password"][0](secured))
@@ -406,6 +414,7 @@ def test_a_worker_that_is_refused_gives_up_soon(secured):
     assert "Check 'properties.sasl.username'" in str(error.value)
 
 
+@pytest.mark.nightly
 def test_a_writer_that_is_refused_gives_up_soon(secured):
     config = configure_sink(WRONG["password"][0](secured))
     producer = KafkaProducer(producer_settings(config.client, idempotent=True), security_error_grace_s=1.0)
@@ -417,6 +426,7 @@ def test_a_writer_that_is_refused_gives_up_soon(secured):
     assert "Check 'properties.sasl.username'" in str(error.value)
 
 
+@pytest.mark.nightly
 def test_a_topic_that_a_refused_writer_looks_up_is_told_with_the_reason(secured):
     config = configure_sink(WRONG["password"][0](secured))
     producer = KafkaProducer(producer_settings(config.client, idempotent=True))
@@ -427,6 +437,7 @@ def test_a_topic_that_a_refused_writer_looks_up_is_told_with_the_reason(secured)
     assert "Check 'properties.sasl.username'" in str(error.value)
 
 
+@pytest.mark.nightly
 def test_secured_brokers_that_restart_are_waited_for(secured):
     cluster = KafkaAdmin(configure_source(RIGHT["SCRAM-SHA-512 over TLS"](secured)).client)
     assert cluster.topics([TOPIC])[TOPIC].partitions == 1

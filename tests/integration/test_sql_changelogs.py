@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from millrace.contracts import ChangelogMode
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, plan_query
 from millrace_sql.statements import Identifier, SqlText
+from support.tiers import nightly_but
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -200,7 +201,7 @@ def _few_tasks(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", nightly_but(QUERIES, "groups, filtered", "join"))
 def test_a_query_over_500_streams_of_changes_ends_as_over_the_final_table(
     name: str, spark: SparkSession, changes: Changes, tables: dict[str, InputTable], tmp_path: Path
 ) -> None:

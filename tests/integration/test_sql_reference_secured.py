@@ -34,7 +34,7 @@ USER, PASSWORD, STORES_PASSWORD = "username", "password", "test1234"
 MODULES = "org.apache.kafka.common.security"
 TRUSTSTORE, KEYSTORE = "kafka.client.truststore.jks", "kafka.client.keystore.jks"
 
-pytestmark = pytest.mark.cases
+pytestmark = [pytest.mark.nightly, pytest.mark.cases]
 
 
 @pytest.fixture(scope="module")

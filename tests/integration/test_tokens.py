@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 
 from millrace.configuration.build import configure_sink
 from millrace.kafka.producer import KafkaProducer, producer_settings
+from support.tiers import nightly_but
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
 from support.waiting import wait_until
 
@@ -104,7 +105,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", nightly_but(WAYS, "token provider", "OIDC in names of Java"))
 def test_rows_are_written_and_read_with_a_signed_token(spark, authorized, way):
     options = WAYS[way](authorized)
     issued = len(authorized.endpoint.issued)
@@ -147,6 +148,7 @@ def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized
     assert "5ecret" not in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
     options = {**authorized.provider(), "topic": "tokens-expiring", "scan.startup.mode": "earliest-offset"}
     options["properties.sasl.oauthbearer.provider.purpose"] = "outlive"

@@ -273,6 +273,7 @@ def coordinator(left: OpenTransactions, transactional_id: str) -> int:
         return admin.describe_transactions([transactional_id])[transactional_id].coordinator_id
 
 
+@pytest.mark.nightly
 def test_transactions_of_all_coordinators_are_found_and_aborted(cluster, left_in_cluster):
     left = left_in_cluster
     topic = f"all-{left.prefix}"
@@ -287,6 +288,7 @@ def test_transactions_of_all_coordinators_are_found_and_aborted(cluster, left_in
     assert left.ids_now() == []
 
 
+@pytest.mark.nightly
 def test_a_commit_that_has_begun_is_brought_to_its_end(cluster, left_in_cluster):
     left = left_in_cluster
     topic, name = f"begun-{left.prefix}", f"{left.prefix}-0"
