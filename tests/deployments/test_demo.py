@@ -9,13 +9,13 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from pathlib import Path
 
 import psutil
 import pytest
 
 from millrace_cli.demo.summary import SCRIPT_MARK
+from support.names import unique_name
 
 MARKER = "MILLRACE_DEMO_TEST"
 SECONDS_TO_END = 10
@@ -25,7 +25,7 @@ class RunningDemo:
     """A demo in a process of its own, with its own folder for temporary files."""
 
     def __init__(self, seconds):
-        self.mark = uuid.uuid4().hex
+        self.mark = unique_name("demo")
         # Unix sockets have short paths, so pytest's own folders are too deep
         self.temporary = Path(tempfile.mkdtemp(prefix="demo-", dir="/tmp"))
         self.process = subprocess.Popen(

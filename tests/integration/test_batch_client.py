@@ -27,6 +27,8 @@ from support.kafka import consume
 from support.waiting import wait_until
 
 PAYLOADS = [b"a", b"", None, "größer".encode(), b"\x00\xff", b"x" * 70_000, None, b""]
+# Cannot be compressed
+LARGE = random.Random(1).randbytes(100_000)
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_batches_without_keys_fill_one_partition_after_the_other(make_writer, br
 
 def test_large_records_without_keys_are_divided_by_their_size(make_writer, broker, make_topic) -> None:
     topic = make_topic(4)
-    write(writer_after_look_up(make_writer, topic), ProducerRecords(topic, Payloads([os.urandom(100_000)] * 38)))
+    write(writer_after_look_up(make_writer, topic), ProducerRecords(topic, Payloads([LARGE] * 38)))
     assert sorted(partition_counts(broker, topic).values()) == [8, 10, 10, 10]
 
 
@@ -273,7 +275,7 @@ def test_deliveries_that_the_broker_refuses_fail_the_task(make_writer, make_topi
     writer = make_writer()
     topic = make_topic(config={"max.message.bytes": "100"})
     with pytest.raises(Exception, match=r"1 of 1 records .*were not delivered; the first, .*-0: .*too large"):
-        write(writer, ProducerRecords(topic, Payloads([os.urandom(5_000)])))
+        write(writer, ProducerRecords(topic, Payloads([LARGE[:5_000]])))
 
 
 def test_statistics_and_log_lines_arrive(make_writer, caplog) -> None:

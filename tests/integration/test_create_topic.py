@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,7 @@ from pyspark.errors import AnalysisException
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from support.kafka import consume, delete_topics
+from support.names import unique_name
 from support.waiting import wait_until
 
 CREATE = {"sink.topic.create": "true"}
@@ -20,7 +20,7 @@ CREATE = {"sink.topic.create": "true"}
 @pytest.fixture
 def new_topics(broker) -> Iterator[list[str]]:
     """Names of three topics that do not exist; they are deleted after the test."""
-    names = [f"created-{number}-{os.urandom(3).hex()}" for number in range(3)]
+    names = [unique_name("created", number) for number in range(3)]
     yield names
     left = existing(broker.bootstrap_servers, names)
     if left:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import millrace
 from millrace_cli.commands.plan import plan as plan_command
 from millrace_sql import TableEnvironment
 from support.kafka import commit_offsets, delete_topics, produce, wait_for_markers
+from support.names import unique_name
 from support.waiting import wait_until
 
 START_MS = 1_700_000_000_000
@@ -50,7 +50,7 @@ def _numbered(partitions: int, count: int = PER_PARTITION) -> list[dict[str, Any
 
 @pytest.fixture(scope="module")
 def topics(broker):
-    names, servers = Topics(f"plans-{os.urandom(3).hex()}"), broker.bootstrap_servers
+    names, servers = Topics(unique_name("plans")), broker.bootstrap_servers
     compaction = {"cleanup.policy": "compact"}
     for name, partitions, config in (
         ("orders", 3, None),

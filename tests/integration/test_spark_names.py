@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +16,12 @@ from confluent_kafka.admin import AdminClient
 
 from support import spark_connector
 from support.kafka import commit_offsets, consume, produce
+from support.names import unique_name
 
 PUBLISHED_FOR = "4.2.0"
 RECORDS = 8
 FIRST_TIME = 1_767_323_045_000
-MARK = f"spark-names-{os.urandom(3).hex()}"
+MARK = unique_name("spark-names")
 ORDERS, AUDIT, BUSY = f"{MARK}-orders", f"{MARK}-audit", f"{MARK}-busy"
 GROUP = f"{MARK}-group"
 

@@ -20,13 +20,14 @@ from confluent_kafka.admin import (
 
 from millrace_broker import KafkaCluster
 from support.kafka import QUICK_BROKER, consume, produce
+from support.names import unique_name
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.waiting import wait_until
 
 
 @pytest.fixture
 def left(broker) -> Iterator[OpenTransactions]:
-    here = OpenTransactions(broker.bootstrap_servers, f"p{os.urandom(3).hex()}")
+    here = OpenTransactions(broker.bootstrap_servers, unique_name("p"))
     yield here
     here.end()
 
@@ -261,7 +262,7 @@ def cluster() -> Iterator[KafkaCluster]:
 
 @pytest.fixture
 def left_in_cluster(cluster) -> Iterator[OpenTransactions]:
-    here = OpenTransactions(cluster.bootstrap_servers, f"p{os.urandom(3).hex()}")
+    here = OpenTransactions(cluster.bootstrap_servers, unique_name("p"))
     yield here
     here.end()
 

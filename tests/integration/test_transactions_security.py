@@ -25,6 +25,7 @@ from confluent_kafka.admin import (
 from millrace_broker import KafkaBroker, Listener
 from support.certificates import authority, issue, java_truststore
 from support.kafka import QUICK_BROKER
+from support.names import unique_name
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.post_server import post_server
 
@@ -118,7 +119,7 @@ def secured(tmp_path_factory) -> Iterator[Secured]:
 
 @pytest.fixture
 def left_secured(secured) -> Iterator[OpenTransactions]:
-    here = OpenTransactions(secured.broker.address("OPEN"), f"p{os.urandom(3).hex()}")
+    here = OpenTransactions(secured.broker.address("OPEN"), unique_name("p"))
     here.open(f"{here.prefix}-0", "secured", 0)
     yield here
     here.end()

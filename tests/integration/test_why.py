@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +13,7 @@ from confluent_kafka import Consumer, TopicPartition
 import millrace
 from millrace_cli.commands.why import why as why_command
 from support.kafka import commit_offsets, delete_topics, has_hidden_records, produce
+from support.names import unique_name
 from support.open_transactions import OpenTransactions
 from support.waiting import wait_until
 
@@ -24,7 +24,7 @@ EARLIEST = {"scan.startup.mode": "earliest-offset"}
 @pytest.fixture(scope="module")
 def filled(broker):
     """A topic with messages of one partition, for the cases that only read it."""
-    topic = f"why-{os.urandom(3).hex()}"
+    topic = unique_name("why")
     broker.create_topic(topic, 1)
     records = [{"value": str(number).encode(), "headers": [("kind", b"a")]} for number in range(MESSAGES)]
     produce(broker.bootstrap_servers, topic, records)

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from millrace_broker.listeners import free_ports, is_free
+from support.names import unique_name
 from support.waiting import wait_until
 
 REALM = "MILLRACE.TEST"
@@ -131,7 +132,7 @@ def kdc(folder: Path) -> Iterator[Kdc]:
         "TZ": "UTC",
     }
     running = Kdc(folder, environment)
-    running.run("kdb5_util", "create", "-s", "-r", REALM, "-P", os.urandom(16).hex())
+    running.run("kdb5_util", "create", "-s", "-r", REALM, "-P", unique_name("master-key"))
     with (folder / "console.log").open("wb") as console:
         process = subprocess.Popen([_program("krb5kdc"), "-n"], env=environment, stdout=console, stderr=console)
     try:

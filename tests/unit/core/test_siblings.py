@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import uuid
 from contextlib import contextmanager
 
 import pytest
 
 from millrace import siblings
 from millrace.siblings import Listener, call
+from support.names import unique_name
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(not siblings.IS_SUPPORTED, reason="there are no abstract sockets")
@@ -54,7 +54,7 @@ print(connection and ask(connection, sys.argv[2].encode()), flush=True)
 
 @pytest.fixture
 def name():
-    return uuid.uuid4().hex
+    return unique_name("siblings")
 
 
 @contextmanager
