@@ -90,7 +90,7 @@ def nothing_left(broker: KafkaBroker, spark: SparkSession) -> Iterator[None]:
 @pytest.fixture
 def make_topic(broker: KafkaBroker, request: pytest.FixtureRequest) -> Iterator[Callable[..., str]]:
     """Make topics with names of their own; they are deleted after the test."""
-    from support.kafka import delete_topics
+    from support.admin import delete_topics
     from support.names import unique_name
 
     made: list[str] = []

@@ -11,7 +11,6 @@ from decimal import Decimal
 
 import pytest
 from click.testing import CliRunner
-from confluent_kafka.admin import AdminClient, NewPartitions
 from pyspark.errors import PySparkException
 from pyspark.sql.types import StructType
 
@@ -22,6 +21,7 @@ from millrace_catalog import KafkaJsonCatalog
 from millrace_catalog.types.spark import from_spark_schema
 from millrace_cli.peeking import topic_messages
 from millrace_cli.root import root
+from support.admin import add_partitions
 from support.kafka import produce
 
 EXAMPLE = b'{"id":101,"name":"VVP","properties":{"owner":"Alibaba Cloud","engine":"Flink"}}'
@@ -401,8 +401,7 @@ def test_a_topic_is_followed_into_partitions_that_are_added(broker, write, monke
         produce(broker.bootstrap_servers, topic, [{"value": b"1", "partition": 0}])
         assert next(come) == b"1"
 
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+        add_partitions(broker.bootstrap_servers, topic, 2)
         produce(broker.bootstrap_servers, topic, [{"value": b"2", "partition": 0}, {"value": b"3", "partition": 1}])
         assert {next(come), next(come)} == {b"2", b"3"}
         # Nothing is shown again

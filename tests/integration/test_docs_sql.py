@@ -14,7 +14,8 @@ from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from millrace_sql.statements import CreateTable
-from support.kafka import delete_topics, produce
+from support.admin import delete_topics
+from support.kafka import produce
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^(?:<!-- planned only: (.+) -->\n)?```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -23,6 +23,7 @@ from millrace.diagnosis import clock
 from millrace_broker import KafkaBroker, Listener
 from millrace_broker.listeners import free_ports
 from millrace_cli.commands.doctor import doctor
+from support.admin import add_permissions
 from support.certificates import Identity, authority, issue
 from support.kafka import produce
 from support.quotas import limit_requests
@@ -74,10 +75,8 @@ def cluster(tmp_path_factory):
         broker.create_topic("stamped", config={"message.timestamp.type": "LogAppendTime"})
         produce(broker.address("OPEN"), "stamped", [{"value": b"1"}])
         every = ("orders", ResourcePatternType.LITERAL, "User:alice", "*")
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
         allowed = AclBinding(ResourceType.TOPIC, *every, AclOperation.READ, AclPermissionType.ALLOW)
-        for future in admin.create_acls([allowed]).values():
-            future.result(30)
+        add_permissions(broker.address("OPEN"), [allowed])
         yield broker, folder
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from confluent_kafka import Producer
 
 import millrace
 from millrace.api.metrics import source_metrics
-from support.kafka import produce
+from support.kafka import produce, transactional_producer
+from support.retrying import flush, retried
 from support.waiting import wait_until
 
 
@@ -95,19 +95,18 @@ def test_the_lag_is_what_the_log_went_on(run):
 def test_the_lag_has_what_is_behind_an_open_transaction(run, topic, broker):
     query = run()
     query.processAllAvailable()
-    hanging = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic})
-    hanging.init_transactions(60)
+    hanging = transactional_producer(broker.bootstrap_servers, topic)
     hanging.begin_transaction()
     for _ in range(5):
         hanging.produce(topic, b"open", partition=0)
-    assert hanging.flush(30) == 0
+    flush(hanging)
     # Not readable either
     produce(broker.bootstrap_servers, topic, [{"value": b"behind", "partition": 0}])
     wait_until(lambda: newest(query).pending_records == 6, "the lag behind the transaction")
     found = newest(query)
     assert (found.last_stable_offset_lag, sum(each.current_offset for each in found.partitions)) == (6, 40)
 
-    hanging.commit_transaction(60)
+    retried(hanging.commit_transaction)
     wait_until(lambda: sum(each.current_offset for each in newest(query).partitions) == 47, "its records")
     wait_until(lambda: newest(query).pending_records == 0, "no lag")
     assert newest(query).last_stable_offset_lag == 0

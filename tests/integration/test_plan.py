@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import TopicPartition
 
 import millrace
 from millrace_cli.commands.plan import plan as plan_command
 from millrace_sql import TableEnvironment
-from support.kafka import commit_offsets, delete_topics, produce, wait_for_markers
+from support.admin import delete_topics, group_names, topic_names
+from support.kafka import commit_offsets, produce, transactional_producer, wait_for_markers
 from support.names import unique_name
+from support.retrying import flush, retried
 from support.waiting import wait_until
 
 START_MS = 1_700_000_000_000
@@ -62,19 +63,18 @@ def topics(broker):
         broker.create_topic(f"{names.prefix}-{name}", partitions, config)
     for name, partitions in (("orders", 3), ("audit", 2), ("table", 2)):
         produce(servers, f"{names.prefix}-{name}", _numbered(partitions))
-    producer = Producer({"bootstrap.servers": servers, "transactional.id": names.ledger})
-    producer.init_transactions(60)
+    producer = transactional_producer(servers, names.ledger)
     for commits in (True, False, True):
         producer.begin_transaction()
         for number in range(10):
             producer.produce(names.ledger, str(number).encode())
         # What is not sent yet would be dropped by an abort
-        assert producer.flush(30) == 0
-        producer.commit_transaction(60) if commits else producer.abort_transaction(60)
+        flush(producer)
+        retried(producer.commit_transaction if commits else producer.abort_transaction)
     wait_for_markers(servers, names.ledger)
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": f"{names.prefix}-{GROUP}"})
-    commit_offsets(consumer, [TopicPartition(names.orders, each, 10 + each) for each in range(3)])
-    consumer.close()
+    commit_offsets(
+        servers, f"{names.prefix}-{GROUP}", [TopicPartition(names.orders, each, 10 + each) for each in range(3)]
+    )
     yield names
     delete_topics(servers, [f"{names.prefix}-{each}" for each in ("orders", "audit", "empty", "table", "ledger")])
 
@@ -356,11 +356,8 @@ def done(query: Any) -> list[Any]:
 
 
 def test_a_plan_without_reading_bounds_rows_and_changes_nothing(fill, topics, broker):
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-
-    def state() -> tuple[Any, Any]:
-        groups = sorted(each.group_id for each in admin.list_consumer_groups(request_timeout=30).result().valid)
-        return groups, sorted(admin.list_topics(timeout=30).topics)
+    def state() -> tuple[set[str], set[str]]:
+        return group_names(broker.bootstrap_servers), topic_names(broker.bootstrap_servers)
 
     before = state()
     ledger = millrace.plan(fill({"topic": "{ledger}"}), count_limit=0).reads[0]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 
 from millrace.configuration.build import configure_sink, configure_source
@@ -27,6 +27,7 @@ from millrace.sink.writer.produce import RecordWriter
 from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
+from support.admin import add_passwords
 from support.certificates import Identity, authority, issue, java_keystore, java_truststore
 
 TOPIC = "secured"
@@ -137,13 +138,11 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     of_broker = listeners(folder, server, issue("elsewhere", root, ["kafka.example", "10.0.0.1"]))
     with KafkaBroker(listeners=of_broker, data_dir=tmp_path_factory.mktemp("kafka")) as broker:
         broker.create_topic(TOPIC)
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
             upsertion = UserScramCredentialUpsertion(
                 "alice", ScramCredentialInfo(mechanism, 4096), USER_PASSWORD.encode()
             )
-            for future in admin.alter_user_scram_credentials([upsertion]).values():
-                future.result()
+            add_passwords(broker.address("OPEN"), [upsertion])
         yield Secured(broker, folder, client)
 
 

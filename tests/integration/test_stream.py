@@ -6,13 +6,13 @@ import json
 from collections import Counter
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka import Consumer, TopicPartition
 from pyspark.errors import StreamingQueryException
 
 import millrace
 from millrace.errors import OptionsError
-from support.kafka import commit_offsets, consume, produce
+from support.admin import add_partitions
+from support.kafka import commit_offsets, committed_offsets, consume, produce
 from support.waiting import wait_until
 
 
@@ -41,9 +41,7 @@ def numbered(count: int, first: int = 0) -> list[dict[str, bytes]]:
 
 
 def commit(broker, group: str, topic: str, offset: int) -> None:
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    commit_offsets(consumer, [TopicPartition(topic, 0, offset)])
-    consumer.close()
+    commit_offsets(broker.bootstrap_servers, group, [TopicPartition(topic, 0, offset)])
 
 
 def values(broker, topic: str) -> list[int]:
@@ -234,15 +232,7 @@ def test_a_stream_ends_where_it_is_told(run, broker, make_topic, options, expect
     source, target = make_topic(), make_topic()
     records = [{**record, "timestamp": 1_700_000_000_000 + n * 1000} for n, record in enumerate(numbered(20))]
     produce(broker.bootstrap_servers, source, records)
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    group = ConsumerGroupTopicPartitions("bounded-by-it", [TopicPartition(source, 0, 12)])
-
-    def is_committed():
-        (done,) = admin.alter_consumer_group_offsets([group]).values()
-        return done.result().topic_partitions[0].error is None
-
-    # A group that nobody has used before finds its coordinator late
-    wait_until(is_committed, "the group's offset")
+    commit(broker, "bounded-by-it", source, 12)
     query = run(source, target, {"processingTime": "50 milliseconds"}, **options)
 
     assert millrace.await_end(query, 60)
@@ -288,10 +278,7 @@ def test_partitions_added_while_running_are_read_from_their_beginning(run, broke
     )
     wait_until(lambda: len(values(broker, target)) == 10, "the first records")
 
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    for future in admin.create_partitions([NewPartitions(source, 3)]).values():
-        future.result()
-    wait_until(lambda: len(admin.list_topics(source, 5).topics[source].partitions) == 3, "the new partitions")
+    add_partitions(broker.bootstrap_servers, source, 3)
     produce(broker.bootstrap_servers, source, [{**record, "partition": 2} for record in numbered(10, first=10)])
 
     wait_until(lambda: values(broker, target) == list(range(20)), "the records of the new partition")
@@ -378,13 +365,8 @@ def test_new_topics_of_a_pattern_are_read_from_their_beginning(spark, connection
 
 
 def committed(broker, group: str, topic: str) -> int:
-    from confluent_kafka import Consumer, TopicPartition
-
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    try:
-        return consumer.committed([TopicPartition(topic, 0)], 10)[0].offset
-    finally:
-        consumer.close()
+    (offset,) = committed_offsets(broker.bootstrap_servers, group, [TopicPartition(topic, 0)])
+    return offset
 
 
 def test_the_consumer_group_follows_the_stream(run, broker, make_topic):
@@ -402,12 +384,7 @@ def test_the_group_of_a_table_is_named_after_it(run, broker, make_topic):
     produce(broker.bootstrap_servers, source, numbered(10))
     assert run(source, target, **{"table-name": source}).awaitTermination(60)
 
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    asked = ConsumerGroupTopicPartitions(f"KafkaSource-{source}", [TopicPartition(source, 0)])
-    wait_until(
-        lambda: admin.list_consumer_group_offsets([asked])[asked.group_id].result().topic_partitions[0].offset == 10,
-        "the group's offset",
-    )
+    wait_until(lambda: committed(broker, f"KafkaSource-{source}", source) == 10, "the group's offset")
 
 
 def test_a_group_does_not_follow_when_it_is_told_not_to(run, broker, make_topic):
@@ -417,11 +394,8 @@ def test_a_group_does_not_follow_when_it_is_told_not_to(run, broker, make_topic)
         source, target, **{"properties.group.id": "left-alone", "commit.offsets.on.checkpoint": "false"}
     ).awaitTermination(60)
 
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    asked = ConsumerGroupTopicPartitions("left-alone", [TopicPartition(source, 0)])
-    (found,) = admin.list_consumer_group_offsets([asked])["left-alone"].result().topic_partitions
     assert values(broker, target) == list(range(10))
-    assert found.offset < 0
+    assert committed(broker, "left-alone", source) < 0
 
 
 def test_a_commit_that_fails_does_not_end_the_stream(run, broker, make_topic):
@@ -439,7 +413,6 @@ def test_a_commit_that_fails_does_not_end_the_stream(run, broker, make_topic):
 
 
 def subscribed_member(broker, topic: str):
-    from confluent_kafka import Consumer
 
     member = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": topic, "enable.auto.commit": "false"})
     member.subscribe([topic])

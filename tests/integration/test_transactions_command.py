@@ -22,6 +22,7 @@ from millrace_broker import KafkaCluster
 from support.kafka import QUICK_BROKER, consume, produce
 from support.names import unique_name
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
+from support.retrying import flush, retried
 from support.waiting import wait_until
 
 
@@ -69,7 +70,7 @@ def test_transactions_of_other_prefixes_are_neither_listed_nor_touched(left, mak
         assert left.ids_now(other.rpartition("-")[0]) == [other]
     # Their producers are not fenced
     for producer in living:
-        producer.commit_transaction(30)
+        retried(producer.commit_transaction)
     assert len(consume(left.servers, topic)) == len(others)
 
 
@@ -77,7 +78,7 @@ def test_json_names_the_partitions_and_when_it_began(left, make_topic):
     first, second = make_topic(12), make_topic()
     producer = left.open(f"{left.prefix}-0", first, 10, 2)
     producer.produce(second, b"too")
-    producer.flush()
+    flush(producer)
 
     (listed,) = json.loads(left.run("list", "--json").stdout)["transactions"]
 
@@ -90,7 +91,7 @@ def test_json_names_the_partitions_and_when_it_began(left, make_topic):
 def test_ids_without_an_open_transaction_are_left_alone(left, make_topic):
     topic = make_topic()
     committed = left.open(f"{left.prefix}-0", topic, 0)
-    committed.commit_transaction(30)
+    retried(committed.commit_transaction)
 
     assert left.run("list").output == f"no open transactions with prefix {left.prefix}\n"
     assert json.loads(left.run("list", "--json").stdout) == {"transactions": []}
@@ -99,7 +100,7 @@ def test_ids_without_an_open_transaction_are_left_alone(left, make_topic):
     # Its producer is not fenced
     committed.begin_transaction()
     committed.produce(topic, b"more")
-    committed.commit_transaction(30)
+    retried(committed.commit_transaction)
 
 
 def test_young_transactions_are_named_and_not_aborted(left, make_topic):
@@ -117,7 +118,7 @@ def test_young_transactions_are_named_and_not_aborted(left, make_topic):
     assert "not aborted, since they began less than 6" in result.stderr
     assert left.ids_now() == [f"{prefix}-1", f"{prefix}-2"]
     for producer in living:
-        producer.commit_transaction(30)
+        retried(producer.commit_transaction)
 
 
 def test_by_default_a_minute_is_young(left, make_topic):
@@ -127,7 +128,7 @@ def test_by_default_a_minute_is_young(left, make_topic):
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("millrace: not aborted, since they began less than 60 s ago, as the tr")
-    living.commit_transaction(30)
+    retried(living.commit_transaction)
 
 
 def test_without_a_terminal_it_must_be_told_yes(left, make_topic):
@@ -140,7 +141,7 @@ def test_without_a_terminal_it_must_be_told_yes(left, make_topic):
     assert result.stderr == (
         "millrace: nothing was aborted: there is no terminal to confirm at; give --yes to abort these\n"
     )
-    living.commit_transaction(30)
+    retried(living.commit_transaction)
 
 
 @contextmanager
@@ -201,7 +202,7 @@ def test_at_a_terminal_anything_else_aborts_nothing(left, make_topic, text):
     assert code == 1
     assert "abort this transaction? [y/N]" in screen
     assert screen.endswith("millrace: nothing was aborted\r\n")
-    living.commit_transaction(30)
+    retried(living.commit_transaction)
 
 
 def test_a_transaction_that_began_while_the_question_stood_is_not_aborted(left, make_topic):
@@ -217,7 +218,7 @@ def test_a_transaction_that_began_while_the_question_stood_is_not_aborted(left, 
         f"since they began after the confirmation was asked for, as the transactions of a live query do: {name}."
         in screen
     )
-    living.commit_transaction(30)
+    retried(living.commit_transaction)
 
 
 def test_no_broker_is_one_clear_message():
@@ -300,7 +301,7 @@ def test_a_commit_that_has_begun_is_brought_to_its_end(cluster, left_in_cluster)
     gone.kill()
     with ThreadPoolExecutor(1) as background:
         try:
-            producer.commit_transaction(30)
+            retried(producer.commit_transaction)
             wait_until(lambda: [each.state for each in left.now()] == ["PrepareCommit"], "a commit that cannot end")
             aborting = background.submit(left.run, "abort", *ABORT_ALL)
         finally:

@@ -17,12 +17,12 @@ from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
     AclPermissionType,
-    AdminClient,
     ResourcePatternType,
     ResourceType,
 )
 
 from millrace_broker import KafkaBroker, Listener
+from support.admin import add_permissions
 from support.certificates import authority, issue, java_truststore
 from support.kafka import QUICK_BROKER
 from support.names import unique_name
@@ -110,9 +110,7 @@ def secured(tmp_path_factory) -> Iterator[Secured]:
                 (ResourceType.TOPIC, AclOperation.DESCRIBE),
             )
         ]
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
-        for future in admin.create_acls(looks).values():
-            future.result(30)
+        add_permissions(broker.address("OPEN"), looks)
         broker.create_topic("secured")
         yield Secured(broker, folder)
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import TopicPartition
 
 import millrace
 from millrace_cli.commands.why import why as why_command
-from support.kafka import commit_offsets, delete_topics, has_hidden_records, produce
+from support.admin import delete_topics
+from support.kafka import commit_offsets, has_hidden_records, produce
 from support.names import unique_name
 from support.open_transactions import OpenTransactions
 from support.waiting import wait_until
@@ -150,9 +151,7 @@ def ends(query, topic):
 
 def test_another_application_has_read_for_the_group(broker, connection, filled):
     group = f"{filled}-group"
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    commit_offsets(consumer, [TopicPartition(filled, 0, MESSAGES)])
-    consumer.close()
+    commit_offsets(broker.bootstrap_servers, group, [TopicPartition(filled, 0, MESSAGES)])
     options = {**connection, "topic": filled, "properties.group.id": group}
     found = millrace.why(options=options)
     assert [cause.kind for cause in found.causes] == ["group", "no-new-offsets"]

@@ -6,6 +6,8 @@ import threading
 
 from confluent_kafka import Producer
 
+from support.retrying import flush
+
 
 class SteadyProducer(threading.Thread):
     """A producer that writes ascending numbers to a topic, each once, until it is stopped.
@@ -30,7 +32,7 @@ class SteadyProducer(threading.Thread):
                 self._write(producer, str(self.written).encode())
                 self.written += 1
             producer.poll(0)
-        assert producer.flush(60) == 0
+        flush(producer)
 
     def _write(self, producer: Producer, value: bytes) -> None:
         while True:

@@ -18,6 +18,7 @@ from confluent_kafka import Producer
 from millrace_broker import KafkaBroker
 from support.mistakes import Mistake, options, reads, writes
 from support.mistakes.topics import TOPICS
+from support.retrying import flush
 
 ALL: tuple[Mistake, ...] = (*(wrong.in_spark() for wrong in options.ALL), *reads.ALL, *writes.ALL)
 
@@ -67,7 +68,7 @@ def make_topics(broker: KafkaBroker) -> None:
         broker.create_topic(topic)
         for value in values:
             producer.produce(topic, value)
-    producer.flush()
+    flush(producer)
 
 
 class Terminal:
