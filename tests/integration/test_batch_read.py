@@ -219,7 +219,7 @@ def test_a_batch_waits_for_its_last_records_and_says_so(connection, broker, make
 
     with Family(command, tmp_path / "first") as interrupted, Family(command, tmp_path / "second") as patient:
         for program in (interrupted, patient):
-            wait_until(lambda program=program: waiting in program.console.read_text(), "its words", 90)
+            wait_until(lambda program=program: waiting in program.console.read_text(), "its words")
         os.kill(interrupted.pid, signal.SIGINT)
         wait_until(lambda: not interrupted.processes(), "an interrupted program to end, with all its processes")
 

@@ -20,7 +20,7 @@ from millrace import (
 from millrace.errors import OptionsError
 from support.admin import add_partitions
 from support.kafka import consume, produce
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_stream_goes_from_topic_to_topic_and_stops_where_told(spark, broker, s
     )
     try:
         assert query.name == "built"
-        assert millrace.await_end(query, 60)
+        assert millrace.await_end(query, PATIENCE_S)
     finally:
         query.stop()
 

@@ -244,7 +244,7 @@ class FirstBatch:
             .start()
         )
         try:
-            wait_until(lambda: query.lastProgress or not query.isActive, "a progress", 120)
+            wait_until(lambda: query.lastProgress or not query.isActive, "a progress")
             assert query.isActive, query.exception()
             self._source = query.lastProgress.sources[0]
         finally:
@@ -341,7 +341,7 @@ def test_sql_is_as_planned(spark, topics, connection, tmp_path, mode, query, row
     else:
         result = environment.execute_sql(insert)
         (query_,) = result.queries
-        wait_until(lambda: not query_.isActive or len(done(query_)) >= 2, "two micro-batches", 120)
+        wait_until(lambda: not query_.isActive or len(done(query_)) >= 2, "two micro-batches")
         first = done(query_)[0]
         assert first.numInputRows == read.rows.most == 50
         offsets = json.loads(first.sources[0].endOffset)["topics"][topics.orders]

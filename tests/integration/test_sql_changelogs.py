@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from millrace.contracts import ChangelogMode
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, plan_query
 from millrace_sql.statements import Identifier, SqlText
+from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,7 +139,7 @@ class Run:
         writer = rows.writeStream.outputMode(plan.output_mode).option("checkpointLocation", str(checkpoint / "spark"))
         query = writer.foreachBatch(keep).trigger(availableNow=True).start()
         try:
-            assert query.awaitTermination(240)
+            assert query.awaitTermination(PATIENCE_S)
         finally:
             query.stop()
 

@@ -8,7 +8,6 @@ import pty
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,12 +17,13 @@ from confluent_kafka.admin import (
     AdminClient,
 )
 
+from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace_broker import KafkaCluster
 from support.kafka import QUICK_BROKER, consume, produce
 from support.names import unique_name
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.retrying import flush, retried
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, sooner_than, wait_until
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def asked(left: OpenTransactions) -> Iterator[Callable[[str], tuple[int, str]]]:
         os.write(ours, text.encode())
         while read_on():
             pass
-        return process.wait(60), screen.decode()
+        return process.wait(PATIENCE_S), screen.decode()
 
     try:
         while b"[y/N]" not in screen:
@@ -222,12 +222,11 @@ def test_a_transaction_that_began_while_the_question_stood_is_not_aborted(left, 
 
 
 def test_no_broker_is_one_clear_message():
-    started = time.monotonic()
-    result = run_command("list", "--prefix", "p", "--bootstrap-servers", "127.0.0.1:1")
+    with sooner_than(RETRY_TIMEOUT_S, "the retries of a minute"):
+        result = run_command("list", "--prefix", "p", "--bootstrap-servers", "127.0.0.1:1")
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("millrace: no Kafka broker answered within 5 s at 127.0.0.1:1")
-    assert time.monotonic() - started < 15
 
 
 def test_a_property_that_the_client_does_not_know_is_told(left):
@@ -294,7 +293,7 @@ def test_a_commit_that_has_begun_is_brought_to_its_end(cluster, left_in_cluster)
     topic, name = f"begun-{left.prefix}", f"{left.prefix}-0"
     cluster.create_topic(topic, partitions=3, replication=1)
     producer = left.open(name, topic, 0, 1, 2)
-    metadata = AdminClient({"bootstrap.servers": left.servers}).list_topics(topic, 30)
+    metadata = retried(lambda: AdminClient({"bootstrap.servers": left.servers}).list_topics(topic, 30))
     leaders = {at.leader for at in metadata.topics[topic].partitions.values()}
     # Without this broker the commit cannot be told to all partitions
     gone = cluster.brokers[min(leaders - {coordinator(left, name)}) - 1]
@@ -306,7 +305,7 @@ def test_a_commit_that_has_begun_is_brought_to_its_end(cluster, left_in_cluster)
             aborting = background.submit(left.run, "abort", *ABORT_ALL)
         finally:
             gone.start()
-        result = aborting.result(120)
+        result = aborting.result(PATIENCE_S)
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[-1] == f"committed {name}, whose commit had begun"

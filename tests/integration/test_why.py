@@ -66,7 +66,7 @@ def wait_for(query, kind, options=None) -> Any:
         found[:] = [millrace.why(query, options=options)] if query.lastProgress else []
         return bool(found) and found[0].cause.kind == kind
 
-    wait_until(is_found, f"the cause {kind}", 120)
+    wait_until(is_found, f"the cause {kind}")
     return found[0].cause
 
 
@@ -139,7 +139,7 @@ def test_a_quiet_partition_holds_the_others_back(spark, broker, connection, make
     aligned = {"scan.watermark.alignment.max-drift": "10 s", "scan.watermark.idle-timeout": "1 h"}
     options = {**connection, "topic": topic, **EARLIEST, **aligned}
     with running(spark, options, tmp_path) as query:
-        wait_until(lambda: query.lastProgress and ends(query, topic) == {"0": 3, "1": 1}, "all but the last", 120)
+        wait_until(lambda: query.lastProgress and ends(query, topic) == {"0": 3, "1": 1}, "all but the last")
         cause = wait_for(query, "alignment", options)
     assert cause.evidence == {"unread offsets": {f"{topic}-0": 1, f"{topic}-1": 0}}
     assert "idle-timeout" in cause.remedy
@@ -162,7 +162,7 @@ def test_another_application_has_read_for_the_group(broker, connection, filled):
 def test_a_query_has_failed_and_a_topic_is_missing(spark, connection, filled, tmp_path):
     options = {**connection, "topic": filled, **EARLIEST, "format": "json", "columns": "id BIGINT"}
     with running(spark, options, tmp_path) as query:
-        wait_until(lambda: query.exception() is not None, "the failure", 120)
+        wait_until(lambda: query.exception() is not None, "the failure")
         cause = millrace.why(query, options=options).cause
     assert cause.kind == "failed"
     assert f"topic '{filled}', partition 0, offset 0" in cause.message

@@ -121,7 +121,7 @@ def metrics_of_a_stream() -> dict[str, Any]:
         .start()
     )
     found: dict[str, Any] = {}
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline and not (found.get("numRecordsIn") and heard):
         time.sleep(0.1)
         found = next((source.to_dict() for source in millrace.metrics(query).sources), {})

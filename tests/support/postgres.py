@@ -59,7 +59,7 @@ class Postgres:
         with self._family, suppress(psutil.NoSuchProcess):
             # It clears its shared memory away
             psutil.Process(self._family.pid).send_signal(signal.SIGINT)
-            wait_until(lambda: not self._family.is_running(), "PostgreSQL to end", 20)
+            wait_until(lambda: not self._family.is_running(), "PostgreSQL to end")
         shutil.rmtree(self._home)
 
     def execute(self, statements: str, database: str = "postgres") -> str:

@@ -7,6 +7,7 @@ import threading
 from confluent_kafka import Producer
 
 from support.retrying import flush
+from support.waiting import PATIENCE_S
 
 
 class SteadyProducer(threading.Thread):
@@ -45,5 +46,6 @@ class SteadyProducer(threading.Thread):
     def finish(self) -> int:
         """Stop writing, and return how many numbers were written."""
         self._stopping.set()
-        self.join(90)
+        self.join(PATIENCE_S)
+        assert not self.is_alive(), "the records are not sent"
         return self.written
