@@ -14,7 +14,7 @@ from pathlib import Path
 
 from millrace_broker.listeners import free_ports, is_free
 from support.names import unique_name
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 REALM = "MILLRACE.TEST"
 
@@ -91,7 +91,7 @@ class Kdc:
             capture_output=True,
             text=True,
             check=False,
-            timeout=30,
+            timeout=PATIENCE_S,
         )
         assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -141,7 +141,7 @@ def kdc(folder: Path) -> Iterator[Kdc]:
         yield running
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE_S)
 
 
 def _program(name: str) -> str:
