@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from support.admin import delete_topics
 from support.core_suite import LOOPBACK, CoreSuite, addresses_listened_on, run_core
-from support.kafka import delete_topics
 from support.spark_programs import connect_server
 
 

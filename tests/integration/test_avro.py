@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 
 from support.kafka import consume, produce
 from support.tiers import nightly_but
+from support.waiting import PATIENCE_S
 from unit.formats.avro.datums import decoded, encoded
 
 COLUMNS = (
@@ -247,7 +248,7 @@ def test_a_stream_of_changes_is_read_and_written(spark, connection, broker, regi
         .trigger(availableNow=True)
         .start()
     )
-    query.awaitTermination(120)
+    query.awaitTermination(PATIENCE_S)
     assert query.exception() is None
 
     batch = spark.read.format("millrace").options(**options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
 
 import millrace
 from millrace import (
@@ -19,9 +18,10 @@ from millrace import (
     SimpleStringSchema,
 )
 from millrace.errors import OptionsError
+from support.admin import add_partitions
 from support.kafka import consume, produce
 from support.tiers import nightly_but
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_stream_goes_from_topic_to_topic_and_stops_where_told(spark, broker, s
     )
     try:
         assert query.name == "built"
-        assert millrace.await_end(query, 60)
+        assert millrace.await_end(query, PATIENCE_S)
     finally:
         query.stop()
 
@@ -265,8 +265,7 @@ def test_new_partitions_are_read_where_the_program_says_so(
     produce(broker.bootstrap_servers, topic, [{"value": b"first", "partition": 0}])
     wait_until(lambda: rows == ["first"], "the first row")
 
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+    add_partitions(broker.bootstrap_servers, topic, 2)
     produce(broker.bootstrap_servers, topic, [{"value": b"added", "partition": 1}])
     if interval:
         wait_until(lambda: rows == ["first", "added"], "the row of the new partition")

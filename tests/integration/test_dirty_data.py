@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from pathlib import Path
 
 import pyarrow as pa
@@ -235,7 +236,7 @@ def test_a_task_that_is_killed_has_written_each_dead_letter_when_it_is_done(
 
 def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_topic, write):
     topic, small = make_topic(), make_topic(config={"max.message.bytes": "500"})
-    write(topic, {"value": os.urandom(1_000)}, {"value": b'{"id":1}'})
+    write(topic, {"value": random.Random(1).randbytes(1_000)}, {"value": b'{"id":1}'})
     config = configure_source({**connection, "topic": topic, **letters_to(small)})
     (split,), metrics = Planner.connect(config).batch_splits(), SplitMetrics()
     error_policy = ErrorPolicy(config.options, metrics, collector_for(config))

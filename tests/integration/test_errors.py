@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 import socket
 import sys
-import time
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 
+from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace_broker import KafkaBroker, Listener
 from millrace_broker.listeners import free_ports
 from support import worker_plugins
 from support.kafka import produce
+from support.waiting import PATIENCE_S, sooner_than
 
 
 def load(spark, options, schema=None, *, stream=False):
@@ -34,16 +35,15 @@ def message_of(action) -> str:
     return text
 
 
-def test_unreachable_servers_are_told_within_ten_seconds(spark):
+def test_unreachable_servers_are_told_soon(spark):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
     rows = load(spark, {"properties.bootstrap.servers": address, "topic": "orders"})
-    started = time.monotonic()
 
-    text = message_of(rows.count)
+    with sooner_than(RETRY_TIMEOUT_S, "the retries of a minute"):
+        text = message_of(rows.count)
 
-    assert time.monotonic() - started < 10
     assert f"s at {address} (option 'properties.bootstrap.servers')" in text
     assert "Connection refused" in text
 
@@ -86,17 +86,21 @@ def test_what_is_wrong_with_a_stream_is_told(spark, connection, tmp_path):
         query = rows.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start()
 
         with pytest.raises(StreamingQueryException) as raised:
-            query.awaitTermination(60)
+            query.awaitTermination(PATIENCE_S)
 
         assert told in str(raised.value)
         assert "cannot access local variable" not in str(raised.value)
 
 
 def test_addresses_that_brokers_tell_and_that_cannot_be_reached_are_told(spark):
-    open_port, told_port, unused_port = free_ports(3)
+    open_port, told_port = free_ports(2)
+    # Bound and not listening: nobody answers there, and no other test's broker can take it
+    unused = socket.socket()
+    unused.bind(("127.0.0.1", 0))
+    unused_port = unused.getsockname()[1]
     listeners = [Listener("OPEN", port=open_port), Listener("ELSEWHERE", port=told_port)]
     told = {"advertised.listeners": f"OPEN://127.0.0.1:{open_port},ELSEWHERE://127.0.0.1:{unused_port}"}
-    with KafkaBroker(listeners=listeners, properties=told) as broker:
+    with unused, KafkaBroker(listeners=listeners, properties=told) as broker:
         broker.create_topic("orders")
         options = {"properties.bootstrap.servers": broker.address("ELSEWHERE"), "topic": "orders"}
         write = spark.range(1).selectExpr("'v' AS value").write.format("millrace").options(**options).mode("append")

@@ -14,7 +14,6 @@ import psutil
 import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
 from millrace.configuration.build import configure_sink
@@ -32,8 +31,10 @@ from millrace.sink.committer.query_registration import register_query
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources
+from support.admin import admin_of, group_names
 from support.families import Family
-from support.kafka import commit_offsets, consume, produce
+from support.kafka import commit_offsets, committed_offsets, consume, produce
+from support.retrying import flush, retried_all
 from support.tiers import nightly_but
 from support.waiting import wait_until
 
@@ -265,8 +266,8 @@ def test_a_ledger_that_expired_before_the_registration_is_missed(config, broker,
     worker.write(config, rows("b"), task(1, 1))
     worker.sessions.clear()
     # As brokers do some days after a commit
-    admin, group = AdminClient({"bootstrap.servers": broker.bootstrap_servers}), ledger_group(config, 1)
-    admin.delete_consumer_groups([group])[group].result()
+    admin, group = admin_of(broker.bootstrap_servers), ledger_group(config, 1)
+    retried_all(lambda: admin.delete_consumer_groups([group]))
     assert read_ledger(config, group)[0] is None
     later = time.time() + config.ledger_retention_s
     lookups = CommitLookups(wall_clock=lambda: later)
@@ -326,7 +327,7 @@ def test_a_task_that_fails_aborts_at_once(config, connection, topic, broker, val
         worker.write(config, [good, bad], task(), schema)
     plain = Producer({"bootstrap.servers": broker.bootstrap_servers})
     plain.produce(topic, b"after", partition=0)
-    assert plain.flush(10) == 0
+    flush(plain)
     assert values() == ["after"]
     assert worker.write(config, [good], task(), schema).rows == 1
     assert values() == ["a", "after"]
@@ -392,9 +393,8 @@ def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker,
     for batch in range(3):
         results = [worker.write(config, rows("a"), task(batch, index)) for index in range(3)]
         pipeline.commit_micro_batch(config, "me", f"{topic}-run", batch, dict(enumerate(results)))
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     # Those of heartbeats are there if a task has taken seconds
+    groups = group_names(broker.bootstrap_servers)
     mine = {group for group in groups if group.startswith(f"p-{topic}") and "heartbeats" not in group}
     ledgers = {f"p-{topic}.millrace-ledger-{index}" for index in range(3)}
     assert mine == {f"p-{topic}.millrace-queries", *ledgers}
@@ -415,22 +415,19 @@ def test_the_offsets_of_an_applications_group_named_like_the_prefix_stay(config,
     partition = TopicPartition(topic, 0, 900)
     prefix = config.options.transactional_id_prefix
     for group in (prefix, f"{prefix}-0"):
-        with consumer_of(broker, group) as application:
-            commit_offsets(application, [partition])
+        commit_offsets(broker.bootstrap_servers, group, [partition])
     complete_micro_batch(worker, config, topic)
     for group in (prefix, f"{prefix}-0"):
-        with consumer_of(broker, group) as application:
-            assert [found.offset for found in application.committed([partition])] == [900]
+        assert committed_offsets(broker.bootstrap_servers, group, [partition]) == [900]
 
 
 @pytest.mark.parametrize("group", nightly_but(["millrace-queries", "millrace-ledger-0"], "millrace-ledger-0"))
 def test_a_group_of_ledgers_that_holds_something_else_is_left_alone(config, broker, topic, worker, group):
     name, partition = f"{config.options.transactional_id_prefix}.{group}", TopicPartition(topic, 0, 900)
-    with consumer_of(broker, name) as application:
-        commit_offsets(application, [partition])
-        with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is not a ledger"):
-            complete_micro_batch(worker, config, topic)
-        assert [found.offset for found in application.committed([partition])] == [900]
+    commit_offsets(broker.bootstrap_servers, name, [partition])
+    with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is not a ledger"):
+        complete_micro_batch(worker, config, topic)
+    assert committed_offsets(broker.bootstrap_servers, name, [partition]) == [900]
 
 
 def test_a_group_of_ledgers_with_live_members_is_left_alone(options, broker, topic):

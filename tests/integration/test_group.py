@@ -9,8 +9,9 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.options.secrets import Properties
+from millrace.source.enumerator.consumer_group import LEASE_DURATION_S
 from support.kafka import produce
-from support.waiting import wait_until
+from support.waiting import sooner_than, wait_until
 
 CHECKED = {"scan.check.duplicated.group.id": "true", "scan.startup.mode": "earliest-offset"}
 
@@ -85,7 +86,8 @@ def test_a_stream_does_not_start_while_another_one_uses_its_group(run, group, to
 
     unchecked.stop()
 
-    wait_until(lambda: starts(run("another", **CHECKED)), "the stopped stream to have given its group free", 20)
+    with sooner_than(LEASE_DURATION_S, "waiting until the lease of a stream that was killed ends"):
+        wait_until(lambda: starts(run("another", **CHECKED)), "the stopped stream to have given its group free")
 
 
 def starts(query):

@@ -6,8 +6,8 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
 
+from support.admin import add_partitions
 from support.java_client import java_client
 from support.kafka import consume
 from support.tiers import nightly_but
@@ -141,11 +141,9 @@ def test_partitions_added_while_a_stream_writes_are_used(
         return {message.partition() for message in consume(broker.bootstrap_servers, topic)}
 
     try:
-        wait_until(lambda: written() == {0, 1}, "records in both partitions", 120)
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        for future in admin.create_partitions([NewPartitions(topic, 4)]).values():
-            future.result()
+        wait_until(lambda: written() == {0, 1}, "records in both partitions")
+        add_partitions(broker.bootstrap_servers, topic, 4)
         # Less than a count holds by default
-        wait_until(lambda: written() == {0, 1, 2, 3}, "records in the new partitions", 40)
+        wait_until(lambda: written() == {0, 1, 2, 3}, "records in the new partitions")
     finally:
         query.stop()

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
 from millrace.contracts import SCHEMA_CHANGES, PipelineSink, SinkCapabilities
@@ -26,6 +25,7 @@ from millrace_cdc.run_command import describe_progress
 from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest
 from millrace_dead_letters.topic import TopicOptions
+from support.admin import group_names, topic_names
 from support.cases import CASES
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -431,9 +431,7 @@ def no_session():
 
 
 def topics_and_groups(broker):
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    groups = admin.list_consumer_groups().result().valid
-    return set(admin.list_topics(timeout=30).topics), {group.group_id for group in groups}
+    return topic_names(broker.bootstrap_servers), group_names(broker.bootstrap_servers)
 
 
 def test_a_plan_finds_tables_topics_and_problems_and_changes_nothing(connection, broker, make_topic, tmp_path):

@@ -21,6 +21,7 @@ from millrace.contracts import ChangelogMode
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, plan_query
 from millrace_sql.statements import Identifier, SqlText
 from support.tiers import nightly_but
+from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -139,7 +140,7 @@ class Run:
         writer = rows.writeStream.outputMode(plan.output_mode).option("checkpointLocation", str(checkpoint / "spark"))
         query = writer.foreachBatch(keep).trigger(availableNow=True).start()
         try:
-            assert query.awaitTermination(240)
+            assert query.awaitTermination(PATIENCE_S)
         finally:
             query.stop()
 

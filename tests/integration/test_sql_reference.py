@@ -13,8 +13,9 @@ from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from millrace_sql.statements import MetadataColumn, PhysicalColumn
+from support.admin import delete_topics
 from support.cases import REFERENCE
-from support.kafka import consume, delete_topics, produce
+from support.kafka import consume, produce
 from support.reference_sql import ALTERNATIVES, DEFAULTS, at_brokers, complete_examples, examples
 
 EXAMPLES = complete_examples()

@@ -14,7 +14,7 @@ from millrace.configuration.build import configure_sink
 from millrace.kafka.producer import KafkaProducer, producer_settings
 from support.tiers import nightly_but
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 OAUTH = "org.apache.kafka.common.security.oauthbearer"
 LOGIN = f"{OAUTH}.OAuthBearerLoginModule"
@@ -137,7 +137,7 @@ def test_a_login_that_is_refused_as_too_soon_after_the_last_one_stops_nothing(au
 
     wait_until(is_refused, "the broker to refuse a login")
     assert producer.client_log.security_error() is None
-    assert producer.client.flush(30) == 0
+    assert producer.client.flush(PATIENCE_S) == 0
     assert producer.pop_failures() == (0, "")
 
 
@@ -176,7 +176,7 @@ def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
             # Issued after the first ones had expired, so that each process works with its second one at least
             return expiry(authorized.endpoint.issued[-1]) > first_expiry + lifetime_s
 
-        wait_until(is_renewed, "tokens that were issued after the first ones had expired", timeout_s=120)
+        wait_until(is_renewed, "tokens that were issued after the first ones had expired")
         assert is_renewed()
     finally:
         query.stop()

@@ -17,14 +17,15 @@ from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
     AclPermissionType,
-    AdminClient,
     ResourcePatternType,
     ResourceType,
 )
 
 from millrace_broker import KafkaBroker, Listener
+from support.admin import add_permissions
 from support.certificates import authority, issue, java_truststore
 from support.kafka import QUICK_BROKER
+from support.names import unique_name
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.post_server import post_server
 
@@ -109,16 +110,14 @@ def secured(tmp_path_factory) -> Iterator[Secured]:
                 (ResourceType.TOPIC, AclOperation.DESCRIBE),
             )
         ]
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
-        for future in admin.create_acls(looks).values():
-            future.result(30)
+        add_permissions(broker.address("OPEN"), looks)
         broker.create_topic("secured")
         yield Secured(broker, folder)
 
 
 @pytest.fixture
 def left_secured(secured) -> Iterator[OpenTransactions]:
-    here = OpenTransactions(secured.broker.address("OPEN"), f"p{os.urandom(3).hex()}")
+    here = OpenTransactions(secured.broker.address("OPEN"), unique_name("p"))
     here.open(f"{here.prefix}-0", "secured", 0)
     yield here
     here.end()
