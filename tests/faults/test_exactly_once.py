@@ -42,7 +42,7 @@ def copy(nothing_left, broker, source, make_topic, copying):
     return copying(broker.bootstrap_servers, source, make_topic(3), read={"scan.parallelism": "4"})
 
 
-@pytest.mark.parametrize("point", [*POINTS[:-1], pytest.param(POINTS[-1], marks=pytest.mark.smoke)])
+@pytest.mark.parametrize("point", POINTS)
 def test_killed_workers(spark, copy, point):
     spark.sparkContext.addPyFile(str(KILL_POINTS))
     copy.give_tokens(4)
@@ -82,7 +82,6 @@ def test_killed_drivers(copy):
     assert copy.transactional_ids() == {f"{copy.prefix}-{task}" for task in range(4)}
 
 
-@pytest.mark.smoke
 def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
     copy.give_tokens(1)
     with copy.driver("before commit") as running:

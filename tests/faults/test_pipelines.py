@@ -130,7 +130,6 @@ sink: {{type: parquet, path: '{tmp_path}/parquet'}}
     return {"origin": origin, "target": target, "yaml": yaml}
 
 
-@pytest.mark.smoke
 def test_a_driver_killed_at_every_step_leaves_each_change_once_and_no_half_schema_change(
     spark, broker, places, postgres, tmp_path
 ):

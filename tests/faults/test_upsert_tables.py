@@ -58,7 +58,6 @@ def kill_a_worker(family: Family) -> None:
     raise AssertionError("no Python worker runs")
 
 
-@pytest.mark.smoke
 def test_changes_are_exact_when_driver_and_workers_are_killed_and_the_topic_is_compacted(
     connection, broker, make_topic, tmp_path
 ):

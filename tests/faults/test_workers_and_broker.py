@@ -90,7 +90,7 @@ def test_no_record_is_repeated_in_a_checkpointed_result_when_python_workers_are_
     assert saved.numbers() == Counter(range(written))
 
 
-@pytest.mark.parametrize("end", ["stop", pytest.param("kill", marks=pytest.mark.smoke)])
+@pytest.mark.parametrize("end", ["stop", "kill"])
 def test_queries_go_on_when_the_broker_comes_back(spark, copy, copying, writing, tmp_path_factory, end):
     from millrace_broker import KafkaBroker
 
