@@ -329,6 +329,7 @@ def test_metadata_tells_who_set_the_timestamp_and_keeps_headers_in_order(spark, 
     assert (row.headers, row["__raw_value__"]) == ({"a": bytearray(b"2"), "b": None}, bytearray(b"v"))
 
 
+@pytest.mark.nightly
 def test_times_that_sparks_to_json_writes_are_refused_with_the_option_that_reads_them(spark, connection, make_topic):
     topic = make_topic()
     rows = spark.sql("SELECT TIMESTAMP '2026-01-02 03:04:05.678' AS at")

@@ -72,6 +72,7 @@ def test_a_list_of_topics_is_written_by_the_column_that_chooses(spark, connectio
     assert none == []
 
 
+@pytest.mark.nightly
 def test_topics_that_match_a_pattern_are_written_by_the_column_that_chooses(spark, connection, broker, make_topic):
     topics = [make_topic(), make_topic()]
     rows = spark.createDataFrame([(topics[n % 2], str(n)) for n in range(10)], "topic STRING, value STRING")
@@ -84,7 +85,11 @@ def test_topics_that_match_a_pattern_are_written_by_the_column_that_chooses(spar
         assert values == [str(n).encode() for n in range(10) if n % 2 == index]
 
 
-@pytest.mark.parametrize(("by_pattern", "named"), [(False, "NULL"), (True, "'elsewhere'")], ids=["null", "no-match"])
+@pytest.mark.parametrize(
+    ("by_pattern", "named"),
+    [pytest.param(False, "NULL", marks=pytest.mark.nightly), (True, "'elsewhere'")],
+    ids=["null", "no-match"],
+)
 def test_a_row_that_names_no_permitted_topic_fails_the_write(spark, connection, broker, make_topic, by_pattern, named):
     topics = [make_topic(), make_topic()]
     given = {"topic-pattern": f"({'|'.join(topics)})"} if by_pattern else {"topic": ";".join(topics)}
@@ -101,6 +106,7 @@ def test_a_row_that_names_no_permitted_topic_fails_the_write(spark, connection, 
     assert consume(broker.bootstrap_servers, topics[1]) == []
 
 
+@pytest.mark.nightly
 def test_a_topic_that_matches_but_does_not_exist_fails_the_write(spark, connection, make_topic):
     topic = make_topic()
     rows = spark.createDataFrame([(f"{topic}-2", "v")], "topic STRING, value STRING")
@@ -202,6 +208,7 @@ def test_without_a_format_timestamps_are_written_as_dates_or_as_milliseconds(spa
     ]
 
 
+@pytest.mark.nightly
 def test_a_timestamp_that_the_client_would_take_for_now_fails_the_write(spark, connection, broker, make_topic):
     topic = make_topic()
     # What the check is for: the client takes 0 for no timestamp
@@ -215,6 +222,7 @@ def test_a_timestamp_that_the_client_would_take_for_now_fails_the_write(spark, c
     assert len(consume(broker.bootstrap_servers, topic)) == 1
 
 
+@pytest.mark.nightly
 def test_a_timestamp_that_the_brokers_refuse_fails_its_write_and_no_other(spark, connection, broker, make_topic):
     topic = make_topic(config={"message.timestamp.after.max.ms": "3600000"})
     far = spark.sql("SELECT 'v' AS value, TIMESTAMP '2999-01-01 00:00:00Z' AS timestamp")
@@ -248,6 +256,7 @@ def test_a_topic_is_copied_with_all_that_can_be_set(spark, connection, broker, m
     assert len(content(target)) == 3
 
 
+@pytest.mark.nightly
 def test_a_partition_column_of_any_name_is_named_when_it_is_out_of_range(spark, connection, make_topic):
     topic = make_topic(3)
     rows = spark.sql("SELECT 3 AS p, 1 AS id")
@@ -268,7 +277,11 @@ def test_a_partition_column_wins_over_the_partitioner(spark, connection, broker,
         assert int(message.value()) % 3 == message.partition()
 
 
+<<<<<<< HEAD
 @pytest.mark.cases
+=======
+@pytest.mark.nightly
+>>>>>>> promises
 def test_keyed_records_go_where_java_puts_them(spark, connection, broker, make_topic):
     with (CASES / "partitioner" / "murmur2_vectors.csv").open(newline="") as lines:
         hashes = {row["key"]: int(row["murmur2_int32"]) for row in csv.DictReader(lines)}
@@ -282,6 +295,7 @@ def test_keyed_records_go_where_java_puts_them(spark, connection, broker, make_t
     }
 
 
+@pytest.mark.nightly
 def test_records_without_a_key_are_spread(spark, connection, broker, make_topic):
     topic = make_topic(4)
 

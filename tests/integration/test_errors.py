@@ -236,6 +236,7 @@ def test_secrets_are_not_shown(spark, connection):
     assert "hunter2" not in message_of(lambda: load(spark, {**connection, **secret}))
 
 
+@pytest.mark.nightly
 def test_a_partition_out_of_range_names_the_partitioner(spark, connection, make_topic):
     rows = spark.range(1).selectExpr("CAST(5 AS INT) AS partition", "'v' AS value")
 

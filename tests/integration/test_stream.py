@@ -82,6 +82,7 @@ def test_a_stream_goes_on_from_its_checkpoint(run, broker, make_topic):
     assert values(broker, target) == list(range(1_000))
 
 
+@pytest.mark.nightly
 def test_a_first_micro_batch_that_failed_is_done_again_from_where_it_began(
     spark, broker, connection, make_topic, tmp_path
 ):
@@ -137,6 +138,7 @@ def test_a_micro_batch_waits_for_enough_records(run, broker, make_topic):
     wait_until(lambda: values(broker, target) == list(range(11)), "all ten")
 
 
+@pytest.mark.nightly
 def test_available_now_does_not_wait_for_enough_records(run, broker, make_topic):
     source, target = make_topic(), make_topic()
     for first in (0, 1):
@@ -169,6 +171,7 @@ def test_a_micro_batch_takes_about_the_bytes_allowed(run, broker, make_topic):
     assert [progress.numInputRows for progress in query.recentProgress if progress.numInputRows] == [200] * 4
 
 
+@pytest.mark.nightly
 def test_available_now_leaves_what_comes_later(run, broker, make_topic):
     source, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, source, numbered(10))
@@ -192,6 +195,7 @@ def test_a_stream_starts_at_the_latest_offsets_by_default(run, broker, make_topi
     wait_until(lambda: values(broker, target) == list(range(10, 15)), "the new records")
 
 
+@pytest.mark.nightly
 def test_a_bounded_stream_stops_where_its_topics_ended_at_the_start(run, broker, make_topic):
     source, target = make_topic(2), make_topic()
     produce(broker.bootstrap_servers, source, numbered(20))
@@ -221,9 +225,17 @@ def test_a_bounded_stream_waits_for_records_up_to_its_stop(run, broker, make_top
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"scan.bounded.mode": "specific-offsets", "scan.bounded.specific-offsets": "partition:0,offset:7"}, 7),
+        pytest.param(
+            {"scan.bounded.mode": "specific-offsets", "scan.bounded.specific-offsets": "partition:0,offset:7"},
+            7,
+            marks=pytest.mark.nightly,
+        ),
         ({"scan.bounded.mode": "timestamp", "scan.bounded.timestamp-millis": "1700000005000"}, 5),
-        ({"scan.bounded.mode": "timestamp", "scan.bounded.timestamp-millis": "1900000000000"}, 20),
+        pytest.param(
+            {"scan.bounded.mode": "timestamp", "scan.bounded.timestamp-millis": "1900000000000"},
+            20,
+            marks=pytest.mark.nightly,
+        ),
         ({"scan.bounded.mode": "group-offsets", "properties.group.id": "bounded-by-it"}, 12),
     ],
     ids=["offset", "time", "time to come", "group"],
@@ -252,6 +264,7 @@ def test_a_bounded_stream_with_another_trigger_is_ended_by_waiting_for_it(run, b
     assert values(broker, target) == list(range(20))
 
 
+@pytest.mark.nightly
 def test_a_bounded_stream_of_an_empty_topic_ends_as_well(run, make_topic):
     query = run(
         make_topic(), make_topic(), {"processingTime": "50 milliseconds"}, **{"scan.bounded.mode": "latest-offset"}
@@ -259,6 +272,7 @@ def test_a_bounded_stream_of_an_empty_topic_ends_as_well(run, make_topic):
     assert millrace.await_end(query, PATIENCE_S)
 
 
+@pytest.mark.nightly
 def test_a_stream_that_is_not_bounded_is_not_waited_for(run, broker, make_topic):
     source = make_topic()
     produce(broker.bootstrap_servers, source, numbered(1))
@@ -285,6 +299,7 @@ def test_partitions_added_while_running_are_read_from_their_beginning(run, broke
     assert query.isActive
 
 
+@pytest.mark.nightly
 def test_progress_shows_how_far_the_topic_goes(run, broker, make_topic):
     source, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, source, numbered(10))
@@ -297,6 +312,7 @@ def test_progress_shows_how_far_the_topic_goes(run, broker, make_topic):
     assert json.loads(first.latestOffset)["topics"] == {source: {"0": 10}}
 
 
+@pytest.mark.nightly
 def test_typed_rows_stream_through_an_aggregation(spark, connection, broker, make_topic, tmp_path):
     source, target = make_topic(2), make_topic()
     orders = [{"id": n, "country": "de" if n % 3 else "fr", "amount": 1.5} for n in range(3_000)]
@@ -387,6 +403,7 @@ def test_the_group_of_a_table_is_named_after_it(run, broker, make_topic):
     wait_until(lambda: committed(broker, f"KafkaSource-{source}", source) == 10, "the group's offset")
 
 
+@pytest.mark.nightly
 def test_a_group_does_not_follow_when_it_is_told_not_to(run, broker, make_topic):
     source, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, source, numbered(10))

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from support.distributions import install_metadata
+from support.tiers import nightly_but
 
 
 def install(folder, name, hooks, modules=None, entry_point=None):
@@ -156,7 +157,7 @@ EXTRAS = {
 }
 
 
-@pytest.mark.parametrize("module", EXTRAS)
+@pytest.mark.parametrize("module", nightly_but(EXTRAS, "pyruhvro"))
 def test_an_extra_that_is_not_installed_is_told_with_the_command(run, tmp_path, module):
     # As Python does where it is not installed: the import fails
     (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules[{module!r}] = None\n")
