@@ -24,6 +24,9 @@ while os.getppid() == tests:
 """
 """A program that keeps one core busy until the program that started it is gone, however that ended."""
 
+CLEAN_UP_S = 20.0
+"""Time for the tests to end what they have started, less than tox waits."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run tests in rounds; the first round that fails ends it, with the command that repeats this round."""
@@ -82,7 +85,11 @@ def run_round(tests: Sequence[str], seed: int) -> int:
         raise
     except SystemExit:
         running.send_signal(signal.SIGINT)
-        running.wait()
+        try:
+            running.wait(CLEAN_UP_S)
+        except subprocess.TimeoutExpired:
+            # Such as where this program was started with SIGINT ignored, in the background of a shell
+            running.kill()
         raise
 
 

@@ -18,6 +18,10 @@ from support.names import unique_name
 from support.waiting import PATIENCE_S, wait_until
 
 MARKER = "MILLRACE_DEMO_TEST"
+# Processes in the background of a shell ignore Ctrl-C, and those that they start, too
+CLI_WITH_CTRL_C = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from millrace_cli import main; main()"
+)
 
 
 class RunningDemo:
@@ -31,7 +35,7 @@ class RunningDemo:
             [
                 sys.executable,
                 "-c",
-                "from millrace_cli import main; main()",
+                CLI_WITH_CTRL_C,
                 "demo",
                 "--plain",
                 "--seconds",

@@ -277,11 +277,8 @@ def test_a_partition_column_wins_over_the_partitioner(spark, connection, broker,
         assert int(message.value()) % 3 == message.partition()
 
 
-<<<<<<< HEAD
-@pytest.mark.cases
-=======
 @pytest.mark.nightly
->>>>>>> promises
+@pytest.mark.cases
 def test_keyed_records_go_where_java_puts_them(spark, connection, broker, make_topic):
     with (CASES / "partitioner" / "murmur2_vectors.csv").open(newline="") as lines:
         hashes = {row["key"]: int(row["murmur2_int32"]) for row in csv.DictReader(lines)}

@@ -31,6 +31,11 @@ print(broker.pid, broker.guard_pid, broker.data_dir, flush=True)
 time.sleep(600)
 """
 
+# Processes in the background of a shell ignore Ctrl-C, and those that they start, too
+CLI_WITH_CTRL_C = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from millrace_cli import main; main()"
+)
+
 JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_ann="secret";'
 
 
@@ -186,11 +191,14 @@ def test_the_command_starts_shows_and_stops_a_broker_that_outlives_it(
 
 @pytest.mark.nightly
 def test_the_command_in_the_foreground_ends_with_ctrl_c(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from millrace_cli import main; main()", "broker", "start", "--port", "0"]
+    command = [sys.executable, "-c", CLI_WITH_CTRL_C, "broker", "start", "--port", "0"]
     with subprocess.Popen([*command, "--foreground"], stdout=subprocess.PIPE, text=True) as here:
-        assert here.stdout
-        address = here.stdout.readline().partition("bootstrap servers: ")[2].strip()
-        assert topic_names(address) == set()
-        os.kill(here.pid, signal.SIGINT)
-        assert here.stdout.read().endswith("stopped\n")
-        assert here.wait(PATIENCE_S) == 0
+        try:
+            assert here.stdout
+            address = here.stdout.readline().partition("bootstrap servers: ")[2].strip()
+            assert topic_names(address) == set()
+            os.kill(here.pid, signal.SIGINT)
+            assert here.stdout.read().endswith("stopped\n")
+            assert here.wait(PATIENCE_S) == 0
+        finally:
+            here.kill()

@@ -79,11 +79,8 @@ def test_messages_that_are_written_are_the_expected_ones(spark, connection, brok
     assert written == lines(name, "expected-serialized.txt")
 
 
-<<<<<<< HEAD
-@pytest.mark.cases
-=======
 @pytest.mark.nightly
->>>>>>> promises
+@pytest.mark.cases
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_written_is_read_with_the_halves_of_updates_apart(spark, connection, broker, make_topic, name):
     source, target = make_topic(), make_topic()

@@ -40,7 +40,7 @@ from support.waiting import wait_until
 
 SCHEMA = pa.schema([("value", pa.binary())])
 ZOMBIE = Path(__file__).parents[1] / "programs" / "write_task.py"
-SUCCESSOR_TIMEOUT_S = 6.0
+SUCCESSOR_TIMEOUT_S = 9.0
 
 
 @pytest.fixture

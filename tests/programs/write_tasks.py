@@ -13,10 +13,13 @@ import threading
 import time
 from pathlib import Path
 
+from millrace import siblings
 from millrace.errors import MillraceError
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.pipeline import write
 
+# A sibling that is slow to greet is not given up, so that it is known who writes a task
+siblings.GREETING_TIMEOUT_S = 60
 folder = Path(sys.argv[1])
 commit = TransactionalProducer.commit_transaction
 
@@ -43,7 +46,7 @@ while True:
     except EOFError:
         break
     try:
-        answer = write(config, batches[0].schema, batches, task, successor_timeout_s=6.0)
+        answer = write(config, batches[0].schema, batches, task, successor_timeout_s=12.0)
     except MillraceError as error:
         answer = error
     pickle.dump(answer, sys.stdout.buffer)

@@ -84,7 +84,7 @@ def write_while_absent(
         try:
             wait_until(lambda: is_absent.is_set() or written.done(), "the broker to be absent")
             # Handing over takes processor time of its own
-            wait_until_quiet(lambda: made, "all rows to wait, or the queue to be full", quiet_s=1)
+            wait_until_quiet(lambda: made, "all rows to wait, or the queue to be full", quiet_s=3)
             used, began = time.process_time(), time.monotonic()
             time.sleep(watched_s)
             share = (time.process_time() - used) / (time.monotonic() - began)

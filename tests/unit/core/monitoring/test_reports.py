@@ -18,7 +18,7 @@ from millrace.monitoring.report import ReceiverAddress
 from millrace.monitoring.sender import CONNECTIONS, UNREACHABLE, send
 from millrace.monitoring.split_report import PartitionCounts, SplitReport
 from millrace.worker import RESOURCES
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 COUNTS = {
     TopicPartition("a", 0): PartitionCounts(10, 100, 2, 5, None, 4),
@@ -48,7 +48,7 @@ def receiver(taken: queue.Queue[SplitReport]) -> Iterator[Receiver[SplitReport]]
 
 def test_a_report_arrives_as_it_was_sent(receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport]) -> None:
     send(receiver.address, REPORT)
-    assert taken.get(timeout=10) == REPORT
+    assert taken.get(timeout=PATIENCE_S) == REPORT
 
 
 def test_who_asks_is_answered(taken: queue.Queue[SplitReport]) -> None:
@@ -61,7 +61,7 @@ def test_who_asks_is_answered(taken: queue.Queue[SplitReport]) -> None:
     try:
         assert send(listening.address, REPORT) is None
         assert send(listening.address, asking) == b"1"
-        assert [taken.get(timeout=10) for _ in range(2)] == [REPORT, asking]
+        assert [taken.get(timeout=PATIENCE_S) for _ in range(2)] == [REPORT, asking]
     finally:
         listening.close()
 
@@ -77,7 +77,7 @@ def test_one_connection_carries_all_reports_of_a_process(
     (connection,) = RESOURCES.items(CONNECTIONS).values()
     for _ in range(2):
         send(receiver.address, REPORT)
-    assert [taken.get(timeout=10) for _ in range(3)] == [REPORT] * 3
+    assert [taken.get(timeout=PATIENCE_S) for _ in range(3)] == [REPORT] * 3
     assert RESOURCES.items(CONNECTIONS) == {receiver.address: connection}
 
 
@@ -87,7 +87,7 @@ def test_a_connection_that_is_lost_is_made_again(
     send(receiver.address, REPORT)
     RESOURCES.items(CONNECTIONS)[receiver.address].close()
     send(receiver.address, REPORT)
-    assert [taken.get(timeout=10) for _ in range(2)] == [REPORT] * 2
+    assert [taken.get(timeout=PATIENCE_S) for _ in range(2)] == [REPORT] * 2
 
 
 def test_who_does_not_know_the_secret_is_not_heard(
@@ -97,7 +97,7 @@ def test_who_does_not_know_the_secret_is_not_heard(
     with pytest.raises(AuthenticationError):
         Client((host, port), authkey=b"guessed")
     send(receiver.address, REPORT)
-    assert taken.get(timeout=10) == REPORT
+    assert taken.get(timeout=PATIENCE_S) == REPORT
 
 
 def test_rubbish_is_told_and_does_not_end_anything(
@@ -107,7 +107,7 @@ def test_rubbish_is_told_and_does_not_end_anything(
     with Client((host, port), authkey=secret) as connection:
         connection.send_bytes(b"[1]")
         connection.send_bytes(REPORT.to_bytes())
-        assert taken.get(timeout=10) == REPORT
+        assert taken.get(timeout=PATIENCE_S) == REPORT
     assert "ValueError" not in caplog.text
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
@@ -117,7 +117,7 @@ def test_who_connects_and_says_nothing_holds_nobody_up(
 ) -> None:
     with socket.create_connection((receiver.address.host, receiver.address.port)):
         send(receiver.address, REPORT)
-        assert taken.get(timeout=10) == REPORT
+        assert taken.get(timeout=PATIENCE_S) == REPORT
 
 
 def test_a_task_does_not_wait_for_long_for_somebody_who_says_nothing(
@@ -141,7 +141,7 @@ def test_who_has_closed_takes_nothing_and_lets_nobody_connect(
     receiver: Receiver[SplitReport], taken: queue.Queue[SplitReport], caplog: pytest.LogCaptureFixture
 ) -> None:
     send(receiver.address, REPORT)
-    assert taken.get(timeout=10) == REPORT
+    assert taken.get(timeout=PATIENCE_S) == REPORT
     receiver.close()
     receiver.close()
     send(receiver.address, REPORT)

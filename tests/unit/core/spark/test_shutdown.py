@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from support.waiting import PATIENCE_S
+
 PROGRAM = """
 import os, signal, sys, threading
 from millrace.spark.shutdown import Shutdown
@@ -48,5 +50,5 @@ print("goes on", flush=True)
     ],
 )
 def test_a_process_stops_once_however_it_is_told(told: str, said: list[str], code: int) -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM, told], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", PROGRAM, told], capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.stdout.splitlines(), done.returncode) == (said, code)

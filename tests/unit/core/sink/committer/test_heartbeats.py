@@ -13,6 +13,7 @@ from millrace.sink.committer import heartbeats as module
 from millrace.sink.committer.heartbeats import heartbeats
 from millrace.sink.write_task import WriteTask
 from support.records import sink_config
+from support.waiting import PATIENCE_S
 
 OPTIONS = {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": "copy"}
 TASK = WriteTask(3, 0, "run-1")
@@ -33,6 +34,6 @@ def test_heartbeats_connect_again_slowly(given: dict[str, str], pause_ms: str, m
     monkeypatch.setattr(module, "read_ledger", read_ledger)
     secret = {"properties.sasl.password": "hidden"}
     with heartbeats(sink_config(topic="orders", **OPTIONS, **given, **secret), TASK, 0.0):
-        client = clients.get(timeout=30)
+        client = clients.get(timeout=PATIENCE_S)
     assert client["reconnect.backoff.ms"] == pause_ms
     assert "hidden" not in repr(client)

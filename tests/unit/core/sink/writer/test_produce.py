@@ -14,6 +14,7 @@ from millrace.kafka.producer import KafkaProducer, producer_for
 from millrace.options.secrets import Properties
 from millrace.records.producer_records import ProducerRecords
 from millrace.sink.writer.produce import RecordWriter
+from support.waiting import wait_until
 
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "delivery.report.only.error": True}
 
@@ -24,6 +25,12 @@ both_clients = pytest.mark.parametrize("in_batches", [False, True], ids=["one by
 def writer(in_batches: bool = False, **settings: str) -> RecordWriter:
     named = {name.replace("_", "."): value for name, value in settings.items()}
     return RecordWriter(KafkaProducer({**NOWHERE, **named}, in_batches=in_batches), flush_interval_s=0.05)
+
+
+def is_refused(task: RecordWriter) -> bool:
+    """Return whether the client has noticed that nobody listens, which it may do after its records are too old."""
+    task._producer.poll()
+    return "Connection refused" in task._producer.client_log.recent_errors()
 
 
 def values(count: int, **further: Any) -> ProducerRecords:
@@ -59,12 +66,13 @@ def test_a_full_queue_is_waited_for_until_deliveries_fail(keys: Payloads | None,
     task = writer(in_batches, queue_buffering_max_messages="10", message_timeout_ms="50")
     with pytest.raises(DeliveryError) as error:
         task.write(values(100, keys=keys), None)
-    assert re.match(r"10 of [1-9]\d* records handed to the client so far were not delivered", str(error.value))
+    assert re.match(r"[1-9]\d* of [1-9]\d* records handed to the client so far were not delivered", str(error.value))
 
 
 @both_clients
 def test_records_that_are_not_acknowledged_fail_the_task(in_batches: bool) -> None:
     task = writer(in_batches, message_timeout_ms="50")
+    wait_until(lambda: is_refused(task), "the client's connection to be refused")
     task.write(values(3), pa.array([7, 7, 7], pa.int32()))
     with pytest.raises(DeliveryError) as error:
         task.flush()

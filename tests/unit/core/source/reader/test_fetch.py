@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -29,6 +30,7 @@ from millrace.source.reader.fetch import (
 )
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
+from support.waiting import PATIENCE_S
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 
@@ -89,11 +91,20 @@ def eof(offset: int, partition: TopicPartition = A0) -> Message:
     return failure(KafkaError._PARTITION_EOF, offset, partition)
 
 
+PATIENT = FetchTimeouts(early_end_s=PATIENCE_S, stall_s=PATIENCE_S)
+LOSES_SOON = replace(PATIENT, early_end_s=0.02)
+"""For logs that have lost something; all others may be read as slowly as the machine does it."""
+
+
 def run(
-    script: Script, *ranges: tuple[TopicPartition, int, int], metrics: SplitMetrics | None = None, fail: bool = True
+    script: Script,
+    *ranges: tuple[TopicPartition, int, int],
+    metrics: SplitMetrics | None = None,
+    fail: bool = True,
+    timeouts: FetchTimeouts = PATIENT,
 ) -> Iterator[Messages]:
     split = Split(tuple(OffsetRange(*found) for found in ranges))
-    consumer, timeouts = KafkaConsumer(script, ClientLog()), FetchTimeouts(early_end_s=0.02, stall_s=0.2)
+    consumer = KafkaConsumer(script, ClientLog())
     return fetch(consumer, split, metrics or SplitMetrics(), fail_on_data_loss=fail, timeouts=timeouts)
 
 
@@ -206,12 +217,19 @@ def test_an_end_of_the_partition_that_comes_early_is_waited_out() -> None:
 @pytest.mark.parametrize("batches", [[[eof(5)]], [[record(3), record(4)], [eof(5)]], [[record(3), record(4), eof(5)]]])
 def test_an_end_that_stays_early_is_data_loss(batches: list[list[Message]]) -> None:
     with pytest.raises(DataLossError, match=r"^a-0: offsets \d to 8 were to be read, but the log holds 2 to 4\."):
-        list(run(Script(*batches, again=[eof(5)]), (A0, 3, 9)))
+        list(run(Script(*batches, again=[eof(5)]), (A0, 3, 9), timeouts=LOSES_SOON))
 
 
 def test_an_end_that_stays_early_is_data_loss_though_another_partition_goes_on() -> None:
     with pytest.raises(DataLossError, match=r"^a-0: offsets 3 to 8 were to be read"):
-        list(run(Script([eof(3)], [record(0, A1)], [record(1, A1)], again=[eof(3)]), (A0, 3, 9), (A1, 0, 2)))
+        list(
+            run(
+                Script([eof(3)], [record(0, A1)], [record(1, A1)], again=[eof(3)]),
+                (A0, 3, 9),
+                (A1, 0, 2),
+                timeouts=LOSES_SOON,
+            )
+        )
 
 
 @pytest.mark.parametrize("code", [KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE])
@@ -238,7 +256,8 @@ def test_on_request_what_is_gone_is_skipped_with_a_warning_and_counted(caplog: p
 @pytest.mark.parametrize("lost", [eof(5), failure(KafkaError.OFFSET_OUT_OF_RANGE)], ids=["ends early", "out of range"])
 def test_on_request_a_log_that_ends_early_is_left(lost: Message) -> None:
     script, metrics = Script([lost], [record(0, A1)]), SplitMetrics()
-    assert offsets(run(script, (A0, 5, 9), (A1, 0, 1), metrics=metrics, fail=False)) == [(A1, [0])]
+    fetched = run(script, (A0, 5, 9), (A1, 0, 1), metrics=metrics, fail=False, timeouts=LOSES_SOON)
+    assert offsets(fetched) == [(A1, [0])]
     assert metrics.counts[A0].skipped == 4
 
 
@@ -258,7 +277,7 @@ def test_offsets_that_are_there_after_all_are_read(fail: bool) -> None:
 def test_a_log_that_cannot_be_looked_at_for_a_moment_is_looked_at_again() -> None:
     script = Script([failure(KafkaError._AUTO_OFFSET_RESET)], again=[record(2), eof(5)])
     script.log = KafkaException(KafkaError(KafkaError._TRANSPORT))
-    fetched = run(script, (A0, 0, 5), fail=False)
+    fetched = run(script, (A0, 0, 5), fail=False, timeouts=LOSES_SOON)
     timer = threading.Timer(0.05, lambda: setattr(script, "log", (2, 5)))
     timer.start()
     assert offsets(fetched) == [(A0, [2])]
@@ -267,7 +286,7 @@ def test_a_log_that_cannot_be_looked_at_for_a_moment_is_looked_at_again() -> Non
 def test_on_request_a_topic_that_is_gone_is_left() -> None:
     script, metrics = Script([failure(KafkaError.UNKNOWN_TOPIC_OR_PART)]), SplitMetrics()
     script.log = KafkaException(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART))
-    assert offsets(run(script, (A0, 3, 9), metrics=metrics, fail=False)) == []
+    assert offsets(run(script, (A0, 3, 9), metrics=metrics, fail=False, timeouts=LOSES_SOON)) == []
     assert metrics.counts[A0].skipped == 6
 
 
@@ -307,7 +326,7 @@ def test_errors_of_partitions_that_are_done_do_not_matter() -> None:
 
 def test_silence_is_told_with_what_is_left() -> None:
     with pytest.raises(ClientError) as error:
-        list(run(Script([record(3)]), (A0, 3, 9), (A1, 0, 1)))
+        list(run(Script([record(3)]), (A0, 3, 9), (A1, 0, 1), timeouts=replace(PATIENT, stall_s=0.2)))
     assert str(error.value).startswith("reading a-0 [4, 9), a-1 [0, 1): no message for 0 s")
     assert str(error.value).endswith(
         "Check that the brokers are running, and that their advertised.listeners can be reached from this machine"
