@@ -30,9 +30,19 @@ PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthChe
 
 # The same examples in every run; fuzzing is a job of its own
 settings.register_profile("suite", derandomize=True, max_examples=100, **PATIENT)
+# More of them, by `tox -e nightly`
+settings.register_profile("nightly", derandomize=True, max_examples=500, **PATIENT)
 # Rounds of some minutes, see fuzz.py
 settings.register_profile("fuzz", max_examples=2_000, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out the tests that compare with cases where there are none, without a line for each of them."""
+    from support.cases import have_cases
+
+    if not have_cases():
+        items[:] = [item for item in items if item.get_closest_marker("cases") is None]
 
 
 @pytest.hookimpl(optionalhook=True)

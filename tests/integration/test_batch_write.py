@@ -6,12 +6,12 @@ import csv
 import json
 import re
 import time
-from pathlib import Path
 
 import pytest
 from confluent_kafka import TIMESTAMP_CREATE_TIME
 from pyspark.errors import AnalysisException, PySparkException
 
+from support.cases import CASES
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
@@ -268,11 +268,9 @@ def test_a_partition_column_wins_over_the_partitioner(spark, connection, broker,
         assert int(message.value()) % 3 == message.partition()
 
 
+@pytest.mark.cases
 def test_keyed_records_go_where_java_puts_them(spark, connection, broker, make_topic):
-    vectors = Path(__file__).parents[3] / "shared/cases/partitioner/murmur2_vectors.csv"
-    if not vectors.exists():
-        pytest.skip(f"no vectors at {vectors}")
-    with vectors.open(newline="") as lines:
+    with (CASES / "partitioner" / "murmur2_vectors.csv").open(newline="") as lines:
         hashes = {row["key"]: int(row["murmur2_int32"]) for row in csv.DictReader(lines)}
     topic = make_topic(7)
 

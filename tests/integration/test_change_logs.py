@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.functions import col
 
+from support.cases import CASES
 from support.kafka import consume, produce
 
-CASES = Path(__file__).parents[3] / "shared" / "cases"
 COLUMNS = "id INT NOT NULL, name STRING, description STRING, weight FLOAT"
 FILES = {
     "debezium-json": [("mysql-schema-exclude.txt", {}), ("mysql-schema-include.txt", {"schema-include": "true"})],
@@ -26,10 +25,7 @@ PRODUCT = '{"id":1,"name":"scooter","description":null,"weight":3.14}'
 
 
 def lines(name: str, file: str) -> list[str]:
-    folder = CASES / name
-    if not folder.is_dir():
-        pytest.skip(f"there are no change logs with expected rows at {folder}")
-    return (folder / file).read_text().splitlines()
+    return (CASES / name / file).read_text().splitlines()
 
 
 def options_of(name, options):
@@ -55,6 +51,7 @@ def debezium(op, before="null", after="null") -> bytes:
     return f'{{"before":{before},"after":{after},"source":{source},"op":"{op}","ts_ms":1589362330904}}'.encode()
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize(("name", "file", "options"), READS)
 def test_rows_of_a_change_log_are_the_expected_ones(spark, connection, broker, make_topic, name, file, options):
     topic = make_topic()
@@ -67,6 +64,7 @@ def test_rows_of_a_change_log_are_the_expected_ones(spark, connection, broker, m
     assert [shown(row) for row in rows] == lines(name, "expected-rows.txt")
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize("name", FILES)
 def test_messages_that_are_written_are_the_expected_ones(spark, connection, broker, make_topic, name):
     source, target = make_topic(), make_topic()
@@ -80,6 +78,7 @@ def test_messages_that_are_written_are_the_expected_ones(spark, connection, brok
     assert written == lines(name, "expected-serialized.txt")
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_written_is_read_with_the_halves_of_updates_apart(spark, connection, broker, make_topic, name):
     source, target = make_topic(), make_topic()
@@ -186,6 +185,7 @@ def test_values_of_inferred_columns_are_those_of_the_database(spark, connection,
     assert Decimal(row.price) == Decimal("0.12345678901234567890")
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize("name", METADATA)
 def test_metadata_of_the_first_message(spark, connection, broker, make_topic, name):
     topic = make_topic()
@@ -205,6 +205,7 @@ def test_metadata_of_the_first_message(spark, connection, broker, make_topic, na
     assert len(set(messages)) < len(rows)
 
 
+@pytest.mark.cases
 def test_the_schema_is_metadata_where_messages_include_it(spark, connection, broker, make_topic):
     topic = make_topic()
     (line, *_) = lines("debezium-json", "mysql-schema-include.txt")

@@ -26,10 +26,10 @@ from millrace_cdc.run_command import describe_progress
 from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest
 from millrace_dead_letters.topic import TopicOptions
+from support.cases import CASES
 from support.kafka import consume, produce
 from support.waiting import wait_until
 
-CASES = Path(__file__).parents[3] / "shared" / "cases"
 ALL = frozenset(SCHEMA_CHANGES)
 BY_ID = TransformRule(source_table=r"\.*.\.*", primary_keys=("id",))
 
@@ -92,6 +92,7 @@ class RecordingSink(PipelineSink):
             raise RuntimeError("the sink fails after it has written")
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize(
     ("name", "file", "options"),
     [
@@ -105,10 +106,7 @@ class RecordingSink(PipelineSink):
 def test_rows_of_a_change_log_that_passed_a_pipeline_are_those_of_the_change_log(
     spark, connection, broker, make_topic, tmp_path, name, file, options
 ):
-    folder = CASES / name
-    if not folder.is_dir():
-        pytest.skip(f"there are no change logs at {folder}")
-    lines = (folder / file).read_text().splitlines()
+    lines = (CASES / name / file).read_text().splitlines()
     origin, target = make_topic(), make_topic()
     produce(broker.bootstrap_servers, origin, [{"value": line.encode()} for line in (*lines, "")])
     source = source_of(connection, origin, **{"value.format": name, **options})

@@ -13,13 +13,12 @@ from millrace.errors import OptionsError
 from millrace_cdc import Pipeline
 from support.kafka import consume, produce
 from support.reference_pipelines import pipelines
-from support.reference_sql import REFERENCE
 
 PIPELINES = pipelines()
 INTO_MEMORY = {"type": "values", "print.enabled": "false", "materialized.in.memory": "true"}
 ROW = {"id": "7", "name": "Ann", "at": "2024-05-06 07:08:09", "col1": "db", "col2": "t", "key1": 1, "key2": 2}
 
-pytestmark = pytest.mark.skipif(not PIPELINES, reason=f"there is no reference at {REFERENCE}")
+pytestmark = pytest.mark.cases
 
 Run = Callable[..., Any]
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from millrace.errors import OptionsError
 from millrace_sql import TableEnvironment
+from support.cases import CASES
 from support.kafka import consume, produce
 
-CASES = Path(__file__).parents[3] / "shared" / "cases"
 PRODUCTS = "id INT, name STRING, description STRING, weight FLOAT"
 CHANGE_LOGS = {
     "exclude": ("debezium-json", "mysql-schema-exclude.txt", {}),
@@ -22,10 +20,7 @@ CHANGE_LOGS = {
 
 
 def lines(folder: str, file: str) -> list[str]:
-    path = CASES / folder / file
-    if not path.is_file():
-        pytest.skip(f"there is no case at {path}")
-    return path.read_text().splitlines()
+    return (CASES / folder / file).read_text().splitlines()
 
 
 def create(broker, name: str, columns: str, **options: str) -> str:
@@ -75,6 +70,7 @@ def finish(result) -> None:
     result.get_job_client().cancel().result()
 
 
+@pytest.mark.cases
 def test_change_logs_go_into_upsert_tables_and_come_back_as_the_expected_tables(env, broker, make_topic):
     expected = {name: lines(format_, "expected-rows.txt") for name, (format_, _, _) in CHANGE_LOGS.items()}
     script = ""
@@ -118,6 +114,7 @@ def test_change_logs_go_into_upsert_tables_and_come_back_as_the_expected_tables(
     assert latest == {b'{"product_id":"p_001"}': None, b'{"product_id":"p_002"}': None}
 
 
+@pytest.mark.cases
 def test_repeated_events_are_dropped_also_across_a_restart(spark, env, broker, make_topic, tmp_path):
     source, target = make_topic(), make_topic()
     # A connector that starts again begins a few messages before the last ones that it has written

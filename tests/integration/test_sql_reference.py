@@ -13,8 +13,9 @@ from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from millrace_sql.statements import MetadataColumn, PhysicalColumn
+from support.cases import REFERENCE
 from support.kafka import consume, delete_topics, produce
-from support.reference_sql import ALTERNATIVES, DEFAULTS, REFERENCE, at_brokers, complete_examples, examples
+from support.reference_sql import ALTERNATIVES, DEFAULTS, at_brokers, complete_examples, examples
 
 EXAMPLES = complete_examples()
 
@@ -24,7 +25,7 @@ TABLES = [
 ]  # fmt: skip
 VALUES = {"BIGINT": 7, "INT": 7, "STRING": "seven"}
 
-pytestmark = pytest.mark.skipif(not EXAMPLES, reason=f"there is no reference at {REFERENCE}")
+pytestmark = pytest.mark.cases
 
 Run = Callable[..., list[Any]]
 

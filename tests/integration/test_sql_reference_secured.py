@@ -17,7 +17,7 @@ from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from support.certificates import authority, issue, java_keystore, java_truststore
-from support.reference_sql import DEFAULTS, REFERENCE, at_brokers, complete_examples
+from support.reference_sql import DEFAULTS, at_brokers, complete_examples
 
 EXAMPLES = complete_examples()
 LISTENERS = {
@@ -34,7 +34,7 @@ USER, PASSWORD, STORES_PASSWORD = "username", "password", "test1234"
 MODULES = "org.apache.kafka.common.security"
 TRUSTSTORE, KEYSTORE = "kafka.client.truststore.jks", "kafka.client.keystore.jks"
 
-pytestmark = pytest.mark.skipif(not EXAMPLES, reason=f"there is no reference at {REFERENCE}")
+pytestmark = pytest.mark.cases
 
 
 @pytest.fixture(scope="module")

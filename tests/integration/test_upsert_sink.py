@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import functions as sf
 
 import millrace
+from support.cases import CASES
 from support.changing_table import KEYS, ROWS, ChangingTable, Written
 from support.kafka import produce
 
-CASES = Path(__file__).parents[3] / "shared" / "cases"
 PRODUCTS = "id INT NOT NULL, name STRING, description STRING, weight FLOAT"
 CHANGE_LOGS = {"debezium-json": "mysql-schema-exclude.txt", "canal-json": "data.txt", "maxwell-json": "data.txt"}
 COLUMNS = "row_kind STRING, id INT NOT NULL, n INT"
@@ -175,12 +173,10 @@ def test_what_no_upsert_table_can_have_is_refused(spark, upsert):
         save(spark.sql("SELECT INT(NULL) AS id, 2 AS n"), upsert)
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize("name", CHANGE_LOGS)
 def test_a_change_log_goes_through_a_table_and_back(spark, broker, connection, topics, upsert, name):
-    folder = CASES / name
-    if not folder.is_dir():
-        pytest.skip(f"there is no change log with expected rows at {folder}")
-    lines = (folder / CHANGE_LOGS[name]).read_text().splitlines()
+    lines = (CASES / name / CHANGE_LOGS[name]).read_text().splitlines()
     produce(broker.bootstrap_servers, topics[0], [{"value": line.encode(), "partition": 0} for line in lines])
     log = spark.read.format("millrace").options(**connection, topic=topics[0], format=name)
     log = log.schema(f"row_kind STRING, {PRODUCTS}").load()

@@ -8,11 +8,11 @@ from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from support.kafka import produce
-from support.reference_sql import REFERENCE, at_brokers, complete_examples
+from support.reference_sql import at_brokers, complete_examples
 
 EXAMPLES = complete_examples()
 
-pytestmark = pytest.mark.skipif(not EXAMPLES, reason=f"there is no reference at {REFERENCE}")
+pytestmark = pytest.mark.cases
 
 
 def test_004_117_prints_rows_with_tickets(spark, kerberized, capsys) -> None:

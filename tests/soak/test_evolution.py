@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import time
@@ -20,7 +21,9 @@ from support.kafka import consume
 from support.waiting import wait_until
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "replicate_table.py"
-MESSAGES, CHANGES, KILLS = 200_000, 200, 10
+CHANGES = int(os.environ.get("SOAK_SCHEMA_CHANGES", "200"))
+KILLS = int(os.environ.get("SOAK_KILLS", "10"))
+MESSAGES = 1_000 * CHANGES
 FIRST, PARTITIONS = 1_000, 4
 
 # From narrow to wide. Nothing becomes STRING that has been made wider before: a DOUBLE does not know whether it was 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import threading
@@ -17,7 +18,7 @@ from support.workers import kill_a_worker
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "run_deadly_pipeline.py"
 TABLES = 20
-KILLS = 20
+KILLS = int(os.environ.get("SOAK_KILLS", "20"))
 ROWS = 500
 
 

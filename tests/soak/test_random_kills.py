@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections import Counter
@@ -13,8 +14,8 @@ from support.copying import Copy
 from support.workers import kill_a_worker
 from support.writing import SteadyProducer
 
-KILLS = 20
-SECONDS = 180
+KILLS = int(os.environ.get("SOAK_KILLS", "20"))
+SECONDS = int(os.environ.get("SOAK_SECONDS", "180"))
 
 
 @pytest.mark.timeout(1200)

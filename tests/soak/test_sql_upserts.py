@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import time
@@ -12,8 +13,8 @@ import pytest
 from support.sql_drivers import GROUPINGS, GroupedOrders, SteadyWrites
 from support.workers import kill_a_worker
 
-KILLS = 15
-SECONDS = 180
+KILLS = int(os.environ.get("SOAK_KILLS", "15"))
+SECONDS = int(os.environ.get("SOAK_SECONDS", "180"))
 
 
 @pytest.mark.timeout(1800)

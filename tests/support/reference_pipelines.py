@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from support.reference_sql import REFERENCE
+from support.cases import REFERENCE
 
 _BEGIN = re.compile(r"( *)(source|transform):")
 _LINE = re.compile(r" *(?:[\w.-]+:(?: .*)?|- .+|#.*)?")

@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
-from pathlib import Path
 
 from millrace_sql.statements import CreateTable, Statement
-
-REFERENCE = Path(__file__).parents[3] / "shared" / "reference"
+from support.cases import REFERENCE
 
 TEMPLATES = {("004", 23)}
 """Descriptions of a syntax, not SQL."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from millrace.errors import MessageError, SchemaError
 from millrace_catalog.inference import CanalInferenceOptions, CanalReader, InferenceResult
 from millrace_catalog.inference.canal_types import mysql_type_reader
+from support.cases import CASES
 from unit.catalog.inference.inferring import infer_with
 
-CASES = Path(__file__).parents[5] / "shared" / "cases" / "canal-json"
 CODES = {
     -7: "BOOLEAN", 16: "BOOLEAN", -6: "TINYINT", 5: "SMALLINT", 4: "INT", -5: "BIGINT", 3: "DECIMAL(38, 18)",
     2: "DECIMAL(38, 18)", 7: "FLOAT", 6: "FLOAT", 8: "DOUBLE", -2: "BYTES", -3: "BYTES", -4: "BYTES", 2004: "BYTES",
@@ -30,6 +29,7 @@ def schemas(inferred: InferenceResult) -> dict[str, str]:
     return {name: str(table.schema) for name, table in inferred.tables.items()}
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize(
     ("strategy", "schema"),
     [
@@ -39,9 +39,7 @@ def schemas(inferred: InferenceResult) -> dict[str, str]:
     ],
 )
 def test_the_tables_of_a_real_change_log(strategy: str, schema: str) -> None:
-    if not CASES.is_dir():
-        pytest.skip(f"there are no change logs at {CASES}")
-    lines = (CASES / "data.txt").read_bytes().splitlines()
+    lines = (CASES / "canal-json" / "data.txt").read_bytes().splitlines()
     inferred = infer_with(CanalReader("t", CanalInferenceOptions(strategy=strategy)), lines)
     assert schemas(inferred) == {"inventory.products2": schema}
     assert inferred.tables["inventory.products2"].primary_key == ("id",)

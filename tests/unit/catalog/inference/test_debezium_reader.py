@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from millrace.errors import MessageError
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader, InferenceResult
+from support.cases import CASES
 from unit.catalog.inference.inferring import infer_with
-
-CASES = Path(__file__).parents[5] / "shared" / "cases" / "debezium-json"
 
 
 def infer(*messages: object, **options: object) -> InferenceResult:
@@ -23,13 +21,12 @@ def schemas(inferred: InferenceResult) -> dict[str, str]:
     return {name: str(table.schema) for name, table in inferred.tables.items()}
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize(
     ("file", "schema_include"), [("mysql-schema-exclude.txt", False), ("mysql-schema-include.txt", True)]
 )
 def test_the_tables_of_a_real_change_log(file: str, schema_include: bool) -> None:
-    if not CASES.is_dir():
-        pytest.skip(f"there are no change logs at {CASES}")
-    lines = (CASES / file).read_bytes().splitlines()
+    lines = (CASES / "debezium-json" / file).read_bytes().splitlines()
     inferred = infer_with(DebeziumReader("t", DebeziumInferenceOptions(schema_include=schema_include)), lines)
     assert schemas(inferred) == {"inventory.products": "id BIGINT, name STRING, description STRING, weight DOUBLE"}
     assert inferred.tables["inventory.products"].messages == len(lines)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from pathlib import Path
 
 import pytest
 
 from millrace_catalog.types import DataType, Scalar, least_common_type, parse_type
+from support.cases import CASES
 
-MATRIX = Path(__file__).parents[5] / "shared" / "cases" / "type-merging" / "matrix.json"
+pytestmark = pytest.mark.cases
+
 TEXTS = {
     "CHAR": "CHAR(17)",
     "VARCHAR": "VARCHAR(17)",
@@ -23,9 +24,7 @@ TEXTS = {
 
 
 def rows() -> dict[str, list[str]]:
-    if not MATRIX.is_file():
-        pytest.skip(f"there is no matrix of types at {MATRIX}")
-    return json.loads(MATRIX.read_text())["rows"]
+    return json.loads((CASES / "type-merging" / "matrix.json").read_text())["rows"]
 
 
 def type_of(name: str) -> DataType:

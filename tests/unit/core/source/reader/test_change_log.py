@@ -13,9 +13,8 @@ from millrace.configuration.build import configure_source
 from millrace.errors import MessageError, OptionsError, SchemaError, StateError
 from millrace.source.enumerator.state_preparation import check_state_location
 from millrace.source.reader.decoding_plan import check_table_columns
+from support.cases import CASES
 from support.tables import SCHEMA, ChangeLogStream, Stream, Topic, change, latest_rows, short
-
-CASES = Path(__file__).parents[6] / "shared" / "cases"
 
 
 def one(name: str | None, key: int = 1) -> dict[str, Any]:
@@ -114,6 +113,7 @@ def test_other_columns_after_a_restart_are_refused(tmp_path: Path) -> None:
         stream.run()
 
 
+@pytest.mark.cases
 @pytest.mark.parametrize(
     ("name", "file", "options"),
     [
@@ -126,12 +126,9 @@ def test_other_columns_after_a_restart_are_refused(tmp_path: Path) -> None:
 def test_real_change_logs_have_the_expected_changes_once(
     name: str, file: str, options: dict[str, str], tmp_path: Path
 ) -> None:
-    folder = CASES / name
-    if not folder.is_dir():
-        pytest.skip(f"there are no change logs with expected rows at {folder}")
     types = {"id": pa.int32(), "name": pa.string(), "description": pa.string(), "weight": pa.float32()}
     schema = pa.schema([("row_kind", pa.string()), *types.items()])
-    messages = [(None, line.encode()) for line in (folder / file).read_text().splitlines()]
+    messages = [(None, line.encode()) for line in (CASES / name / file).read_text().splitlines()]
     # Each message twice, as a connector may write it that was stopped before it has noted how far it was
     topic = Topic(*(message for message in messages for _ in range(2)))
     stream = ChangeLogStream(topic, tmp_path, schema, **{"value.format": name}, **options)
@@ -142,7 +139,7 @@ def test_real_change_logs_have_the_expected_changes_once(
         f"{kind}({key},{name},{description if description is not None else 'null'},{round(weight, 3)})"
         for kind, key, name, description, weight in map(dict.values, rows)
     ]
-    assert shown == (folder / "expected-rows.txt").read_text().splitlines()
+    assert shown == (CASES / name / "expected-rows.txt").read_text().splitlines()
 
 
 def problems(**options: str) -> str:
