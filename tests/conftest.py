@@ -100,22 +100,21 @@ def nothing_left(broker: KafkaBroker, spark: SparkSession) -> Iterator[None]:
 @pytest.fixture
 def make_topic(broker: KafkaBroker, request: pytest.FixtureRequest) -> Iterator[Callable[..., str]]:
     """Make topics with names of their own; they are deleted after the test."""
-    from confluent_kafka.admin import AdminClient
+    from support.admin import delete_topics
+    from support.names import unique_name
 
     made: list[str] = []
     numbers = itertools.count()
 
     def make(partitions: int = 1, config: dict[str, str] | None = None, name: str | None = None) -> str:
-        name = name or f"{request.node.originalname.replace('_', '-')}-{next(numbers)}-{os.urandom(3).hex()}"
+        name = name or unique_name(request.node.originalname, next(numbers))
         broker.create_topic(name, partitions, config)
         made.append(name)
         return name
 
     yield make
     if made:
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        for future in admin.delete_topics(made).values():
-            future.result()
+        delete_topics(broker.bootstrap_servers, made)
 
 
 @pytest.fixture

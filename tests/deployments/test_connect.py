@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from support.admin import delete_topics
 from support.core_suite import LOOPBACK, CoreSuite, addresses_listened_on, run_core
-from support.kafka import delete_topics
 from support.spark_programs import connect_server
 
 
@@ -20,6 +20,7 @@ def server(folder):
         yield running
 
 
+@pytest.mark.smoke
 class TestFromAConnectSession(CoreSuite):
     @pytest.fixture(scope="class")
     @classmethod
@@ -36,6 +37,7 @@ class TestFromAConnectSession(CoreSuite):
         assert addresses_listened_on(family) == LOOPBACK
 
 
+@pytest.mark.smoke
 class TestSqlFromAConnectSession:
     @pytest.fixture(scope="class")
     @classmethod

@@ -8,24 +8,23 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-import uuid
 from pathlib import Path
 
 import psutil
 import pytest
 
 from millrace_cli.demo.summary import SCRIPT_MARK
+from support.names import unique_name
+from support.waiting import PATIENCE_S, wait_until
 
 MARKER = "MILLRACE_DEMO_TEST"
-SECONDS_TO_END = 10
 
 
 class RunningDemo:
     """A demo in a process of its own, with its own folder for temporary files."""
 
     def __init__(self, seconds):
-        self.mark = uuid.uuid4().hex
+        self.mark = unique_name("demo")
         # Unix sockets have short paths, so pytest's own folders are too deep
         self.temporary = Path(tempfile.mkdtemp(prefix="demo-", dir="/tmp"))
         self.process = subprocess.Popen(
@@ -54,15 +53,20 @@ class RunningDemo:
 
     def end(self):
         """Read what is left to read; the output, what was written to standard error, the exit code."""
-        rest, errors = self.process.communicate(timeout=120)
+        rest, errors = self.process.communicate(timeout=PATIENCE_S)
         return "".join(self.lines) + rest, errors, self.process.returncode
 
-    def left_over(self):
-        """List what is left some time after its end: processes with its mark, files in its folder."""
-        deadline = time.monotonic() + SECONDS_TO_END
-        while (left := [*self._processes(), *self.temporary.iterdir()]) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return left
+    def wait_until_nothing_is_left(self):
+        """Wait for the end of processes with its mark and files in its folder."""
+        left = []
+
+        def is_nothing_left():
+            left[:] = [*self._processes(), *self.temporary.iterdir()]
+            return not left
+
+        with contextlib.suppress(AssertionError):
+            wait_until(is_nothing_left, "nothing to be left")
+        assert left == []
 
     def _processes(self):
         for process in psutil.process_iter():
@@ -90,6 +94,7 @@ def demo():
         one.discard()
 
 
+@pytest.mark.smoke
 def test_it_shows_results_and_ends_with_a_summary_and_the_script(demo):
     run = demo(seconds=8)
     output, errors, code = run.end()
@@ -101,14 +106,16 @@ def test_it_shows_results_and_ends_with_a_summary_and_the_script(demo):
             r"orders sent +([\d,]+)\n +records in +([\d,]+).*\n +records out +([\d,]+)", output
         ).groups()
     )
+    median_ms = int(re.search(r"micro-batches +\d+, median ([\d,]+) ms", output)[1].replace(",", ""))
+    # Where a micro-batch takes seconds, the query may not catch up within the ten that it gets
+    assert rows_in == sent or (rows_in < sent and median_ms > 3_000)
     # Returned goods, one order in 25, are left out
-    assert 0.9 * sent < rows_out < rows_in == sent
-    assert re.search(r"micro-batches +\d+, median [\d,]+ ms", output)
+    assert 0.9 * rows_in < rows_out < rows_in
     assert re.search(r"first result +[\d.]+ s after the broker was ready", output)
     script = output.split(SCRIPT_MARK)[1]
     compile(script, "pipeline.py", "exec")
     assert 'BOOTSTRAP_SERVERS = "' in script
-    assert run.left_over() == []
+    run.wait_until_nothing_is_left()
 
 
 def test_ctrl_c_in_the_middle_ends_it_cleanly(demo):
@@ -119,7 +126,7 @@ def test_ctrl_c_in_the_middle_ends_it_cleanly(demo):
     assert (errors, code) == ("", 0)
     assert re.search(r"records out +\d", output)
     assert SCRIPT_MARK in output
-    assert run.left_over() == []
+    run.wait_until_nothing_is_left()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
@@ -130,4 +137,4 @@ def test_a_signal_while_it_starts_ends_it_cleanly(demo, number):
     output, errors, code = run.end()
     assert (errors, code) == ("", 0)
     assert "first result       none" in output
-    assert run.left_over() == []
+    run.wait_until_nothing_is_left()

@@ -71,6 +71,7 @@ def run(*command: object) -> str:
     return done.stdout
 
 
+@pytest.mark.smoke
 def test_the_plugin_is_listed_with_its_package(python):
     listed = run(python, "-m", "millrace_cli", "plugins", "--json")
 
@@ -83,6 +84,7 @@ def test_the_examples_own_tests_pass_on_our_suite(python):
     assert " passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE / "tests")
 
 
+@pytest.mark.smoke
 def test_records_are_written_through_it_by_name_and_by_class(python, broker, make_topic, tmp_path):
     topics = [make_topic(4) for _ in range(3)]
     script = tmp_path / "write.py"
@@ -97,6 +99,7 @@ def test_records_are_written_through_it_by_name_and_by_class(python, broker, mak
             assert message.partition() == zlib.crc32(message.key().split(b":")[0]) % 4
 
 
+@pytest.mark.smoke
 def test_core_needs_neither_the_broker_nor_the_command_line(wheels):
     (core,) = wheels.glob("millrace_core-*.whl")
     with zipfile.ZipFile(core) as wheel:

@@ -29,6 +29,7 @@ def cluster(folder):
         yield running
 
 
+@pytest.mark.smoke
 class TestOnAStandaloneCluster(CoreSuite):
     @pytest.fixture(scope="class")
     @classmethod

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import TopicPartition
 from pyspark.sql import SparkSession
 
 import millrace
 from millrace_broker import KafkaBroker
-from support.kafka import consume
+from support.kafka import committed_offsets, consume
 
 VERSIONS = ("2.8.2", "3.9.2", "4.1.0", "4.2.0")
 
@@ -82,10 +82,10 @@ def test_a_stream_copies_exactly_once_and_its_group_follows(
 
         assert ids(broker, target) == list(range(start + 100))
 
-    client = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    committed = client.committed([TopicPartition(source, number) for number in range(2)], timeout=30)
-    client.close()
-    assert sum(partition.offset for partition in committed) == 200
+    committed = committed_offsets(
+        broker.bootstrap_servers, group, [TopicPartition(source, number) for number in range(2)]
+    )
+    assert sum(committed) == 200
 
 
 def test_doctor_compares_clocks_and_knows_a_port_of_zookeeper(broker: KafkaBroker) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
@@ -19,7 +18,8 @@ from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaCluster
-from support.kafka import QUICK_BROKER, produce
+from support.kafka import QUICK_BROKER, produce, transactional_producer
+from support.retrying import retried
 from support.waiting import wait_until
 
 TOPIC = "numbers"
@@ -53,9 +53,10 @@ def test_groups_are_all_listed_or_none(cluster, client):
     cluster.create_topic("any")
     names = {f"group-{number}" for number in range(8)}
     for name in names:
-        KafkaAdmin(Properties({**client, "group.id": name})).commit({TopicPartition("any", 0): 1})
+        admin = KafkaAdmin(Properties({**client, "group.id": name}))
+        retried(lambda admin=admin: admin.commit({TopicPartition("any", 0): 1}))
     assert set(WriteAdmin(client).groups()) == names
-    Producer({**client, "transactional.id": "any"}).init_transactions(60)
+    transactional_producer(cluster.bootstrap_servers, "any")
     for topic in COORDINATING:
         assert len(set(KafkaAdmin(client).leaders(topic))) == 3
 

@@ -7,18 +7,19 @@ from collections import Counter
 
 import pytest
 from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
+from support.admin import admin_of
 from support.kafka import produce
 from support.queries import wait_for_batches_with_rows
+from support.retrying import retried_all
 from support.waiting import PATIENCE_S
 
 
 def delete_before(servers: str, partition: TopicPartition) -> None:
-    admin = AdminClient({"bootstrap.servers": servers})
-    (future,) = admin.delete_records([partition]).values()
-    assert future.result(30).low_watermark == partition.offset
+    admin = admin_of(servers)
+    (deleted,) = retried_all(lambda: admin.delete_records([partition]))
+    assert deleted.low_watermark == partition.offset
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 from confluent_kafka import ElectionType
-from confluent_kafka.admin import AdminClient
 
 from millrace.configuration.build import configure_sink
 from millrace.contracts import TopicPartition
@@ -20,9 +19,11 @@ from millrace.sink.pipeline import write
 from millrace.sink.write_task import WriteTask
 from millrace.worker import RESOURCES
 from millrace_broker import KafkaCluster
-from support.kafka import commit_when_coordinator_is_ready, consume
+from support.admin import admin_of
+from support.kafka import consume
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
+from support.retrying import retried
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -40,7 +41,7 @@ def cluster() -> Iterator[KafkaCluster]:
 def check_groups(groups: list[KafkaAdmin], offset: int) -> None:
     at = TopicPartition(TOPIC, 0)
     for group in groups:
-        commit_when_coordinator_is_ready(lambda group=group: group.commit({at: offset}, "mine"))
+        retried(lambda group=group: group.commit({at: offset}, "mine"))
         assert (group.committed([at]), group.committed_metadata([at])) == ({at: offset}, {at: "mine"})
 
 
@@ -48,7 +49,7 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
     producer = writing(cluster.bootstrap_servers, TOPIC)
     query = saved.start(cluster.bootstrap_servers, TOPIC)
 
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+    admin = admin_of(cluster.bootstrap_servers)
     preferred = leaders(admin)
     assert len(set(preferred)) == 2
     # As many groups as the embedded broker has partitions for them: some have moved, whichever broker ends
@@ -64,7 +65,7 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
         wait_for_batches_with_rows(query, 2)
         broker.start()
         wait_until(lambda: has_all_copies(admin), "the broker to catch up")
-    admin.elect_leaders(ElectionType.PREFERRED).result()
+    retried(lambda: admin.elect_leaders(ElectionType.PREFERRED).result())
     wait_until(lambda: leaders(admin) == preferred, "the leaders to be where they were")
     wait_for_batches_with_rows(query, 2)
     written = producer.finish()
@@ -75,7 +76,7 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(cluster, writing, s
 
 def test_records_without_keys_go_to_partitions_that_have_a_leader(cluster):
     cluster.create_topic("single-copies", 6, replication=1)
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+    admin = admin_of(cluster.bootstrap_servers)
     led_by = leaders(admin, "single-copies")
     gone = min(led_by)
     left = {number for number, leader in enumerate(led_by) if leader != gone}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from confluent_kafka import Producer
 
 from millrace.contracts import TopicPartition
 from millrace.kafka.consumer import KafkaConsumer, new_consumer
@@ -14,6 +13,8 @@ from millrace.options.secrets import Properties
 from millrace.source.reader.fetch import FetchTimeouts, fetch
 from millrace.source.reader.split_metrics import SplitMetrics
 from millrace.source.splits import OffsetRange, Split
+from support.kafka import transactional_producer, wait_for_markers
+from support.retrying import flush, retried
 
 ABORTED = 40_000
 
@@ -44,8 +45,7 @@ class CountingPositions(FetchPositions):
 def aborted(broker) -> TopicPartition:
     """A partition with a visible record, many records of one aborted transaction, and another visible one."""
     broker.create_topic("aborted", 1)
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "aborted", **SMALL})
-    producer.init_transactions(30)
+    producer = transactional_producer(broker.bootstrap_servers, "aborted", **SMALL)
     for records, end in (
         (1, producer.commit_transaction),
         (ABORTED, producer.abort_transaction),
@@ -54,8 +54,9 @@ def aborted(broker) -> TopicPartition:
         producer.begin_transaction()
         for _ in range(records):
             producer.produce("aborted", b"v" * BYTES)
-        assert producer.flush(60) == 0
-        end()
+        flush(producer)
+        retried(end)
+    wait_for_markers(broker.bootstrap_servers, "aborted")
     return TopicPartition("aborted", 0)
 
 

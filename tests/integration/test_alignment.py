@@ -13,6 +13,7 @@ from millrace.source.enumerator.alignment import Alignment
 from millrace.source.enumerator.record_probe import RecordProbe
 from support.clock import Clock
 from support.kafka import produce
+from support.waiting import PATIENCE_S
 
 START_MS = 1_700_000_000_000
 
@@ -48,7 +49,7 @@ def count(spark, connection, skewed, tmp_path):
             .trigger(availableNow=True)
             .start()
         )
-        assert query.awaitTermination(120)
+        assert query.awaitTermination(PATIENCE_S)
         dropped = sum(state.numRowsDroppedByWatermark for each in query.recentProgress for state in each.stateOperators)
         counted = sum(row["count"] for row in spark.read.parquet(str(tmp_path / "out")).collect())
         return counted, dropped, [each.numInputRows for each in query.recentProgress if each.numInputRows]
@@ -56,6 +57,7 @@ def count(spark, connection, skewed, tmp_path):
     return run
 
 
+@pytest.mark.nightly
 def test_without_alignment_a_watermark_drops_rows_of_the_partitions_behind(count):
     counted, dropped, _ = count()
     assert dropped > 0

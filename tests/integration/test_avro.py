@@ -10,6 +10,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from support.kafka import consume, produce
+from support.tiers import nightly_but
+from support.waiting import PATIENCE_S
 from unit.formats.avro.datums import decoded, encoded
 
 COLUMNS = (
@@ -54,7 +56,9 @@ def load(spark, connection):
     return read
 
 
-@pytest.mark.parametrize("options", [{}, {"avro__encoding": "json"}, {"avro__timestamp_mapping.legacy": "false"}])
+@pytest.mark.parametrize(
+    "options", nightly_but([{}, {"avro__encoding": "json"}, {"avro__timestamp_mapping.legacy": "false"}], {})
+)
 def test_rows_are_read_as_they_were_written(spark, save, load, options):
     rows = spark.createDataFrame(ROWS, COLUMNS)
 
@@ -64,6 +68,7 @@ def test_rows_are_read_as_they_were_written(spark, save, load, options):
     assert found == rows.orderBy("id").collect()
 
 
+@pytest.mark.nightly
 def test_avro_confluent_reads_what_it_writes(spark, save, load, registry):
     options = {"format": "avro-confluent", "avro-confluent__url": registry.url}
     # This registry gives a schema two versions when two tasks register it at the same time
@@ -96,6 +101,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.nightly
 def test_schemas_evolve_over_three_versions(broker, registry, make_topic, load):
     topic = make_topic(2)
     records = []
@@ -122,6 +128,7 @@ def test_schemas_evolve_over_three_versions(broker, registry, make_topic, load):
     assert by_schema.where("client = 'c2998'").count() == 3
 
 
+@pytest.mark.nightly
 def test_each_topic_has_a_subject_of_its_own(spark, connection, broker, registry, make_topic):
     topics = [make_topic(), make_topic()]
     rows = spark.range(100).selectExpr(
@@ -149,6 +156,7 @@ def test_each_topic_has_a_subject_of_its_own(spark, connection, broker, registry
         assert spark_read.schema("id BIGINT, topic STRING").load().distinct().count() == 50
 
 
+@pytest.mark.nightly
 def test_an_incompatible_schema_fails_the_write_in_the_registrys_words(spark, save, registry, make_topic):
     topic = make_topic()
     registry.register(f"{topic}-value", order({"name": "id", "type": "string"}) | {"name": "record"})
@@ -161,6 +169,7 @@ def test_an_incompatible_schema_fails_the_write_in_the_registrys_words(spark, sa
     assert "reader type: LONG not compatible with writer type: STRING at /fields/0/type" in str(caught.value)
 
 
+@pytest.mark.nightly
 def test_an_unknown_schema_is_told_with_its_place(broker, registry, make_topic, load):
     topic = make_topic()
     produce(broker.bootstrap_servers, topic, [{"value": b"\0\x7f\xff\xff\xffx"}])
@@ -173,6 +182,7 @@ def test_an_unknown_schema_is_told_with_its_place(broker, registry, make_topic, 
     )
 
 
+@pytest.mark.nightly
 def test_a_registry_that_cannot_be_reached_is_told_without_its_login(spark, save, broker, make_topic, load):
     topic = make_topic()
     produce(broker.bootstrap_servers, topic, [{"value": b"\0\0\0\0\1x"}])
@@ -193,13 +203,14 @@ def test_a_registry_that_cannot_be_reached_is_told_without_its_login(spark, save
         assert "hush" not in str(caught.value)
 
 
-def test_problems_of_options_and_columns_show_before_a_job_starts(spark, save, load, registry):
+def test_problems_of_options_and_columns_show_before_a_job_starts(spark, save, load):
     with pytest.raises(PySparkException, match=r"option 'avro-confluent\.url' is required"):
         load("orders", "id INT", format="avro-confluent").collect()
     with pytest.raises(PySparkException, match="column a b has a name that is not valid in Avro"):
         save(spark.range(1).selectExpr("id AS `a b`"), format="avro")
 
 
+@pytest.mark.nightly
 def test_a_stream_of_changes_is_read_and_written(spark, connection, broker, registry, make_topic, tmp_path):
     source, target = make_topic(), make_topic()
     row = {"type": "record", "name": "Value", "fields": [
@@ -237,7 +248,7 @@ def test_a_stream_of_changes_is_read_and_written(spark, connection, broker, regi
         .trigger(availableNow=True)
         .start()
     )
-    query.awaitTermination(120)
+    query.awaitTermination(PATIENCE_S)
     assert query.exception() is None
 
     batch = spark.read.format("millrace").options(**options)

@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import TopicPartition
 from pyspark.errors import PythonException
 
 from support.families import Family
-from support.kafka import commit_offsets, produce
+from support.kafka import commit_offsets, produce, transactional_producer, wait_for_markers
+from support.retrying import flush, retried
 from support.waiting import wait_until
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "read_until.py"
@@ -95,20 +96,20 @@ def test_latest_offset_starts_behind_everything(spark, connection, broker, make_
 @pytest.mark.parametrize("aborted_last", [False, True])
 def test_aborted_records_and_transaction_markers_are_no_rows(spark, connection, broker, make_topic, aborted_last):
     topic = make_topic()
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": f"{topic}-{aborted_last}"})
-    producer.init_transactions(30)
+    producer = transactional_producer(broker.bootstrap_servers, topic)
     expected = []
     for number in range(6):
         producer.begin_transaction()
         for item in range(10):
             producer.produce(topic, f"{number}-{item}".encode())
         # An abort drops what has not been sent, and a broker refuses to abort a transaction that it has never seen
-        producer.flush()
+        flush(producer)
         if number % 2 == int(aborted_last):
-            producer.abort_transaction()
+            retried(producer.abort_transaction)
         else:
-            producer.commit_transaction()
+            retried(producer.commit_transaction)
             expected += [f"{number}-{item}" for item in range(10)]
+    wait_for_markers(broker.bootstrap_servers, topic)
 
     rows = read(spark, connection, topic=topic, schema="offset BIGINT, value BINARY").orderBy("offset").collect()
 
@@ -117,12 +118,12 @@ def test_aborted_records_and_transaction_markers_are_no_rows(spark, connection, 
 
 def test_reading_uncommitted_shows_the_records_of_aborted_transactions(spark, connection, broker, make_topic):
     topic = make_topic()
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic})
-    producer.init_transactions(30)
+    producer = transactional_producer(broker.bootstrap_servers, topic)
     producer.begin_transaction()
     producer.produce(topic, b"aborted")
-    producer.flush()
-    producer.abort_transaction()
+    flush(producer)
+    retried(producer.abort_transaction)
+    wait_for_markers(broker.bootstrap_servers, topic)
 
     options = {"properties.isolation.level": "read_uncommitted", "topic": topic}
     rows = spark.read.format("millrace").options(**connection, **options).load().collect()
@@ -218,7 +219,7 @@ def test_a_batch_waits_for_its_last_records_and_says_so(connection, broker, make
 
     with Family(command, tmp_path / "first") as interrupted, Family(command, tmp_path / "second") as patient:
         for program in (interrupted, patient):
-            wait_until(lambda program=program: waiting in program.console.read_text(), "its words", 90)
+            wait_until(lambda program=program: waiting in program.console.read_text(), "its words")
         os.kill(interrupted.pid, signal.SIGINT)
         wait_until(lambda: not interrupted.processes(), "an interrupted program to end, with all its processes")
 
@@ -230,9 +231,7 @@ def test_a_batch_waits_for_its_last_records_and_says_so(connection, broker, make
 
 
 def test_reading_from_where_a_group_is(spark, connection, broker, timed):
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": timed})
-    commit_offsets(consumer, [TopicPartition(timed, 0, 7)])
-    consumer.close()
+    commit_offsets(broker.bootstrap_servers, timed, [TopicPartition(timed, 0, 7)])
     group = {"properties.group.id": timed, "properties.auto.offset.reset": "earliest"}
 
     rows = spark.read.format("millrace").options(**connection, topic=timed, **group).load()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
 
 import millrace
 from millrace import (
@@ -19,8 +18,10 @@ from millrace import (
     SimpleStringSchema,
 )
 from millrace.errors import OptionsError
+from support.admin import add_partitions
 from support.kafka import consume, produce
-from support.waiting import wait_until
+from support.tiers import nightly_but
+from support.waiting import PATIENCE_S, wait_until
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_a_stream_goes_from_topic_to_topic_and_stops_where_told(spark, broker, s
     )
     try:
         assert query.name == "built"
-        assert millrace.await_end(query, 60)
+        assert millrace.await_end(query, PATIENCE_S)
     finally:
         query.stop()
 
@@ -83,7 +84,7 @@ def test_a_stream_goes_from_topic_to_topic_and_stops_where_told(spark, broker, s
     assert [(message.key(), int(message.value())) for message in messages] == [(b"k", n) for n in range(60)]
 
 
-@pytest.mark.parametrize("format_name", [None, "json"])
+@pytest.mark.parametrize("format_name", nightly_but([None, "json"], "json"))
 def test_columns_choose_topics_and_headers(spark, broker, sink, make_topic, format_name):
     topics = [make_topic(), make_topic()]
     rows = spark.createDataFrame(
@@ -103,6 +104,7 @@ def test_columns_choose_topics_and_headers(spark, broker, sink, make_topic, form
         assert values == {texts[n].encode(): [("n", bytes([n]))] for n in range(4) if n % 2 == index}
 
 
+@pytest.mark.nightly
 def test_the_options_of_a_source_are_those_of_a_reader(spark, broker, source, make_topic):
     topic = make_topic()
     produce(broker.bootstrap_servers, topic, [{"value": b"v"}])
@@ -114,7 +116,7 @@ def test_the_options_of_a_source_are_those_of_a_reader(spark, broker, source, ma
     assert rows.count() == 1
 
 
-@pytest.mark.parametrize("format_name", [None, "json"])
+@pytest.mark.parametrize("format_name", nightly_but([None, "json"], "json"))
 def test_parallel_tasks_keep_the_order_of_each_key(spark, broker, sink, make_topic, format_name):
     topic = make_topic(3)
     schema = KafkaRecordSerializationSchema.builder().set_topic(topic).set_partitioner("fixed")
@@ -245,7 +247,7 @@ def test_texts_have_keys_and_metadata_beside_them(spark, broker, source, sink, m
     assert [tuple(row) for row in rows.collect()] == [("v", 0)]
 
 
-@pytest.mark.parametrize("interval", [None, "10"])
+@pytest.mark.parametrize("interval", nightly_but([None, "10"], "10"))
 def test_new_partitions_are_read_where_the_program_says_so(
     spark, broker, source, make_topic, tmp_path, interval, request
 ):
@@ -263,8 +265,7 @@ def test_new_partitions_are_read_where_the_program_says_so(
     produce(broker.bootstrap_servers, topic, [{"value": b"first", "partition": 0}])
     wait_until(lambda: rows == ["first"], "the first row")
 
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    admin.create_partitions([NewPartitions(topic, 2)])[topic].result()
+    add_partitions(broker.bootstrap_servers, topic, 2)
     produce(broker.bootstrap_servers, topic, [{"value": b"added", "partition": 1}])
     if interval:
         wait_until(lambda: rows == ["first", "added"], "the row of the new partition")

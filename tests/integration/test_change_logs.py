@@ -13,6 +13,7 @@ from pyspark.sql.functions import col
 
 from support.cases import CASES
 from support.kafka import consume, produce
+from support.waiting import PATIENCE_S
 
 COLUMNS = "id INT NOT NULL, name STRING, description STRING, weight FLOAT"
 FILES = {
@@ -238,7 +239,7 @@ def test_a_change_log_is_read_as_a_stream_and_written_as_one(spark, connection, 
         .trigger(availableNow=True)
         .start()
     )
-    assert query.awaitTermination(120)
+    assert query.awaitTermination(PATIENCE_S)
 
     assert len([one for one in query.recentProgress if one.numInputRows]) == 3
     written = [message.value().decode() for message in consume(broker.bootstrap_servers, target)]

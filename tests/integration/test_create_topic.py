@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
+from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient
 from pyspark.errors import AnalysisException
 
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
-from support.kafka import consume, delete_topics
-from support.waiting import wait_until
+from support.admin import admin_of, delete_topics, topic_names
+from support.kafka import consume
+from support.names import unique_name
+from support.retrying import retried_all
+from support.waiting import PATIENCE_S
 
 CREATE = {"sink.topic.create": "true"}
 
@@ -20,7 +23,7 @@ CREATE = {"sink.topic.create": "true"}
 @pytest.fixture
 def new_topics(broker) -> Iterator[list[str]]:
     """Names of three topics that do not exist; they are deleted after the test."""
-    names = [f"created-{number}-{os.urandom(3).hex()}" for number in range(3)]
+    names = [unique_name("created", number) for number in range(3)]
     yield names
     left = existing(broker.bootstrap_servers, names)
     if left:
@@ -28,14 +31,15 @@ def new_topics(broker) -> Iterator[list[str]]:
 
 
 def existing(servers: str, names: list[str]) -> list[str]:
-    known = AdminClient({"bootstrap.servers": servers}).list_topics(timeout=10).topics
+    known = topic_names(servers)
     return [name for name in names if name in known]
 
 
 def copies(servers: str, topic: str) -> list[int]:
     """Count the replicas of each partition of a topic."""
-    found = AdminClient({"bootstrap.servers": servers}).list_topics(topic, 10).topics[topic]
-    return [len(partition.replicas) for partition in found.partitions.values()]
+    admin = admin_of(servers)
+    (described,) = retried_all(lambda: admin.describe_topics(TopicCollection([topic])))
+    return [len(partition.replicas) for partition in described.partitions]
 
 
 def write(rows, connection, **options):
@@ -122,7 +126,6 @@ def test_a_topic_that_was_deleted_is_created_by_the_next_write(spark, connection
         write(spark.sql(f"SELECT '{value}' AS value"), connection, topic=topic, **CREATE)
         assert [message.value().decode() for message in consume(broker.bootstrap_servers, topic)] == [value]
         delete_topics(broker.bootstrap_servers, [topic])
-        wait_until(lambda: not existing(broker.bootstrap_servers, [topic]), "the topic to be gone")
 
 
 def test_a_stream_creates_its_topic(spark, connection, broker, make_topic, new_topics, tmp_path):
@@ -139,7 +142,7 @@ def test_a_stream_creates_its_topic(spark, connection, broker, make_topic, new_t
         .start()
     )
     try:
-        assert query.awaitTermination(120)
+        assert query.awaitTermination(PATIENCE_S)
     finally:
         query.stop()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
 from millrace.contracts import SCHEMA_CHANGES
@@ -11,12 +10,14 @@ from millrace.options.parser import OptionParser
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
+from support.admin import delete_topics, topic_names
 from support.copied_tables import CopiedTables, check_equal
 from support.debezium import Debezium
-from support.kafka import delete_topics
 from support.origin import TABLES, Origin
 from support.postgres import Postgres
 from support.waiting import wait_until
+
+pytestmark = pytest.mark.nightly
 
 NAME = "shop"
 
@@ -30,8 +31,8 @@ def origin(broker):
         with Debezium(postgres, broker.bootstrap_servers, NAME, has_schemas=True, **extra) as debezium:
             debezium.wait_until_running()
             yield origin
-    topics = AdminClient({"bootstrap.servers": broker.bootstrap_servers}).list_topics(timeout=10).topics
-    delete_topics(broker.bootstrap_servers, [topic for topic in topics if topic.startswith(f"{NAME}.")])
+    servers = broker.bootstrap_servers
+    delete_topics(servers, [topic for topic in topic_names(servers) if topic.startswith(f"{NAME}.")])
 
 
 def source_of(connection):

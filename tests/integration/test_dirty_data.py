@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from millrace.source.reader.pipeline import read_split
 from millrace.source.reader.split_metrics import SplitMetrics
 from support import worker_plugins
 from support.kafka import consume, produce
+from support.tiers import nightly_but
 from support.waiting import wait_until
 
 MAX_COUNT = "ingestion.error-tolerance.max-count"
@@ -214,6 +216,7 @@ def test_a_stream_ends_with_an_error_at_more_than_are_allowed(make_topic, write,
     assert rows == [(1,)]
 
 
+@pytest.mark.nightly
 def test_a_task_that_is_killed_has_written_each_dead_letter_when_it_is_done(
     spark, broker, make_topic, write, read, tmp_path
 ):
@@ -233,7 +236,7 @@ def test_a_task_that_is_killed_has_written_each_dead_letter_when_it_is_done(
 
 def test_a_dead_letter_that_cannot_be_written_fails_the_task(connection, make_topic, write):
     topic, small = make_topic(), make_topic(config={"max.message.bytes": "500"})
-    write(topic, {"value": os.urandom(1_000)}, {"value": b'{"id":1}'})
+    write(topic, {"value": random.Random(1).randbytes(1_000)}, {"value": b'{"id":1}'})
     config = configure_source({**connection, "topic": topic, **letters_to(small)})
     (split,), metrics = Planner.connect(config).batch_splits(), SplitMetrics()
     error_policy = ErrorPolicy(config.options, metrics, collector_for(config))
@@ -270,7 +273,7 @@ def test_topics_of_the_users_collector_are_looked_up_first(spark, make_topic, re
         read("id INT", **TOLERANT, **collector, topic=topic)
 
 
-@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("is_stream", nightly_but([False, True], False))
 def test_a_topic_for_dead_letters_that_is_not_there_is_told_first(make_topic, read, stream, is_stream):
     topic = make_topic()
     options = {"topic": topic, **letters_to(f"{topic}-dead")}

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from millrace_cdc.connectors.iceberg.catalog import PACKAGE
+from support.admin import delete_topics
 from support.iceberg import add_iceberg
-from support.kafka import consume, delete_topics, produce
+from support.kafka import consume, produce
 
 ROOT = Path(__file__).parents[2]
 ORDERS = (

@@ -14,7 +14,9 @@ from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from millrace_sql.statements import CreateTable
-from support.kafka import delete_topics, produce
+from support.admin import delete_topics
+from support.kafka import produce
+from support.waiting import PATIENCE_S
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^(?:<!-- planned only: (.+) -->\n)?```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -96,7 +98,7 @@ def test_the_page_of_connectors_runs(env, here, capsys):
         for statement in parse(here(snippet.script)):
             assert isinstance(statement, CreateTable)
             name = statement.table.parts[-1]
-            env.execute_sql(render(statement)).wait(timeout_ms=120_000)
+            env.execute_sql(render(statement)).wait(timeout_ms=int(PATIENCE_S * 1000))
             if snippet.planned_only:
                 planned.append(name)
                 assert name in env.explain_sql(f"SELECT * FROM {name}")
@@ -164,4 +166,4 @@ def test_the_page_of_statements_runs(spark, env, here):
         block = TableEnvironment(spark, config={"execution.runtime-mode": "batch"})
         block.execute_script(here(BEFORE) + before)
         for statement in parse(script):
-            block.execute_sql(render(statement)).wait(timeout_ms=120_000)
+            block.execute_sql(render(statement)).wait(timeout_ms=int(PATIENCE_S * 1000))

@@ -20,16 +20,19 @@ from confluent_kafka.admin import (
 
 import millrace
 from millrace.diagnosis import clock
+from millrace.kafka.retry import RETRY_TIMEOUT_S
 from millrace_broker import KafkaBroker, Listener
 from millrace_broker.listeners import free_ports
 from millrace_cli.commands.doctor import doctor
+from support.admin import add_permissions
 from support.certificates import Identity, authority, issue
 from support.kafka import produce
 from support.quotas import limit_requests
+from support.tiers import nightly_but
+from support.waiting import PATIENCE_S, sooner_than, wait_until
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 PASSWORD = "hunter2-of-alice"
-LONGEST_S = 10.0
 
 
 def keystore(folder: Path, identity: Identity) -> dict[str, str]:
@@ -74,11 +77,14 @@ def cluster(tmp_path_factory):
         broker.create_topic("stamped", config={"message.timestamp.type": "LogAppendTime"})
         produce(broker.address("OPEN"), "stamped", [{"value": b"1"}])
         every = ("orders", ResourcePatternType.LITERAL, "User:alice", "*")
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
         allowed = AclBinding(ResourceType.TOPIC, *every, AclOperation.READ, AclPermissionType.ALLOW)
-        for future in admin.create_acls([allowed]).values():
-            future.result(30)
-        yield broker, folder
+        add_permissions(broker.address("OPEN"), [allowed])
+        found = broker, folder
+        # A broker's first answers may take seconds, after which the doctor takes a listener for a silent one
+        wait_until(lambda: not problems(found, "OPEN"), "prompt answers")
+        wait_until(lambda: not problems(found, "TLS", properties_security_protocol="SSL"), "prompt answers by TLS")
+        wait_until(lambda: not problems(found, "LOGIN", **as_alice()), "prompt logins")
+        yield found
 
 
 def problems(cluster, listener: str, **given: str) -> list[millrace.probe]:
@@ -87,23 +93,25 @@ def problems(cluster, listener: str, **given: str) -> list[millrace.probe]:
     options |= {name.replace("_", "."): value for name, value in given.items()}
     if options.get("properties.security.protocol", "").endswith("SSL"):
         options.setdefault("properties.ssl.ca.location", str(folder / "ca.pem"))
-    started = time.monotonic()
-    diagnosis = millrace.probe(options)
-    assert time.monotonic() - started < LONGEST_S
+    with sooner_than(RETRY_TIMEOUT_S, "the retries of a minute"):
+        diagnosis = millrace.probe(options)
     return [each for each in diagnosis.problems if each.check not in ("java", "packages", "ports")]
+
+
+LISTENERS = [
+    ("OPEN", "SSL", "tls", "the listener is one without TLS", "'properties.security.protocol' to PLAINTEXT"),
+    ("TLS", "PLAINTEXT", "tls", "the listener is one with TLS", "'properties.security.protocol' to SSL"),
+    ("EXPIRED", "SSL", "tls", "certificate has expired", "renew"),
+    ("OTHERHOST", "SSL", "tls", "127.0.0.1", "by a name that the certificate is for"),
+    ("LOGIN", "PLAINTEXT", "sasl", "the listener wants a login by PLAIN", "SASL_PLAINTEXT"),
+    ("OPEN", "SASL_PLAINTEXT", "sasl", "the listener knows no login", "to PLAINTEXT"),
+    ("ELSEWHERE", "PLAINTEXT", "advertised", "advertises", "'advertised.listeners' of broker"),
+]
 
 
 @pytest.mark.parametrize(
     ("listener", "protocol", "check", "message", "remedy"),
-    [
-        ("OPEN", "SSL", "tls", "the listener is one without TLS", "'properties.security.protocol' to PLAINTEXT"),
-        ("TLS", "PLAINTEXT", "tls", "the listener is one with TLS", "'properties.security.protocol' to SSL"),
-        ("EXPIRED", "SSL", "tls", "certificate has expired", "renew"),
-        ("OTHERHOST", "SSL", "tls", "127.0.0.1", "by a name that the certificate is for"),
-        ("LOGIN", "PLAINTEXT", "sasl", "the listener wants a login by PLAIN", "SASL_PLAINTEXT"),
-        ("OPEN", "SASL_PLAINTEXT", "sasl", "the listener knows no login", "to PLAINTEXT"),
-        ("ELSEWHERE", "PLAINTEXT", "advertised", "advertises", "'advertised.listeners' of broker"),
-    ],
+    nightly_but(LISTENERS, *(each for each in LISTENERS if each[0] in {"EXPIRED", "LOGIN", "ELSEWHERE"})),
 )
 def test_what_is_wrong_with_a_listener_is_found(cluster, listener, protocol, check, message, remedy):
     login = {"properties_sasl_mechanism": "PLAIN", "properties_sasl_username": "alice"}
@@ -133,6 +141,7 @@ def test_a_wrong_password_is_found_and_not_shown(cluster):
     assert "wrong-5ecret" not in str(found)
 
 
+@pytest.mark.nightly
 def test_a_mechanism_that_the_listener_has_not_is_found(cluster):
     found = problems(cluster, "LOGIN", **{**as_alice(), "properties_sasl_mechanism": "SCRAM-SHA-256"})
 
@@ -157,8 +166,14 @@ def test_a_client_whose_quota_is_used_up_is_found(cluster):
     broker, _ = cluster
     limit_requests(broker.address("OPEN"), "throttled", 0.01)
 
-    found = problems(cluster, "OPEN", topic="orders", properties_client_id="throttled")
+    found = []
 
+    def is_found() -> bool:
+        # The broker adds up what a client has used: its first requests may be within the quota
+        found[:] = problems(cluster, "OPEN", topic="orders", properties_client_id="throttled")
+        return bool(found)
+
+    wait_until(is_found, "a used quota")
     assert found[-1].check == "quota"
     assert "kafka-configs.sh" in found[-1].remedy
 
@@ -177,7 +192,7 @@ def test_nothing_is_found_where_nothing_is_wrong_and_the_command_says_so(cluster
     assert (ended.exit_code, told["sound"]) == (0, True)
 
 
-@pytest.mark.parametrize("listener", ["OPEN", "TLS"])
+@pytest.mark.parametrize("listener", nightly_but(["OPEN", "TLS"], "OPEN"))
 def test_a_clock_that_is_not_the_brokers_is_found(cluster, monkeypatch, listener):
     monkeypatch.setattr(clock, "now", lambda: time.time() + 3600)
 
@@ -189,13 +204,14 @@ def test_a_clock_that_is_not_the_brokers_is_found(cluster, monkeypatch, listener
     assert "behind this host's" in found[-1].message
 
 
+@pytest.mark.nightly
 def test_times_that_brokers_have_written_are_compared_where_they_do_not_tell_their_own(cluster, monkeypatch):
     broker, _ = cluster
     admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
     before = time.time()
     produce(broker.address("OPEN"), "stamped", [{"value": b"2"}])
 
-    topic, at = clock.newest_broker_time(admin, ["orders", "stamped", "not-there"], LONGEST_S)
+    topic, at = clock.newest_broker_time(admin, ["orders", "stamped", "not-there"], PATIENCE_S)
     assert (topic == "stamped" or topic in clock.INTERNAL_TOPICS, at >= before - 1) == (True, True)
     assert clock.compare_past(topic, at).level == "ok"
 

@@ -125,6 +125,7 @@ def test_columns_and_keys_follow_the_messages(evolving):
     assert topic.rows("key_l", "late")[6] == (True, [1.0, 2.5])
 
 
+@pytest.mark.nightly
 def test_what_comes_while_a_stream_waits_for_its_first_rows_is_not_lost(evolving):
     topic = evolving()
     topic.write({"id": 1})
@@ -138,6 +139,7 @@ def test_what_comes_while_a_stream_waits_for_its_first_rows_is_not_lost(evolving
     assert topic.rows("id", "new") == [(2, 1), (3, None)]
 
 
+@pytest.mark.nightly
 def test_new_fields_are_rescued_until_the_query_is_started_with_a_fresh_table(evolving, tmp_path):
     topic = evolving()
     rescues = {"json.rescued-data-column": "rest", "schema.inference.strategy": "static"}
@@ -160,6 +162,7 @@ def test_new_fields_are_rescued_until_the_query_is_started_with_a_fresh_table(ev
         topic.run(topic.table(**{"json.rescued-data-column": "rest"}))
 
 
+@pytest.mark.nightly
 def test_malformed_messages_end_it_or_are_skipped_and_change_nothing(evolving):
     topic = evolving()
     topic.write({"id": 1})
@@ -180,6 +183,7 @@ def test_malformed_messages_end_it_or_are_skipped_and_change_nothing(evolving):
     assert topic.rows("id", "new", "key_col") == [(1, None, None), (2, 1, None), (3, None, b"\xff")]
 
 
+@pytest.mark.nightly
 def test_what_is_refused_ends_it(evolving, spark, make_topic, tmp_path):
     topic = evolving()
     topic.write({"id": 1, "name": "a"})

@@ -14,7 +14,6 @@ import psutil
 import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
 from millrace.configuration.build import configure_sink
@@ -32,8 +31,11 @@ from millrace.sink.committer.query_registration import register_query
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources
+from support.admin import admin_of, group_names
 from support.families import Family
-from support.kafka import commit_offsets, consume, produce
+from support.kafka import commit_offsets, committed_offsets, consume, produce
+from support.retrying import flush, retried_all
+from support.tiers import nightly_but
 from support.waiting import wait_until
 
 SCHEMA = pa.schema([("value", pa.binary())])
@@ -127,6 +129,7 @@ def test_rows_that_are_written_already_are_skipped(config, values, worker, new_w
     assert values() == ["a", "b", "c"]
 
 
+@pytest.mark.nightly
 def test_a_worker_that_was_replaced_and_gets_the_task_again_takes_it_over(config, values, worker, new_worker):
     worker.write(config, rows("a"), task(0))
     new_worker().write(config, rows("b"), task(1))
@@ -135,6 +138,7 @@ def test_a_worker_that_was_replaced_and_gets_the_task_again_takes_it_over(config
     assert values() == ["a", "b", "c"]
 
 
+@pytest.mark.nightly
 def test_a_task_without_rows_opens_no_transaction_and_keeps_its_ledger(config, values, worker, new_worker):
     empty = [pa.record_batch([pa.array([], pa.binary())], schema=SCHEMA)]
     assert worker.write(config, empty, task(0)) == WriteResult()
@@ -160,11 +164,11 @@ def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, values, w
 @pytest.mark.parametrize(
     ("answer", "repeated", "written"),
     [
-        ("write", "ab", "ab"),
+        pytest.param("write", "ab", "ab", marks=pytest.mark.nightly),
         ("write", "abc", "aabbc"),
-        ("write", "c", "abc"),
+        pytest.param("write", "c", "abc", marks=pytest.mark.nightly),
         ("skip", "abc", "ab"),
-        ("skip", "c", "ab"),
+        pytest.param("skip", "c", "ab", marks=pytest.mark.nightly),
     ],
 )
 def test_other_rows_of_a_repeated_micro_batch_are_all_written_or_all_skipped(
@@ -205,6 +209,7 @@ def test_transactions_of_tasks_that_are_gone_are_ended(config, values, worker, n
     assert values() == ["a", "a", "b"]
 
 
+@pytest.mark.nightly
 def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, worker):
     for index in (0, 3):
         worker.write(config, rows("a"), task(0, index))
@@ -254,14 +259,15 @@ def test_a_query_that_kafka_has_forgotten_does_not_guess(config, options, values
     assert values() == written
 
 
+@pytest.mark.nightly
 def test_a_ledger_that_expired_before_the_registration_is_missed(config, broker, topic, values, worker, new_worker):
     result = worker.write(config, rows("a"), task(0))
     pipeline.commit_micro_batch(config, "me", f"{topic}-run", 0, {0: result})
     worker.write(config, rows("b"), task(1, 1))
     worker.sessions.clear()
     # As brokers do some days after a commit
-    admin, group = AdminClient({"bootstrap.servers": broker.bootstrap_servers}), ledger_group(config, 1)
-    admin.delete_consumer_groups([group])[group].result()
+    admin, group = admin_of(broker.bootstrap_servers), ledger_group(config, 1)
+    retried_all(lambda: admin.delete_consumer_groups([group]))
     assert read_ledger(config, group)[0] is None
     later = time.time() + config.ledger_retention_s
     lookups = CommitLookups(wall_clock=lambda: later)
@@ -270,6 +276,7 @@ def test_a_ledger_that_expired_before_the_registration_is_missed(config, broker,
     assert values() == ["a", "b"]
 
 
+@pytest.mark.nightly
 def test_only_the_doubtful_micro_batch_is_skipped(options, topic, values, new_worker):
     skipping = prepare(configure_sink({**options, "sink.exactly-once.if-in-doubt": "skip"}))
     for batch in range(5, 8):
@@ -282,6 +289,7 @@ def test_only_the_doubtful_micro_batch_is_skipped(options, topic, values, new_wo
     assert values() == ["6-0", "6-1", "7-0", "7-1", "7-2"]
 
 
+@pytest.mark.nightly
 def test_a_task_that_is_new_in_its_query_is_no_doubt(config, topic, values, worker):
     result = worker.write(config, rows("a"), task(0, index=0))
     pipeline.commit_micro_batch(config, "me", f"{topic}-run", 0, {0: result})
@@ -319,7 +327,7 @@ def test_a_task_that_fails_aborts_at_once(config, connection, topic, broker, val
         worker.write(config, [good, bad], task(), schema)
     plain = Producer({"bootstrap.servers": broker.bootstrap_servers})
     plain.produce(topic, b"after", partition=0)
-    assert plain.flush(10) == 0
+    flush(plain)
     assert values() == ["after"]
     assert worker.write(config, [good], task(), schema).rows == 1
     assert values() == ["a", "after"]
@@ -354,6 +362,7 @@ def fenced_attempt(options, folder):
         yield (*attempts, folder / "successor")
 
 
+@pytest.mark.nightly
 def test_a_fenced_attempt_waits_while_its_successor_lives(config, options, values, tmp_path):
     with fenced_attempt(options, tmp_path) as (fenced, successor, ready):
         late = time.time() + 2 * SUCCESSOR_TIMEOUT_S
@@ -368,6 +377,7 @@ def test_a_fenced_attempt_waits_while_its_successor_lives(config, options, value
     assert values() == ["a", "b"]
 
 
+@pytest.mark.nightly
 def test_a_fenced_attempt_does_not_wait_for_a_successor_that_was_killed(config, options, values, tmp_path, worker):
     with fenced_attempt(options, tmp_path) as (fenced, successor, _):
         wait_until(lambda: last_heartbeat(config, task()), "a heartbeat")
@@ -383,14 +393,14 @@ def test_there_is_one_group_for_each_task_and_one_for_the_prefix(config, broker,
     for batch in range(3):
         results = [worker.write(config, rows("a"), task(batch, index)) for index in range(3)]
         pipeline.commit_micro_batch(config, "me", f"{topic}-run", batch, dict(enumerate(results)))
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     # Those of heartbeats are there if a task has taken seconds
+    groups = group_names(broker.bootstrap_servers)
     mine = {group for group in groups if group.startswith(f"p-{topic}") and "heartbeats" not in group}
     ledgers = {f"p-{topic}.millrace-ledger-{index}" for index in range(3)}
     assert mine == {f"p-{topic}.millrace-queries", *ledgers}
 
 
+@pytest.mark.nightly
 def test_prefixes_that_resemble_each_other_keep_ledgers_of_their_own(config, options, values, new_worker):
     prefix = options["sink.transactional-id-prefix"]
     similar = prepare(configure_sink({**options, "sink.transactional-id-prefix": f"{prefix}-1"}))
@@ -405,22 +415,19 @@ def test_the_offsets_of_an_applications_group_named_like_the_prefix_stay(config,
     partition = TopicPartition(topic, 0, 900)
     prefix = config.options.transactional_id_prefix
     for group in (prefix, f"{prefix}-0"):
-        with consumer_of(broker, group) as application:
-            commit_offsets(application, [partition])
+        commit_offsets(broker.bootstrap_servers, group, [partition])
     complete_micro_batch(worker, config, topic)
     for group in (prefix, f"{prefix}-0"):
-        with consumer_of(broker, group) as application:
-            assert [found.offset for found in application.committed([partition])] == [900]
+        assert committed_offsets(broker.bootstrap_servers, group, [partition]) == [900]
 
 
-@pytest.mark.parametrize("group", ["millrace-queries", "millrace-ledger-0"])
+@pytest.mark.parametrize("group", nightly_but(["millrace-queries", "millrace-ledger-0"], "millrace-ledger-0"))
 def test_a_group_of_ledgers_that_holds_something_else_is_left_alone(config, broker, topic, worker, group):
     name, partition = f"{config.options.transactional_id_prefix}.{group}", TopicPartition(topic, 0, 900)
-    with consumer_of(broker, name) as application:
-        commit_offsets(application, [partition])
-        with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is not a ledger"):
-            complete_micro_batch(worker, config, topic)
-        assert [found.offset for found in application.committed([partition])] == [900]
+    commit_offsets(broker.bootstrap_servers, name, [partition])
+    with pytest.raises(LedgerError, match=rf"consumer group '{name}': .* which is not a ledger"):
+        complete_micro_batch(worker, config, topic)
+    assert committed_offsets(broker.bootstrap_servers, name, [partition]) == [900]
 
 
 def test_a_group_of_ledgers_with_live_members_is_left_alone(options, broker, topic):
@@ -464,6 +471,7 @@ def test_a_run_that_follows_in_the_same_worker_looks_into_its_ledger(config, val
     assert values() == ["a"]
 
 
+@pytest.mark.nightly
 def test_a_producer_that_was_replaced_does_not_disturb_others(config, values, worker, new_worker):
     worker.write(config, rows("a"), task(0))
     session = worker.sessions.open(config, task(0))
@@ -477,6 +485,7 @@ def test_a_producer_that_was_replaced_does_not_disturb_others(config, values, wo
     assert values() == ["a", "b"]
 
 
+@pytest.mark.nightly
 def test_a_query_that_begins_without_rows_writes_those_that_come(spark, options, values, broker, make_topic, tmp_path):
     source = make_topic(2)
     read = {"properties.bootstrap.servers": broker.bootstrap_servers, "topic": source}

@@ -7,6 +7,7 @@ from pyspark.errors import StreamingQueryException
 
 from millrace.spark.division import ADAPTIVE_EXECUTION, STATELESS_ADAPTIVE_EXECUTION
 from support.kafka import consume, produce
+from support.tiers import nightly_but
 
 
 def test_a_session_that_divides_by_the_number_of_cores_is_refused(spark, connection, broker, make_topic, tmp_path):
@@ -79,7 +80,7 @@ def test_a_write_of_a_callback_writes_a_micro_batch_once(callback, append, tmp_p
     assert append.values() == ["a", "a", "b", "b"]
 
 
-@pytest.mark.parametrize("condition", ["true", "partition = 1"])
+@pytest.mark.parametrize("condition", nightly_but(["true", "partition = 1"], "partition = 1"))
 def test_two_writes_of_a_callback_with_one_prefix_are_refused_at_each_start(callback, append, condition):
     def write(batch, _):
         append(batch.where("partition = 0"))
@@ -91,6 +92,7 @@ def test_two_writes_of_a_callback_with_one_prefix_are_refused_at_each_start(call
         assert append.values().count("a") == 1
 
 
+@pytest.mark.nightly
 def test_a_callback_in_a_session_that_divides_by_the_number_of_cores_is_refused(spark, callback, append):
     spark.conf.unset(ADAPTIVE_EXECUTION)
     with pytest.raises(StreamingQueryException, match="inside foreachBatch requires the session's setting"):

@@ -9,8 +9,9 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from millrace.contracts import TopicPartition
 from millrace.kafka.admin import KafkaAdmin
 from millrace.options.secrets import Properties
+from millrace.source.enumerator.consumer_group import LEASE_DURATION_S
 from support.kafka import produce
-from support.waiting import wait_until
+from support.waiting import sooner_than, wait_until
 
 CHECKED = {"scan.check.duplicated.group.id": "true", "scan.startup.mode": "earliest-offset"}
 
@@ -69,6 +70,7 @@ def test_a_stream_does_not_start_while_its_group_has_live_members(run, member, g
     )
 
 
+@pytest.mark.nightly
 def test_a_batch_does_not_start_while_its_group_has_live_members(spark, connection, member, topic, group):
     options = {"properties.group.id": group, **CHECKED}
     with pytest.raises(PySparkException, match=f"consumer group '{group}' has 1 live members: somebody"):
@@ -84,7 +86,8 @@ def test_a_stream_does_not_start_while_another_one_uses_its_group(run, group, to
 
     unchecked.stop()
 
-    wait_until(lambda: starts(run("another", **CHECKED)), "the stopped stream to have given its group free", 20)
+    with sooner_than(LEASE_DURATION_S, "waiting until the lease of a stream that was killed ends"):
+        wait_until(lambda: starts(run("another", **CHECKED)), "the stopped stream to have given its group free")
 
 
 def starts(query):
@@ -95,6 +98,7 @@ def starts(query):
     return True
 
 
+@pytest.mark.nightly
 def test_two_streams_that_both_check_do_not_share_a_group(run, group):
     run(**CHECKED).processAllAvailable()
     with pytest.raises(StreamingQueryException, match=f"consumer group '{group}' is used by another query of millrace"):
@@ -108,6 +112,7 @@ def test_a_stream_does_not_take_itself_for_another_when_it_starts_again(run):
         query.stop()
 
 
+@pytest.mark.nightly
 def test_other_groups_and_other_queries_do_not_matter(run, spark, connection, topic, group):
     run(**CHECKED).processAllAvailable()
     options = {"properties.group.id": f"{group}-2", **CHECKED}

@@ -168,6 +168,7 @@ def rows(runs, name) -> dict[str, list[str]]:
     return {table: found["rows"] for table, found in runs[name]["tables"].items() if table != "foreign"}
 
 
+@pytest.mark.nightly
 def test_a_first_micro_batch_creates_tables_and_has_no_delete_files(runs):
     assert runs["first"]["error"] is None
     assert rows(runs, "first") == {
@@ -181,6 +182,7 @@ def test_a_first_micro_batch_creates_tables_and_has_no_delete_files(runs):
     assert not runs["first"]["warnings"]
 
 
+@pytest.mark.nightly
 def test_a_failure_between_the_commits_of_two_tables_leaves_no_row_twice_and_none_lost(runs):
     assert "one table is committed" in runs["second fails"]["error"]
     assert rows(runs, "second fails")["a"] == ["(1, DE, 2)", "(3, DE, 2)"]
@@ -196,6 +198,7 @@ def test_a_failure_between_the_commits_of_two_tables_leaves_no_row_twice_and_non
     assert snapshots == {"a": 2, "b": 2, "c": 1, "foreign": 2, "log": 2}
 
 
+@pytest.mark.nightly
 def test_a_table_of_others_keeps_its_columns_types_and_partitions(runs):
     before, after = (runs[name]["tables"]["foreign"] for name in ("first", "second"))
     assert before["rows"] == ["(null, 2024-01-02, 1, 1.0)", "(null, 2024-01-03, 2, 1.0)"]
@@ -204,6 +207,7 @@ def test_a_table_of_others_keeps_its_columns_types_and_partitions(runs):
     assert (after["partition"], after["columns"]["n"]) == (["month"], "double")
 
 
+@pytest.mark.nightly
 def test_types_become_wider_where_iceberg_can_and_other_values_are_converted(runs):
     assert runs["third"]["error"] is None
     before, after = (runs[name]["tables"]["a"]["columns"] for name in ("second", "third"))
@@ -218,6 +222,7 @@ def test_types_become_wider_where_iceberg_can_and_other_values_are_converted(run
     }
 
 
+@pytest.mark.nightly
 def test_a_micro_batch_that_was_committed_is_not_applied_again(runs):
     assert "all tables are committed" in runs["fourth fails"]["error"]
     assert runs["fourth"]["error"] is None
@@ -227,10 +232,12 @@ def test_a_micro_batch_that_was_committed_is_not_applied_again(runs):
     assert runs["fourth"]["tables"]["b"]["snapshots"] == 3
 
 
+@pytest.mark.nightly
 def test_a_truncated_table_has_the_rows_behind_it(runs):
     assert rows(runs, "fourth")["c"] == ["(5, 5.0)"]
 
 
+@pytest.mark.nightly
 def test_the_log_recommends_to_compact_a_table_with_many_files(runs):
     assert any("table 'shop.b' has 1 delete files" in each for each in runs["second"]["warnings"])
     hint = "table 'shop.log' has 3 small files, each of which readers open: compact it, by CALL system.rewrite_data"
@@ -238,6 +245,7 @@ def test_the_log_recommends_to_compact_a_table_with_many_files(runs):
     assert not any("'shop.log'" in each for each in runs["second"]["warnings"])
 
 
+@pytest.mark.nightly
 def test_a_plan_finds_tables_that_are_there(runs, spark):
     folder = runs["folder"]
     given = {"catalog.properties.type": "hadoop", "catalog.properties.warehouse": f"{folder}/warehouse"}

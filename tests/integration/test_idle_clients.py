@@ -21,7 +21,7 @@ from millrace.sink.write_task import WriteTask
 from millrace.worker import CLIENT_MAX_IDLE_S, WorkerResources
 from support.clock import Clock
 from support.kafka import consume
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 
 @pytest.fixture
@@ -110,6 +110,6 @@ def test_a_producer_with_records_is_kept_until_they_are_delivered(broker, client
     clock.now += CLIENT_MAX_IDLE_S + 1
     resources.begin_task()
     assert list(resources.items(PRODUCERS).values()) == [producer]
-    producer.client.flush(30)
+    producer.client.flush(PATIENCE_S)
     wait_until(lambda: resources.begin_task() or not resources.items(PRODUCERS), "the producer to be dropped")
     assert [message.value() for message in consume(broker.bootstrap_servers, topic)] == [b"waits for its batch"]

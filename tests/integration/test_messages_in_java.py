@@ -10,6 +10,8 @@ from millrace_cdc.connectors.kafka.messages import MessageSettings, message_valu
 from support.debezium import fetch_connect
 from support.java_readers import read_by_canal, read_by_connect, read_by_flink
 
+pytestmark = pytest.mark.nightly
+
 COLUMNS = (
     "id BIGINT NOT NULL, name STRING, price DECIMAL(12, 2), bought DATE, placed TIMESTAMP(6), seen TIMESTAMP_LTZ(6), "
     "is_set BOOLEAN, tags ARRAY<STRING>, x DOUBLE, content BYTES"

@@ -116,6 +116,7 @@ def test_rows_come_once_columns_come_at_the_end_and_types_become_wider(spark, pa
     assert files(path) == known
 
 
+@pytest.mark.nightly
 def test_what_is_left_half_done_at_any_point_is_finished(spark, path):
     columns = "n BIGINT"
     sink = ParquetSink(path)

@@ -6,10 +6,11 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions
 
+from support.admin import add_partitions
 from support.java_client import java_client
 from support.kafka import consume
+from support.tiers import nightly_but
 from support.waiting import wait_until
 
 KEYS = [
@@ -40,7 +41,7 @@ def rows_of(spark, keys):
     return spark.createDataFrame(rows, "key BINARY, value BINARY").repartition(2)
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 3, 7, 16, 50])
+@pytest.mark.parametrize("partitions", nightly_but([1, 2, 3, 7, 16, 50], 7))
 def test_keyed_records_go_where_the_java_client_puts_them(spark, connection, broker, make_topic, java, partitions):
     topic = make_topic(partitions)
 
@@ -51,6 +52,7 @@ def test_keyed_records_go_where_the_java_client_puts_them(spark, connection, bro
     assert len(set(found.values())) > partitions / 2
 
 
+@pytest.mark.nightly
 def test_keys_of_both_producers_share_partitions(spark, connection, broker, make_topic, java):
     topic = make_topic(7)
     java.write(topic, KEYS)
@@ -64,6 +66,7 @@ def test_keys_of_both_producers_share_partitions(spark, connection, broker, make
     assert found[b"by Java"].keys() == set(KEYS)
 
 
+@pytest.mark.nightly
 def test_keyed_records_among_records_without_a_key_stay_where_java_puts_them(
     spark, connection, broker, make_topic, java
 ):
@@ -113,7 +116,12 @@ def test_records_without_a_key_stay_together_and_use_several_partitions(spark, c
 
 
 @pytest.mark.parametrize(
-    ("partitioner", "key"), [("default", "string(value)"), ("default", "NULL"), ("round-robin", "NULL")]
+    ("partitioner", "key"),
+    [
+        ("default", "string(value)"),
+        pytest.param("default", "NULL", marks=pytest.mark.nightly),
+        pytest.param("round-robin", "NULL", marks=pytest.mark.nightly),
+    ],
 )
 def test_partitions_added_while_a_stream_writes_are_used(
     spark, connection, broker, make_topic, tmp_path, partitioner, key
@@ -133,11 +141,9 @@ def test_partitions_added_while_a_stream_writes_are_used(
         return {message.partition() for message in consume(broker.bootstrap_servers, topic)}
 
     try:
-        wait_until(lambda: written() == {0, 1}, "records in both partitions", 120)
-        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-        for future in admin.create_partitions([NewPartitions(topic, 4)]).values():
-            future.result()
+        wait_until(lambda: written() == {0, 1}, "records in both partitions")
+        add_partitions(broker.bootstrap_servers, topic, 4)
         # Less than a count holds by default
-        wait_until(lambda: written() == {0, 1, 2, 3}, "records in the new partitions", 40)
+        wait_until(lambda: written() == {0, 1, 2, 3}, "records in the new partitions")
     finally:
         query.stop()

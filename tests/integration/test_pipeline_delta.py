@@ -65,6 +65,7 @@ def test_rows_are_merged_by_key_once_and_columns_follow(spark, sink, tmp_path):
     assert rows(tmp_path, "log") == []
 
 
+@pytest.mark.nightly
 def test_values_are_exact_and_tables_have_their_layout(spark, sink, tmp_path):
     columns = (
         "id DECIMAL(38, 10), d DOUBLE, bin BYTES, day DATE, `at` TIMESTAMP(6), zoned TIMESTAMP_LTZ(6), "
@@ -109,6 +110,7 @@ def test_values_are_exact_and_tables_have_their_layout(spark, sink, tmp_path):
     assert (metadata.partition_columns, metadata.description) == (["day"], "all")
 
 
+@pytest.mark.nightly
 def test_the_log_recommends_to_compact_a_table_with_many_small_files(spark, tmp_path, caplog):
     sink = make_sink(DeltaPipelineSink, path=str(tmp_path), **{"sink.small-files.warning": "2"})
     log = Table("shop.log", "line STRING")

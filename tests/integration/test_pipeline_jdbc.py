@@ -89,6 +89,7 @@ def doubles() -> list[float]:
     return [value for value in (*edges, *bits) if value == value and abs(value) != float("inf")]
 
 
+@pytest.mark.nightly
 def test_values_are_exact(spark, target):
     columns = (
         "id BIGINT, flag BOOLEAN, small SMALLINT, d DOUBLE, price DECIMAL(38, 10), text STRING, bin BYTES, day DATE, "
@@ -136,6 +137,7 @@ def test_values_are_exact(spark, target):
     assert (Decimal(price), text, bytes(binary)) == (0, "", b"")
 
 
+@pytest.mark.nightly
 def test_a_character_that_the_database_cannot_store_is_refused_with_its_place(spark, target):
     sink = target.sink()
     sink.apply(spark, [ORDERS.change()])
@@ -173,6 +175,7 @@ class Origin:
         return name, before, rows[key]
 
 
+@pytest.mark.nightly
 def test_tables_equal_their_origin_after_random_changes_of_rows_and_columns(spark, target):
     origin = Origin("shop.a", "shop.b")
     columns = dict.fromkeys(origin.rows, "id INT, part DECIMAL(6, 2), n INT")
@@ -196,6 +199,7 @@ def test_tables_equal_their_origin_after_random_changes_of_rows_and_columns(spar
     assert len(target.rows("a")[0]) == 6
 
 
+@pytest.mark.nightly
 def test_a_key_with_changes_in_several_partitions_has_the_newest(spark, target):
     sink = target.sink()
     sink.apply(spark, [ORDERS.change()])
@@ -212,6 +216,7 @@ def test_a_key_with_changes_in_several_partitions_has_the_newest(spark, target):
         assert target.rows("orders") == [(1, "2")]
 
 
+@pytest.mark.nightly
 def test_a_table_without_primary_key_gets_insertions_only(spark, target):
     log = Table("shop.log", "line STRING, n INT")
     sink = target.sink()
@@ -223,6 +228,7 @@ def test_a_table_without_primary_key_gets_insertions_only(spark, target):
     assert target.rows("log") == [("z", 3)]
 
 
+@pytest.mark.nightly
 def test_nothing_of_a_schema_change_or_of_rows_stays_when_some_are_refused(spark, target):
     sink = target.sink()
     wrong = Table("shop.wrong", "id INT", ("id",))
@@ -299,6 +305,7 @@ sink:
     assert target.rows("orders") == [(1, 6.5, "n")]
 
 
+@pytest.mark.nightly
 def test_a_plan_finds_tables_that_are_there(spark, target):
     sink = target.sink()
 
@@ -368,6 +375,7 @@ def test_a_database_is_read_and_followed(spark, postgres, tmp_path):
     postgres.execute("DROP SCHEMA origin CASCADE")
 
 
+@pytest.mark.nightly
 def test_tables_whose_rows_or_columns_the_database_refuses_are_paused_and_others_go_on(
     spark, postgres, connection, broker, make_topic, tmp_path, monkeypatch
 ):

@@ -101,6 +101,7 @@ def test_an_expression_is_checked_against_the_tables_columns(spark, given, messa
         transform(spark, TransformRule(source_table="shop.t", **given))
 
 
+@pytest.mark.nightly
 def test_typed_rows_and_computed_values_are_the_json_that_they_were_read_from(spark):
     columns = (
         "`a.b` BIGINT, d DATE, n DECIMAL(20, 6), t TIMESTAMP(6), z TIMESTAMP_LTZ(6), y BYTES, "

@@ -67,6 +67,7 @@ pipeline: {{schema.change.behavior: evolve}}
 """
 
 
+@pytest.mark.nightly
 def test_a_run_after_a_failure_ends_with_the_changes_that_have_come_since(spark, tmp_path):
     first = Pipeline.from_yaml(FAILS_ONCE.format(refuses="true", more=""))
     with pytest.raises(StreamingQueryException, match="name"):

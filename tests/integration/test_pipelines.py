@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
 from pyspark.errors import StreamingQueryException
 
 from millrace.contracts import SCHEMA_CHANGES, PipelineSink, SinkCapabilities
@@ -26,6 +25,7 @@ from millrace_cdc.run_command import describe_progress
 from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest
 from millrace_dead_letters.topic import TopicOptions
+from support.admin import group_names, topic_names
 from support.cases import CASES
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -96,9 +96,9 @@ class RecordingSink(PipelineSink):
 @pytest.mark.parametrize(
     ("name", "file", "options"),
     [
-        ("debezium-json", "mysql-schema-exclude.txt", {}),
+        pytest.param("debezium-json", "mysql-schema-exclude.txt", {}, marks=pytest.mark.nightly),
         ("debezium-json", "mysql-schema-include.txt", {"debezium-json.schema-include": "true"}),
-        ("canal-json", "data.txt", {}),
+        pytest.param("canal-json", "data.txt", {}, marks=pytest.mark.nightly),
         ("canal-json", "data.txt", {"canal-json.infer-schema.strategy": "MYSQL_TYPE"}),
         ("maxwell-json", "data.txt", {}),
     ],
@@ -163,6 +163,7 @@ def test_tables_go_to_topics_of_their_names_and_new_columns_come_with_their_rows
     assert {message.key() for message in consume(broker.bootstrap_servers, users)} == {b'{"id":7}'}
 
 
+@pytest.mark.nightly
 def test_a_repeated_micro_batch_has_the_same_schema_changes_and_rows(spark, connection, broker, make_topic, tmp_path):
     origin = make_topic()
     produce(broker.bootstrap_servers, origin, [change("c", "t", after={"id": 1, "at": "2024-05-06 07:08:09"})])
@@ -216,6 +217,7 @@ def test_exactly_once_leaves_no_message_twice_after_a_failure_behind_the_write(
     assert {message.partition() for message in consume(broker.bootstrap_servers, target)} == {0}
 
 
+@pytest.mark.nightly
 def test_first_schemas_come_from_statements_and_from_the_newest_messages(
     spark, connection, broker, make_topic, tmp_path
 ):
@@ -429,9 +431,7 @@ def no_session():
 
 
 def topics_and_groups(broker):
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    groups = admin.list_consumer_groups().result().valid
-    return set(admin.list_topics(timeout=30).topics), {group.group_id for group in groups}
+    return topic_names(broker.bootstrap_servers), group_names(broker.bootstrap_servers)
 
 
 def test_a_plan_finds_tables_topics_and_problems_and_changes_nothing(connection, broker, make_topic, tmp_path):

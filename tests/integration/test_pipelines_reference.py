@@ -83,6 +83,7 @@ def test_every_pipeline_is_run():
     assert PIPELINES.keys() == {1356, 2177, 2195, 2248, 2266, 2287, 2305, 2472, 2488, 2502, 2529, 2548, 2575, 2593}
 
 
+@pytest.mark.nightly
 def test_1356_syntax(run, changes, make_topic, broker):
     for table in ("mydb.mytable1", "mydb.mytable2"):
         make_topic(name=table)
@@ -94,33 +95,39 @@ def test_1356_syntax(run, changes, make_topic, broker):
     assert tables_in(broker, "mydb.mytable2") == ["mytable2"]
 
 
+@pytest.mark.nightly
 def test_2177_from_kafka(run, changes):
     given = {"value.format": "debezium-json", "scan.startup.mode": "earliest-offset"}
     found = run(2177, changes, given | {"kafka.bootstraps.server": "replaced:1"})
     assert found.sink.tables == {"mydb.mytable1": [{"id": 1}], "mydb.mytable2": [{"id": 2}]}
 
 
+@pytest.mark.nightly
 def test_2195_to_kafka_by_a_route(run, changes, make_topic, broker):
     target = make_topic()
     run(2195, changes, {"kafka.topic": target, "mysql.source.table": r"mydb.mytable\d"}, source={"topic": changes})
     assert tables_in(broker, target) == [target, target]
 
 
+@pytest.mark.nightly
 def test_2248_initial_schemas(run, rows):
     found = run(2248, rows)
     assert found.sink.tables.keys() == {"db1.t1", "db1.t2", rows}
     assert found.sink.tables[rows] == [ROW]
 
 
+@pytest.mark.nightly
 def test_2266_fixed_types(run, rows):
     # As written, id is a text
     assert run(2266, rows).sink.tables[rows] == [ROW | {"id": 7}]
 
 
+@pytest.mark.nightly
 def test_2287_ids_of_tables_from_fields(run, rows):
     assert run(2287, rows).sink.tables == {"db.t": [ROW]}
 
 
+@pytest.mark.nightly
 def test_2305_primary_keys(run, changes, broker):
     for number in (1, 2):
         row = {"key1": 1, "key2": 2, "number": number}
@@ -131,6 +138,7 @@ def test_2305_primary_keys(run, changes, broker):
     assert found.sink.tables == {"mydb.keyed": [{"key1": 1, "key2": 2, "number": 2}]}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("line", [2472, 2488, 2502])
 def test_dirty_data_is_tolerated(line, run, rows, broker):
     produce(broker.bootstrap_servers, rows, [{"value": b"{"}, {"value": b'{"id": "8"}'}])
@@ -139,6 +147,7 @@ def test_dirty_data_is_tolerated(line, run, rows, broker):
     assert found.progress.malformed == 1
 
 
+@pytest.mark.nightly
 def test_2529_without_a_mapping(run, changes, make_topic, broker):
     for table in ("mydb.mytable1", "mydb.mytable2"):
         make_topic(name=table)
@@ -146,12 +155,14 @@ def test_2529_without_a_mapping(run, changes, make_topic, broker):
     assert tables_in(broker, "mydb.mytable1") == ["mytable1"]
 
 
+@pytest.mark.nightly
 def test_2548_a_route_changes_the_tables_name(run, changes, make_topic, broker):
     make_topic(name="mytable")
     run(2548, changes)
     assert tables_in(broker, "mytable") == ["mytable", "mytable"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("line", [2575, 2593])
 def test_a_mapping_of_topics_keeps_the_tables_names(line, run, changes, make_topic, broker):
     make_topic(name="mytable")

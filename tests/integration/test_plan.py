@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import TopicPartition
 
 import millrace
 from millrace_cli.commands.plan import plan as plan_command
 from millrace_sql import TableEnvironment
-from support.kafka import commit_offsets, delete_topics, produce, wait_for_markers
+from support.admin import delete_topics, group_names, topic_names
+from support.kafka import commit_offsets, produce, transactional_producer, wait_for_markers
+from support.names import unique_name
+from support.retrying import flush, retried
+from support.tiers import nightly_but
 from support.waiting import wait_until
 
 START_MS = 1_700_000_000_000
@@ -50,7 +52,7 @@ def _numbered(partitions: int, count: int = PER_PARTITION) -> list[dict[str, Any
 
 @pytest.fixture(scope="module")
 def topics(broker):
-    names, servers = Topics(f"plans-{os.urandom(3).hex()}"), broker.bootstrap_servers
+    names, servers = Topics(unique_name("plans")), broker.bootstrap_servers
     compaction = {"cleanup.policy": "compact"}
     for name, partitions, config in (
         ("orders", 3, None),
@@ -62,19 +64,18 @@ def topics(broker):
         broker.create_topic(f"{names.prefix}-{name}", partitions, config)
     for name, partitions in (("orders", 3), ("audit", 2), ("table", 2)):
         produce(servers, f"{names.prefix}-{name}", _numbered(partitions))
-    producer = Producer({"bootstrap.servers": servers, "transactional.id": names.ledger})
-    producer.init_transactions(60)
+    producer = transactional_producer(servers, names.ledger)
     for commits in (True, False, True):
         producer.begin_transaction()
         for number in range(10):
             producer.produce(names.ledger, str(number).encode())
         # What is not sent yet would be dropped by an abort
-        assert producer.flush(30) == 0
-        producer.commit_transaction(60) if commits else producer.abort_transaction(60)
+        flush(producer)
+        retried(producer.commit_transaction if commits else producer.abort_transaction)
     wait_for_markers(servers, names.ledger)
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": f"{names.prefix}-{GROUP}"})
-    commit_offsets(consumer, [TopicPartition(names.orders, each, 10 + each) for each in range(3)])
-    consumer.close()
+    commit_offsets(
+        servers, f"{names.prefix}-{GROUP}", [TopicPartition(names.orders, each, 10 + each) for each in range(3)]
+    )
     yield names
     delete_topics(servers, [f"{names.prefix}-{each}" for each in ("orders", "audit", "empty", "table", "ledger")])
 
@@ -145,6 +146,8 @@ BATCHES = [
     Job("a table with a primary key", TABLE, schema=SCHEMA, is_exact=False),
 ]
 
+QUICK = [each for each in BATCHES if each.name in {"timestamps", "a header filter", "a table with a primary key"}]
+
 STREAMS = [
     Job("a stream with a limit", {"topic": "{orders}", **EARLIEST, "scan.max-records-per-batch": "40"}, True),
     Job("a stream from the latest offsets", {"topic": "{orders}"}, True),
@@ -193,7 +196,7 @@ def check_rows(planned: Any, rows: int, *, is_exact: bool = True) -> None:
         assert str(planned).startswith("at most ")
 
 
-@pytest.mark.parametrize("job", BATCHES, ids=lambda job: job.name)
+@pytest.mark.parametrize("job", nightly_but(BATCHES, *QUICK), ids=lambda job: job.name)
 def test_a_batch_is_as_planned(spark, fill, job):
     options = fill(job.options)
     plan = millrace.plan(options, schema=job.schema)
@@ -244,7 +247,7 @@ class FirstBatch:
             .start()
         )
         try:
-            wait_until(lambda: query.lastProgress or not query.isActive, "a progress", 120)
+            wait_until(lambda: query.lastProgress or not query.isActive, "a progress")
             assert query.isActive, query.exception()
             self._source = query.lastProgress.sources[0]
         finally:
@@ -265,7 +268,7 @@ class FirstBatch:
         }
 
 
-@pytest.mark.parametrize("job", STREAMS, ids=lambda job: job.name)
+@pytest.mark.parametrize("job", nightly_but(STREAMS, STREAMS[0]), ids=lambda job: job.name)
 def test_a_stream_begins_as_planned(spark, fill, tmp_path, job):
     options = fill(job.options)
     plan = millrace.plan(options, schema=job.schema, streaming=True)
@@ -341,7 +344,7 @@ def test_sql_is_as_planned(spark, topics, connection, tmp_path, mode, query, row
     else:
         result = environment.execute_sql(insert)
         (query_,) = result.queries
-        wait_until(lambda: not query_.isActive or len(done(query_)) >= 2, "two micro-batches", 120)
+        wait_until(lambda: not query_.isActive or len(done(query_)) >= 2, "two micro-batches")
         first = done(query_)[0]
         assert first.numInputRows == read.rows.most == 50
         offsets = json.loads(first.sources[0].endOffset)["topics"][topics.orders]
@@ -356,11 +359,8 @@ def done(query: Any) -> list[Any]:
 
 
 def test_a_plan_without_reading_bounds_rows_and_changes_nothing(fill, topics, broker):
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-
-    def state() -> tuple[Any, Any]:
-        groups = sorted(each.group_id for each in admin.list_consumer_groups(request_timeout=30).result().valid)
-        return groups, sorted(admin.list_topics(timeout=30).topics)
+    def state() -> tuple[set[str], set[str]]:
+        return group_names(broker.bootstrap_servers), topic_names(broker.bootstrap_servers)
 
     before = state()
     ledger = millrace.plan(fill({"topic": "{ledger}"}), count_limit=0).reads[0]

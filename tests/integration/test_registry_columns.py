@@ -55,6 +55,7 @@ def test_a_read_has_the_columns_of_the_latest_schema(
     assert read(spark, subject).columns == found.columns
 
 
+@pytest.mark.nightly
 def test_topics_whose_columns_contradict_are_named(spark: Any, broker: Any, registry: Any, make_topic: Any) -> None:
     topics = sorted([make_topic(), make_topic()])
     one, other = (options(broker, registry, "avro-confluent", topic) for topic in topics)

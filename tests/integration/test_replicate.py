@@ -32,6 +32,7 @@ def rows_of(frame):
     return [row.asDict(recursive=True) for row in frame.orderBy("partition", "offset").collect()]
 
 
+@pytest.mark.nightly
 def test_a_folder_follows_its_topic(spark, connection, write, tmp_path):
     path = f"{tmp_path}/orders"
     topic = write({"id": 1, "n": 1, "properties": {"order_id": "a"}}, {"id": 2, "n": None, "properties": None})

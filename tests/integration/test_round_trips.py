@@ -80,6 +80,7 @@ def test_a_read_that_is_planned_after_another_one_waits_for_two_answers(far, top
     RESOURCES.drop(ADMINS)
 
 
+@pytest.mark.nightly
 def test_many_messages_take_few_fetches(far, topic):
     _, proxy = far
     assert fetches(proxy, config_of(proxy, topic)) <= 5

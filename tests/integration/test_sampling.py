@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import Producer
 
 from millrace.contracts import SampledMessage
 from millrace.errors import UnknownTopicError
 from millrace.options.secrets import Properties
 from millrace.sampling import Topics
-from support.kafka import produce
+from support.kafka import produce, transactional_producer, wait_for_markers
+from support.retrying import flush, retried
 
 
 @pytest.fixture
@@ -19,19 +19,17 @@ def topics(broker):
 
 def test_transactions_and_their_ends_do_not_count(broker, make_topic, topics):
     topic = make_topic(3)
-    producer = Producer(
-        {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic, "linger.ms": "0", "log_level": 0}
-    )
-    producer.init_transactions(30)
+    producer = transactional_producer(broker.bootstrap_servers, topic, **{"linger.ms": "0"})
     for number in range(12):
         producer.begin_transaction()
         producer.produce(topic, b"%d" % number, key=b"k", partition=0)
-        producer.commit_transaction(30)
+        retried(producer.commit_transaction)
     producer.begin_transaction()
     for _ in range(100):
         producer.produce(topic, b"aborted", partition=0)
-    producer.flush(30)
-    producer.abort_transaction(30)
+    flush(producer)
+    retried(producer.abort_transaction)
+    wait_for_markers(broker.bootstrap_servers, topic)
     produce(broker.bootstrap_servers, topic, [{"value": None, "partition": 1}])
 
     found = topics.newest([topic], 10)[topic]

@@ -85,6 +85,7 @@ def test_workers_that_have_the_task_in_turn_open_no_connection(stops):
     assert written == Counter(map(str, range(25)))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("point", ["before", "after"])
 def test_rows_that_another_worker_had_when_it_was_killed_are_written_once(new_worker, values, stops, point):
     owner, asking = new_worker(), new_worker()
@@ -97,6 +98,7 @@ def test_rows_that_another_worker_had_when_it_was_killed_are_written_once(new_wo
     assert values() == Counter("abc")
 
 
+@pytest.mark.nightly
 def test_rows_of_a_worker_that_was_killed_while_another_one_had_them_are_written_once(new_worker, values, stops):
     owner, asking, third = (new_worker() for _ in range(3))
     owner.write(1, "a")
@@ -108,6 +110,7 @@ def test_rows_of_a_worker_that_was_killed_while_another_one_had_them_are_written
     assert values() == Counter("abc")
 
 
+@pytest.mark.nightly
 def test_a_second_attempt_takes_over_from_one_that_another_worker_has_under_way(new_worker, values, stops):
     owner, first, second = (new_worker() for _ in range(3))
     owner.write(1, "a")
@@ -122,6 +125,7 @@ def test_a_second_attempt_takes_over_from_one_that_another_worker_has_under_way(
     assert values() == Counter("abcd")
 
 
+@pytest.mark.nightly
 def test_a_worker_that_gets_a_task_which_it_is_writing_for_another_one_takes_over(new_worker, values, stops):
     owner, asking = new_worker(), new_worker()
     owner.write(1, "a")
@@ -134,6 +138,7 @@ def test_a_worker_that_gets_a_task_which_it_is_writing_for_another_one_takes_ove
     assert values() == Counter("ab")
 
 
+@pytest.mark.nightly
 def test_many_rows_are_written_by_the_worker_that_has_them(new_worker, values):
     workers = [new_worker(), new_worker()]
     expected: Counter[str] = Counter()
@@ -144,6 +149,7 @@ def test_many_rows_are_written_by_the_worker_that_has_them(new_worker, values):
     assert values() == expected
 
 
+@pytest.mark.nightly
 def test_an_error_of_the_other_worker_is_that_of_the_task(new_worker, values):
     owner, asking = new_worker(), new_worker()
     owner.write(1, "a")
@@ -155,6 +161,7 @@ def test_an_error_of_the_other_worker_is_that_of_the_task(new_worker, values):
     assert values() == Counter("abc")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_random_workers_attempts_and_kills(new_worker, values, stops, seed):
     chance = random.Random(seed)

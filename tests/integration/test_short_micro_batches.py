@@ -11,6 +11,8 @@ from millrace.options.secrets import Properties
 from support.short_micro_batches import ShortMicroBatches, short_micro_batches, use
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.nightly
+
 GROWTH_BYTES = 2 << 20
 """Allocators' own; clients whose statistics nobody reads leave 8 KB every 5 ms, more than this in two seconds."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,16 +11,17 @@ from typing import Any
 import pyspark
 import pytest
 from bench.connector_jars import connector_jars
-from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import TopicPartition
 
 from support import spark_connector
-from support.kafka import commit_offsets, consume, produce
+from support.admin import delete_topics
+from support.kafka import commit_offsets, committed_offsets, consume, produce
+from support.names import unique_name
 
 PUBLISHED_FOR = "4.2.0"
 RECORDS = 8
 FIRST_TIME = 1_767_323_045_000
-MARK = f"spark-names-{os.urandom(3).hex()}"
+MARK = unique_name("spark-names")
 ORDERS, AUDIT, BUSY = f"{MARK}-orders", f"{MARK}-audit", f"{MARK}-busy"
 GROUP = f"{MARK}-group"
 
@@ -181,9 +181,7 @@ def topics(broker):
         produce(broker.bootstrap_servers, topic, [record(n, p) for p in range(made[topic]) for n in range(RECORDS)])
     produce(broker.bootstrap_servers, BUSY, [{"value": str(n).encode(), "partition": n % 3} for n in range(90)])
     yield
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    for future in admin.delete_topics(list(made)).values():
-        future.result()
+    delete_topics(broker.bootstrap_servers, made)
 
 
 def record(index: int, partition: int) -> dict[str, Any]:
@@ -196,10 +194,9 @@ def record(index: int, partition: int) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def committed(broker, topics):
     """A group that has read a part of the orders."""
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": GROUP})
-    commit_offsets(consumer, [TopicPartition(ORDERS, number, 5) for number in range(3)])
-    yield lambda: [found.offset for found in consumer.committed([TopicPartition(ORDERS, n) for n in range(3)], 10)]
-    consumer.close()
+    partitions = [TopicPartition(ORDERS, number, 5) for number in range(3)]
+    commit_offsets(broker.bootstrap_servers, GROUP, partitions)
+    return lambda: committed_offsets(broker.bootstrap_servers, GROUP, partitions)
 
 
 @pytest.fixture(scope="module")

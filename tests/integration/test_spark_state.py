@@ -86,6 +86,7 @@ def test_changes_have_the_old_rows_also_after_a_restart(spark, stream, tmp_path)
     assert table == expected
 
 
+@pytest.mark.nightly
 def test_an_old_row_is_refused(stream, tmp_path):
     write_upserts(tmp_path / "upserts", 0, [{"row_kind": "-U", "id": 1}])
     with pytest.raises(StreamingQueryException, match=r"got the old row of an update \(-U\)"):

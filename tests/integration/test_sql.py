@@ -8,6 +8,7 @@ import pytest
 
 from millrace_sql import SqlError, TableEnvironment
 from support.kafka import consume, produce
+from support.waiting import PATIENCE_S
 
 ORDERS = [{"id": 1, "country": "de", "amount": 60.0}, {"id": 2, "country": "fr", "amount": 120.0}]
 COLUMNS = "id BIGINT, country STRING, amount DOUBLE"
@@ -175,7 +176,7 @@ def test_views_and_statement_sets_of_streams(env, broker, orders, make_topic, tm
            END"""
     )
     assert sorted(query.name for query in result.queries) == ["split-large", "split-small"]
-    result.wait(timeout_ms=120_000)
+    result.wait(timeout_ms=int(PATIENCE_S * 1000))
     assert (values(broker, small), values(broker, large)) == ([{"id": 1}], [{"id": 2}])
 
 

@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from millrace.contracts import ChangelogMode
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, plan_query
 from millrace_sql.statements import Identifier, SqlText
+from support.tiers import nightly_but
+from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,7 +140,7 @@ class Run:
         writer = rows.writeStream.outputMode(plan.output_mode).option("checkpointLocation", str(checkpoint / "spark"))
         query = writer.foreachBatch(keep).trigger(availableNow=True).start()
         try:
-            assert query.awaitTermination(240)
+            assert query.awaitTermination(PATIENCE_S)
         finally:
             query.stop()
 
@@ -200,7 +202,7 @@ def _few_tasks(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.shuffle.partitions", before)
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", nightly_but(QUERIES, "groups, filtered", "join"))
 def test_a_query_over_500_streams_of_changes_ends_as_over_the_final_table(
     name: str, spark: SparkSession, changes: Changes, tables: dict[str, InputTable], tmp_path: Path
 ) -> None:

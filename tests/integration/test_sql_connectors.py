@@ -15,6 +15,7 @@ from millrace.errors import MachineError, OptionsError, SchemaError, UnknownPlug
 from millrace_sql.connectors.lookup import table_factory
 from millrace_sql.connectors.table_copy import copy_table
 from support.kafka import consume, produce
+from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,7 +39,7 @@ def run(rows: DataFrame, table: TableDescription, connector: str, folder: Path, 
     )
     query = table_factory(connector, rows.sparkSession).sink(table).start(rows, context)
     try:
-        assert query.awaitTermination(60)
+        assert query.awaitTermination(PATIENCE_S)
     finally:
         query.stop()
 

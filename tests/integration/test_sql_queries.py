@@ -17,6 +17,7 @@ from millrace_sql.errors import SqlError
 from millrace_sql.planner import InputColumn, InputTable, Scan, SparkPlan, lookups, plan_query
 from millrace_sql.planner.model import ChangingTable
 from millrace_sql.statements import Identifier, SqlText
+from support.waiting import PATIENCE_S
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,7 +67,7 @@ def _run(plan: SparkPlan, rows: DataFrame, checkpoint: Path, each: Callable[[Dat
     writer = rows.writeStream.outputMode(plan.output_mode).option("checkpointLocation", str(checkpoint))
     query = writer.foreachBatch(each).trigger(availableNow=True).start()
     try:
-        assert query.awaitTermination(240)
+        assert query.awaitTermination(PATIENCE_S)
     finally:
         query.stop()
 

@@ -13,8 +13,9 @@ from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
 from millrace_sql.statements import MetadataColumn, PhysicalColumn
+from support.admin import delete_topics
 from support.cases import REFERENCE
-from support.kafka import consume, delete_topics, produce
+from support.kafka import consume, produce
 from support.reference_sql import ALTERNATIVES, DEFAULTS, at_brokers, complete_examples, examples
 
 EXAMPLES = complete_examples()
@@ -63,6 +64,7 @@ def test_every_example_is_run():
     assert EXAMPLES.keys() - named - copies == {"000:2256"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_reads_what_its_topic_holds(name, env, run, make_topic, broker):
     (statement,) = parse(EXAMPLES[name])
@@ -103,6 +105,7 @@ def _message(options: Mapping[str, str], row: Mapping[str, Any]) -> dict[str, by
     return {"key": key, "value": json.dumps(value).encode()}
 
 
+@pytest.mark.nightly
 def test_000_252_a_sink_with_metadata_is_created(run):
     run("000:252", {"kafka_sink": {"topic": "nothing", "format": "json"}})
 
@@ -133,6 +136,7 @@ COPIES = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", COPIES)
 def test_000_examples_2_to_4_synchronize(number, env, run, make_topic, broker, spark, tmp_path):
     source, target, message, expected = COPIES[number]
@@ -150,6 +154,7 @@ def test_000_examples_2_to_4_synchronize(number, env, run, make_topic, broker, s
         assert row["date"] is not None
 
 
+@pytest.mark.nightly
 def test_000_example_5_parses_nested_json(env, run, make_topic, broker):
     topic = make_topic()
     nested = {"id": 101, "name": "VVP", "properties": {"owner": "Alibaba Cloud", "engine": "Flink"}}
@@ -160,6 +165,7 @@ def test_000_example_5_parses_nested_json(env, run, make_topic, broker):
         assert [tuple(row) for row in rows] == [("101", "VVP", "Alibaba Cloud")]
 
 
+@pytest.mark.nightly
 class TestAlternatives:
     """000:837 shows the values of one option below each other: each of them runs, with the options beside it."""
 
@@ -209,6 +215,7 @@ class TestAlternatives:
         assert env.sql_query("SELECT * FROM kafka_source").count() == count
 
 
+@pytest.mark.nightly
 class TestPage004:
     """The page's messages, and the rows that it shows."""
 

@@ -10,12 +10,13 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
 from millrace_broker import KafkaBroker, Listener
 from millrace_sql import TableEnvironment
 from millrace_sql.parser import parse
 from millrace_sql.render import render
+from support.admin import add_passwords
 from support.certificates import authority, issue, java_keystore, java_truststore
 from support.reference_sql import DEFAULTS, at_brokers, complete_examples
 
@@ -34,7 +35,7 @@ USER, PASSWORD, STORES_PASSWORD = "username", "password", "test1234"
 MODULES = "org.apache.kafka.common.security"
 TRUSTSTORE, KEYSTORE = "kafka.client.truststore.jks", "kafka.client.keystore.jks"
 
-pytestmark = pytest.mark.cases
+pytestmark = [pytest.mark.nightly, pytest.mark.cases]
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +74,9 @@ def secured(stores: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         config = {**scram, "ssl.keystore.location": str(stores / f"{name}.pem")}
         listeners.append(Listener(name, "SASL_SSL", config=config))
     with KafkaBroker(listeners=listeners, data_dir=tmp_path_factory.mktemp("kafka")) as broker:
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
         scram_sha_256 = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
         user = UserScramCredentialUpsertion(USER, scram_sha_256, PASSWORD.encode())
-        for future in admin.alter_user_scram_credentials([user]).values():
-            future.result()
+        add_passwords(broker.address("OPEN"), [user])
         yield broker
 
 

@@ -10,7 +10,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from IPython.core.error import UsageError
@@ -20,6 +19,7 @@ from rich.console import Console
 
 from millrace_sql import SqlError, TableEnvironment
 from millrace_sql.shell.scripts import run_script
+from support.waiting import wait_until
 
 NUMBERS = """
 CREATE TABLE numbers (id BIGINT, name STRING) WITH (
@@ -30,7 +30,6 @@ CREATE TABLE nothing (id BIGINT, name STRING) WITH ('connector' = 'blackhole');
 """
 BATCH = "SET 'execution.runtime-mode' = 'batch';"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
-TIMEOUT_S = 120
 
 
 @pytest.fixture
@@ -97,12 +96,13 @@ class Terminal:
         self.output = ""
 
     def wait_for(self, pattern):
-        deadline = time.monotonic() + TIMEOUT_S
-        while not (match := re.search(pattern, self.output)):
-            assert time.monotonic() < deadline, self.output
-            if select.select([self.file], [], [], 1)[0]:
+        def is_shown():
+            if select.select([self.file], [], [], 0)[0]:
                 self.output += ESCAPES.sub("", os.read(self.file, 65536).decode(errors="replace"))
-        self.output = self.output[match.end() :]
+            return re.search(pattern, self.output)
+
+        wait_until(is_shown, f"{pattern!r} on the screen")
+        self.output = self.output[re.search(pattern, self.output).end() :]
 
     def send(self, characters):
         os.write(self.file, characters.encode())

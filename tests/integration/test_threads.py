@@ -11,6 +11,7 @@ import millrace
 from millrace import KafkaSink
 from millrace.options.secrets import Properties
 from support.kafka import consume
+from support.waiting import PATIENCE_S
 
 THREADS = 8
 
@@ -43,7 +44,7 @@ def test_a_sink_writes_from_any_thread(spark, connection, broker, make_topic, tm
     def start() -> None:
         sink = KafkaSink(Properties({**connection, "topic": stream}))
         values = numbers.selectExpr("CAST(value AS STRING) AS value")
-        sink.start(values, checkpoint_location=tmp_path, trigger={"once": True}).awaitTermination(60)
+        sink.start(values, checkpoint_location=tmp_path, trigger={"once": True}).awaitTermination(PATIENCE_S)
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(write).result()

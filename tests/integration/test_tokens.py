@@ -12,8 +12,9 @@ from pyspark.errors import PySparkException
 
 from millrace.configuration.build import configure_sink
 from millrace.kafka.producer import KafkaProducer, producer_settings
+from support.tiers import nightly_but
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, TokenEndpoint, token_endpoint
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 OAUTH = "org.apache.kafka.common.security.oauthbearer"
 LOGIN = f"{OAUTH}.OAuthBearerLoginModule"
@@ -104,7 +105,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", nightly_but(WAYS, "token provider", "OIDC in names of Java"))
 def test_rows_are_written_and_read_with_a_signed_token(spark, authorized, way):
     options = WAYS[way](authorized)
     issued = len(authorized.endpoint.issued)
@@ -136,7 +137,7 @@ def test_a_login_that_is_refused_as_too_soon_after_the_last_one_stops_nothing(au
 
     wait_until(is_refused, "the broker to refuse a login")
     assert producer.client_log.security_error() is None
-    assert producer.client.flush(30) == 0
+    assert producer.client.flush(PATIENCE_S) == 0
     assert producer.pop_failures() == (0, "")
 
 
@@ -147,6 +148,7 @@ def test_a_provider_that_gets_no_token_is_told_with_its_reason(spark, authorized
     assert "5ecret" not in str(raised.value)
 
 
+@pytest.mark.nightly
 def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
     options = {**authorized.provider(), "topic": "tokens-expiring", "scan.startup.mode": "earliest-offset"}
     options["properties.sasl.oauthbearer.provider.purpose"] = "outlive"
@@ -174,7 +176,7 @@ def test_a_query_outlives_its_tokens(spark, authorized, tmp_path):
             # Issued after the first ones had expired, so that each process works with its second one at least
             return expiry(authorized.endpoint.issued[-1]) > first_expiry + lifetime_s
 
-        wait_until(is_renewed, "tokens that were issued after the first ones had expired", timeout_s=120)
+        wait_until(is_renewed, "tokens that were issued after the first ones had expired")
         assert is_renewed()
     finally:
         query.stop()

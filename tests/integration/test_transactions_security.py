@@ -17,14 +17,15 @@ from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
     AclPermissionType,
-    AdminClient,
     ResourcePatternType,
     ResourceType,
 )
 
 from millrace_broker import KafkaBroker, Listener
+from support.admin import add_permissions
 from support.certificates import authority, issue, java_truststore
 from support.kafka import QUICK_BROKER
+from support.names import unique_name
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.post_server import post_server
 
@@ -109,16 +110,14 @@ def secured(tmp_path_factory) -> Iterator[Secured]:
                 (ResourceType.TOPIC, AclOperation.DESCRIBE),
             )
         ]
-        admin = AdminClient({"bootstrap.servers": broker.address("OPEN")})
-        for future in admin.create_acls(looks).values():
-            future.result(30)
+        add_permissions(broker.address("OPEN"), looks)
         broker.create_topic("secured")
         yield Secured(broker, folder)
 
 
 @pytest.fixture
 def left_secured(secured) -> Iterator[OpenTransactions]:
-    here = OpenTransactions(secured.broker.address("OPEN"), f"p{os.urandom(3).hex()}")
+    here = OpenTransactions(secured.broker.address("OPEN"), unique_name("p"))
     here.open(f"{here.prefix}-0", "secured", 0)
     yield here
     here.end()
@@ -134,6 +133,7 @@ def test_with_tls_of_both_sides_and_a_password(secured, left_secured):
     assert aborted.stdout.splitlines()[-1] == f"aborted {prefix}-0"
 
 
+@pytest.mark.nightly
 def test_no_file_with_a_key_is_left(secured, left_secured, tmp_path):
     prefix, login = left_secured.prefix, secured.login()
     command = [sys.executable, "-m", "millrace_cli", "transactions", "list", "--prefix", prefix, *login]
@@ -145,6 +145,7 @@ def test_no_file_with_a_key_is_left(secured, left_secured, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_pem_files_and_names_of_librdkafka(secured, left_secured):
     arguments = secured.login()
     file = Path(arguments[1])
@@ -158,6 +159,7 @@ def test_pem_files_and_names_of_librdkafka(secured, left_secured):
     assert shows(run_command("list", "--prefix", left_secured.prefix, *arguments).stdout, f"{left_secured.prefix}-0")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", ["list", "abort"])
 def test_a_wrong_password_is_one_clear_message_without_it(secured, left_secured, command):
     result = run_command(command, "--prefix", left_secured.prefix, *secured.login(password="wrong-5ecret"))
@@ -168,6 +170,7 @@ def test_a_wrong_password_is_one_clear_message_without_it(secured, left_secured,
     assert "5ecret" not in result.stderr
 
 
+@pytest.mark.nightly
 def test_a_certificate_that_is_not_trusted_is_told(secured, left_secured):
     (secured.folder / "other.pem").write_text(authority("other").certificate_pem)
     login = secured.login()
@@ -181,6 +184,7 @@ def test_a_certificate_that_is_not_trusted_is_told(secured, left_secured):
     assert "is not trusted: unable to get local issuer certificate" in result.stderr
 
 
+@pytest.mark.nightly
 def test_a_user_who_may_only_look_is_told_what_could_not_be_ended(secured, left_secured):
     prefix, login = left_secured.prefix, secured.login("alice")
     assert shows(run_command("list", "--prefix", prefix, *login).stdout, f"{prefix}-0")
@@ -215,6 +219,7 @@ def endpoint() -> Iterator[tuple[str, list[tuple[str, str]]]]:
         yield f"{url}/token", asked_for
 
 
+@pytest.mark.nightly
 def test_with_a_token_of_an_endpoint(secured, left_secured, endpoint):
     url, asked_for = endpoint
     arguments = secured.config(
@@ -233,6 +238,7 @@ def test_with_a_token_of_an_endpoint(secured, left_secured, endpoint):
     assert len(asked_for) >= 3  # the client that connects first, the one that lists, the one that aborts
 
 
+@pytest.mark.nightly
 def test_with_a_token_without_a_signature(secured, left_secured):
     claims = 'unsecuredLoginStringClaim_sub="root" unsecuredLoginListClaim_scope=",look,end"'
     arguments = secured.config(

@@ -17,7 +17,7 @@ from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
 from millrace.worker import WorkerResources
 from support.kafka import consume
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 SCHEMA = pa.schema([("value", pa.binary())])
 
@@ -76,7 +76,7 @@ def test_tasks_wait_also_for_later_ones_that_had_written(config):
     task = WriteTask(0, 0, "me", 0, is_streaming=True, run="two")
     found = unfinished_batch(config, task, WorkerResources())
     with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(await_confirmations, config, task, found, later_timeout_s=60.0)
+        waiting = pool.submit(await_confirmations, config, task, found, later_timeout_s=PATIENCE_S)
         with pytest.raises(LedgerError, match=r"was written with 2 rows by this task before, and is repeated with 1\."):
             write_task(config, "two", 1, "c")
         assert not waiting.done()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from confluent_kafka.admin import ConfigResource, ResourceType
 from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
 from pyspark.sql import functions as sf
 
 import millrace
+from support.admin import admin_of, delete_topics, partitions_of
 from support.cases import CASES
 from support.changing_table import KEYS, ROWS, ChangingTable, Written
 from support.kafka import produce
+from support.retrying import retried_all
 
 PRODUCTS = "id INT NOT NULL, name STRING, description STRING, weight FLOAT"
 CHANGE_LOGS = {"debezium-json": "mysql-schema-exclude.txt", "canal-json": "data.txt", "maxwell-json": "data.txt"}
@@ -154,15 +156,15 @@ def test_a_sink_of_the_builder_divides_rows_by_key(spark, broker, connection, to
 
 def test_a_missing_topic_is_created_compacted(spark, broker, topics, upsert, make_topic):
     name = make_topic(name=f"{topics[1]}-created")
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    admin.delete_topics([name])[name].result()
+    delete_topics(broker.bootstrap_servers, [name])
     create = {"topic": name, "sink.topic.create": "true", "sink.topic.create.partitions": "4"}
 
     save(spark.sql("SELECT 1 AS id, 2 AS n"), {**upsert, **create})
 
-    resource = ConfigResource(ResourceType.TOPIC, name)
-    assert admin.describe_configs([resource])[resource].result()["cleanup.policy"].value == "compact"
-    assert len(admin.list_topics(name).topics[name].partitions) == 4
+    admin, resource = admin_of(broker.bootstrap_servers), ConfigResource(ResourceType.TOPIC, name)
+    (config,) = retried_all(lambda: admin.describe_configs([resource]))
+    assert config["cleanup.policy"].value == "compact"
+    assert len(partitions_of(admin, name)) == 4
     assert Written(broker.bootstrap_servers, name).rows == {1: 2}
 
 

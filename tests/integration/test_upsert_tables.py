@@ -11,6 +11,7 @@ from pyspark.errors import StreamingQueryException
 from support.cases import CASES
 from support.compaction import Table
 from support.kafka import produce
+from support.waiting import PATIENCE_S
 
 SCHEMA = "row_kind STRING, id BIGINT, name STRING"
 TABLE = {"connector": "upsert-kafka", "key.format": "json", "key.fields": "id", "value.format": "json"}
@@ -34,7 +35,7 @@ def changes(spark, connection, tmp_path):
             .start()
         )
         try:
-            query.awaitTermination(120)
+            query.awaitTermination(PATIENCE_S)
             assert not query.isActive
         finally:
             query.stop()
@@ -75,7 +76,7 @@ def test_changes_read_twice_in_one_micro_batch_are_the_same(spark, connection, m
 
     writer = stream.option("scan.max-records-per-batch", "150").load().writeStream.foreachBatch(look_and_read)
     query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
-    query.awaitTermination(120)
+    query.awaitTermination(PATIENCE_S)
     assert not query.isActive
     assert len(found) >= 6
     assert found[::2] == found[1::2]
@@ -109,7 +110,7 @@ def test_a_stream_needs_a_place_for_its_state(spark, connection, make_topic, tmp
     stream = spark.readStream.format("millrace").options(**connection, **TABLE, topic=make_topic()).schema(SCHEMA)
     writer = stream.load().writeStream.format("noop").option("checkpointLocation", str(tmp_path))
     with pytest.raises(StreamingQueryException, match=r"option 'state.checkpoints.dir' is required for a stream"):
-        writer.start().awaitTermination(60)
+        writer.start().awaitTermination(PATIENCE_S)
 
 
 @pytest.mark.cases

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import TopicPartition
 
 import millrace
 from millrace_cli.commands.why import why as why_command
-from support.kafka import commit_offsets, delete_topics, has_hidden_records, produce
+from support.admin import delete_topics
+from support.kafka import commit_offsets, has_hidden_records, produce
+from support.names import unique_name
 from support.open_transactions import OpenTransactions
 from support.waiting import wait_until
 
@@ -24,7 +25,7 @@ EARLIEST = {"scan.startup.mode": "earliest-offset"}
 @pytest.fixture(scope="module")
 def filled(broker):
     """A topic with messages of one partition, for the cases that only read it."""
-    topic = f"why-{os.urandom(3).hex()}"
+    topic = unique_name("why")
     broker.create_topic(topic, 1)
     records = [{"value": str(number).encode(), "headers": [("kind", b"a")]} for number in range(MESSAGES)]
     produce(broker.bootstrap_servers, topic, records)
@@ -65,7 +66,7 @@ def wait_for(query, kind, options=None) -> Any:
         found[:] = [millrace.why(query, options=options)] if query.lastProgress else []
         return bool(found) and found[0].cause.kind == kind
 
-    wait_until(is_found, f"the cause {kind}", 120)
+    wait_until(is_found, f"the cause {kind}")
     return found[0].cause
 
 
@@ -138,7 +139,7 @@ def test_a_quiet_partition_holds_the_others_back(spark, broker, connection, make
     aligned = {"scan.watermark.alignment.max-drift": "10 s", "scan.watermark.idle-timeout": "1 h"}
     options = {**connection, "topic": topic, **EARLIEST, **aligned}
     with running(spark, options, tmp_path) as query:
-        wait_until(lambda: query.lastProgress and ends(query, topic) == {"0": 3, "1": 1}, "all but the last", 120)
+        wait_until(lambda: query.lastProgress and ends(query, topic) == {"0": 3, "1": 1}, "all but the last")
         cause = wait_for(query, "alignment", options)
     assert cause.evidence == {"unread offsets": {f"{topic}-0": 1, f"{topic}-1": 0}}
     assert "idle-timeout" in cause.remedy
@@ -150,9 +151,7 @@ def ends(query, topic):
 
 def test_another_application_has_read_for_the_group(broker, connection, filled):
     group = f"{filled}-group"
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": group})
-    commit_offsets(consumer, [TopicPartition(filled, 0, MESSAGES)])
-    consumer.close()
+    commit_offsets(broker.bootstrap_servers, group, [TopicPartition(filled, 0, MESSAGES)])
     options = {**connection, "topic": filled, "properties.group.id": group}
     found = millrace.why(options=options)
     assert [cause.kind for cause in found.causes] == ["group", "no-new-offsets"]
@@ -163,7 +162,7 @@ def test_another_application_has_read_for_the_group(broker, connection, filled):
 def test_a_query_has_failed_and_a_topic_is_missing(spark, connection, filled, tmp_path):
     options = {**connection, "topic": filled, **EARLIEST, "format": "json", "columns": "id BIGINT"}
     with running(spark, options, tmp_path) as query:
-        wait_until(lambda: query.exception() is not None, "the failure", 120)
+        wait_until(lambda: query.exception() is not None, "the failure")
         cause = millrace.why(query, options=options).cause
     assert cause.kind == "failed"
     assert f"topic '{filled}', partition 0, offset 0" in cause.message

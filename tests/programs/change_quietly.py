@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 import millrace
 from support.kafka import produce
+from support.waiting import wait_until
 
 given = json.loads(sys.argv[1])
 folder, partitions = Path(given["folder"]), range(given["partitions"])
@@ -57,9 +58,8 @@ for version in range(given["micro_batches"]):
     written += write(range(1), version + 1)
     query.processAllAvailable()
     seconds.append(time.monotonic() - began)
-deadline = time.monotonic() + 60
-while (source := millrace.metrics(query).sources[0]).num_records_in < written and time.monotonic() < deadline:
-    time.sleep(0.1)
+wait_until(lambda: millrace.metrics(query).sources[0].num_records_in >= written, "all counts")
+source = millrace.metrics(query).sources[0]
 query.stop()
 Path(given["results"]).write_text(json.dumps({"source": source.to_dict(), "seconds": seconds, "written": written}))
 spark.stop()

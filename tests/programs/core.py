@@ -79,7 +79,7 @@ def ids_of_each_stream() -> list[list[int]]:
             .trigger(availableNow=True)
             .start()
         )
-        assert query.awaitTermination(120)
+        assert query.awaitTermination(240)
         seen.append(sorted(row.id for row in spark.read.parquet(files).collect()))
     return seen
 
@@ -100,7 +100,7 @@ def copied_exactly_once_by_builders() -> list[list[int]]:
     )
     stream = source(given["copies"]).build().load(spark, "id BIGINT")
     checkpoint = str(Path(given["folder"]) / "built")
-    assert sink.start(stream, checkpoint_location=checkpoint, trigger={"availableNow": True}).awaitTermination(120)
+    assert sink.start(stream, checkpoint_location=checkpoint, trigger={"availableNow": True}).awaitTermination(240)
     rows = source(given["built"]).set_bounded(KafkaOffsetsInitializer.latest()).build().load(spark, "id BIGINT")
     return [list(row) for row in rows.selectExpr("count(*)", "count(DISTINCT id)").collect()]
 
@@ -121,7 +121,7 @@ def metrics_of_a_stream() -> dict[str, Any]:
         .start()
     )
     found: dict[str, Any] = {}
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while time.monotonic() < deadline and not (found.get("numRecordsIn") and heard):
         time.sleep(0.1)
         found = next((source.to_dict() for source in millrace.metrics(query).sources), {})

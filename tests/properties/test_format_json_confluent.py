@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -17,13 +15,14 @@ from millrace_formats.json.registry.options import JsonRegistryOptions
 from millrace_formats.json.registry.schemas import parse_schema
 from millrace_formats.registry.schema_registry import SchemaText
 from properties.test_format_protobuf_confluent import SCHEMAS, batches
+from support.names import unique_name
 
 FEW = settings(max_examples=settings.default.max_examples // 4)
 
 
 def new_format() -> JsonConfluentFormat:
     """The format on the mock registry of Confluent's client, which lasts as long as the format's options."""
-    return JsonConfluentFormat(JsonRegistryOptions(url=f"mock://{uuid.uuid4()}", subject="rows-value"))
+    return JsonConfluentFormat(JsonRegistryOptions(url=f"mock://{unique_name('registry')}", subject="rows-value"))
 
 
 @FEW

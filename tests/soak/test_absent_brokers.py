@@ -16,7 +16,7 @@ from millrace_broker import KafkaBroker
 from support.absent_brokers import ROWS, come_back, has_records, leave, write_while_absent
 from support.absent_in_spark import ROWS as ROWS_OF_SPARK
 from support.absent_in_spark import TASKS, HeldWrite, fill, largest_shares
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 ABSENT_S = 60
 # Look-ups give up after a minute, and the query fails
@@ -53,7 +53,7 @@ def started(write: HeldWrite, own: KafkaBroker, broker: KafkaBroker, source: str
     """Run a stream that has written to all partitions and is held."""
     query = write.start_stream(broker, source)
     try:
-        wait_until(lambda: has_records(own, "target") or query.exception(), "records in all partitions", 120)
+        wait_until(lambda: has_records(own, "target") or query.exception(), "records in all partitions")
         yield query
     finally:
         query.stop()
@@ -81,9 +81,9 @@ def test_no_process_of_a_batch_write_uses_the_processor_while_the_broker_is_abse
 ):
     write = HeldWrite(spark, tmp_path, own, guarantee, **timeouts(guarantee, PATIENT))
     writing = write.start_batch()
-    wait_until(lambda: has_records(own, "target") or writing.done(), "records in all partitions", 120)
+    wait_until(lambda: has_records(own, "target") or writing.done(), "records in all partitions")
     watch_absence(f"batch, {guarantee}, {absence}", own, broker, absence, write)
-    writing.result(120)
+    writing.result(PATIENCE_S)
     assert_all_once(write)
 
 

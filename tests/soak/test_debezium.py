@@ -219,7 +219,7 @@ def test_copies_equal_the_database_after_schema_changes_and_kills(tmp_path, tmp_
                 changes.finish()
                 origin.truncate("lists")
                 position = origin.position()
-                wait_until(lambda: origin.is_sent(NAME, position), "Debezium to send all changes", 120)
+                wait_until(lambda: origin.is_sent(NAME, position), "Debezium to send all changes")
                 running.finish()
         check_tables(postgres, origin, tmp_path)
         check_topic(servers)

@@ -18,7 +18,7 @@ from millrace_catalog.inference import JsonReader, KeyInference, Position, Topic
 from millrace_catalog.types import parse_schema
 from support.families import Family
 from support.kafka import consume
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "replicate_table.py"
 CHANGES = int(os.environ.get("SOAK_SCHEMA_CHANGES", "200"))
@@ -97,7 +97,7 @@ def write(servers: str, topic: str, messages: Iterator[dict[str, Any]], count: i
     for _, message in zip(range(count), messages, strict=False):
         producer.produce(topic, **message)
         producer.poll(0)
-    assert producer.flush(60) == 0
+    assert producer.flush(PATIENCE_S) == 0
 
 
 def inferred(topic: str, messages: list[Any]) -> dict[str, str]:
@@ -141,7 +141,7 @@ def test_two_hundred_changes_and_ten_kills(broker, spark, make_topic, connection
                 assert running.is_running(), running.console.read_text()
                 return done() > before
 
-            wait_until(is_under_way, "a micro-batch", 120)
+            wait_until(is_under_way, "a micro-batch")
             if kill == 0:
                 write(broker.bootstrap_servers, topic, messages, MESSAGES)
             until = time.monotonic() + chance.uniform(0, 6)

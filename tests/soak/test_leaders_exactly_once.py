@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import ElectionType
-from confluent_kafka.admin import AdminClient
 
 from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.secrets import Properties
 from millrace_broker import KafkaCluster
+from support.admin import admin_of
 from support.copying import Copy
 from support.leaders import TOPIC, has_all_copies, leaders, three_brokers
 from support.queries import wait_for_batches_with_rows
+from support.retrying import retried
 from support.waiting import wait_until
 from support.writing import SteadyProducer
 
@@ -46,8 +47,9 @@ def once(cluster, tmp_path):
 def test_no_record_is_lost_or_repeated_when_all_leaders_move(spark, cluster, writing, once):
     query = once.start(spark, ends=False)
 
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
-    assert {len(found.replicas) for found in admin.list_topics("once", 10).topics["once"].partitions.values()} == {3}
+    admin = admin_of(cluster.bootstrap_servers)
+    target = retried(lambda: admin.list_topics("once", 10)).topics["once"]
+    assert {len(found.replicas) for found in target.partitions.values()} == {3}
     preferred = leaders(admin)
     assert len(set(preferred)) == 2
     wait_for_batches_with_rows(query, 2)
@@ -58,7 +60,7 @@ def test_no_record_is_lost_or_repeated_when_all_leaders_move(spark, cluster, wri
         wait_for_batches_with_rows(query, 2)
         broker.start()
         wait_until(lambda: has_all_copies(admin), "the broker to catch up")
-    admin.elect_leaders(ElectionType.PREFERRED).result()
+    retried(lambda: admin.elect_leaders(ElectionType.PREFERRED).result())
     wait_until(lambda: leaders(admin) == preferred, "the leaders to be where they were")
     wait_for_batches_with_rows(query, 2)
     written = writing.finish()

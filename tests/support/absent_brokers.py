@@ -22,7 +22,7 @@ from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
 from millrace_broker import KafkaBroker
 from support.kafka import consume, wait_for_markers
-from support.waiting import wait_until, wait_until_quiet
+from support.waiting import PATIENCE_S, wait_until, wait_until_quiet
 
 ROWS = 348_000
 _BATCH = 1_000
@@ -91,7 +91,7 @@ def write_while_absent(
             assert not written.done(), written.result()
         finally:
             come_back(broker, absence)
-        rows = written.result(120).records
+        rows = written.result(PATIENCE_S).records
     wait_for_markers(broker.bootstrap_servers, topic)
     arrived = Counter(int(message.value()) for message in consume(broker.bootstrap_servers, topic))
     return Outcome(share, rows, arrived)

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
+from support.admin import admin_of
 from support.kafka import consume, produce
+from support.retrying import retried, retried_all
 from support.waiting import wait_until
 
 COMPACTED = {
@@ -23,14 +25,13 @@ COMPACTED = {
 
 def clean_often(servers: str) -> None:
     """Let the brokers look for what can be compacted at each moment."""
-    admin = AdminClient({"bootstrap.servers": servers})
+    admin = admin_of(servers)
     often = ConfigEntry("log.cleaner.backoff.ms", "50", incremental_operation=AlterConfigOpType.SET)
     brokers = [
         ConfigResource(ResourceType.BROKER, str(node), incremental_configs=[often])
-        for node in admin.list_topics(timeout=10).brokers
+        for node in retried(lambda: admin.list_topics(timeout=10)).brokers
     ]
-    for future in admin.incremental_alter_configs(brokers).values():
-        future.result(30)
+    retried_all(lambda: admin.incremental_alter_configs(brokers))
 
 
 class Table:

@@ -13,8 +13,9 @@ import psutil
 import pytest
 
 from millrace_broker import KafkaBroker
+from support.admin import delete_topics
 from support.families import Family
-from support.kafka import delete_topics, produce
+from support.kafka import produce
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 

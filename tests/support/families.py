@@ -72,7 +72,7 @@ class Family:
             self._guarded.exit_code()
             return not members
 
-        wait_until(is_gone, "the processes to end", 20)
+        wait_until(is_gone, "the processes to end")
 
     def result(self, timeout_s: float = PATIENCE_S) -> str:
         """Wait for the program's end, and return what it printed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -11,24 +11,19 @@ from confluent_kafka import (
     Consumer,
     IsolationLevel,
     KafkaError,
-    KafkaException,
     Message,
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import OffsetSpec
 
+from millrace.kafka.errors import is_transient
+from support.admin import admin_of, partitions_of
+from support.retrying import flush, retried, retried_all
 from support.waiting import wait_until
 
 QUICK_BROKER = ("-XX:TieredStopAtLevel=1",)
 """The Java options of a broker that starts sooner and leaves more of the processor to others."""
-
-_COORDINATOR_IS_STARTING = (
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.NOT_COORDINATOR,
-)
-"""A commit, which the client does not repeat, gets these after a broker's first group or while a coordinator moves."""
 
 
 def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **properties: str) -> None:
@@ -40,7 +35,7 @@ def produce(servers: str, topic: str, records: Iterable[dict[str, Any]], **prope
     for record in records:
         producer.produce(topic, on_delivery=lambda error, _: failures.append(error) if error else None, **record)
         producer.poll(0)
-    assert producer.flush(30) == 0
+    flush(producer)
     assert not failures
 
 
@@ -57,51 +52,58 @@ def consume(servers: str, topic: str, isolation: str = "read_committed") -> list
         }
     )
     try:
-        partitions = consumer.list_topics(topic, 10).topics[topic].partitions
-        consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in partitions])
+        numbers = [each.partition for each in partitions_of(consumer, topic)]
+        consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in numbers])
         messages: list[Message] = []
-        open_partitions = set(partitions)
+        open_partitions = set(numbers)
         while open_partitions:
             for message in consumer.consume(5_000, 0.02):
                 if message.error() is None:
                     messages.append(message)
-                else:
-                    assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                elif message.error().code() == KafkaError._PARTITION_EOF:
                     open_partitions.discard(message.partition())
+                else:
+                    # The client goes on by itself
+                    assert is_transient(message.error()), message.error()
         return sorted(messages, key=lambda message: (message.partition(), message.offset()))
     finally:
         consumer.close()
 
 
-def commit_offsets(consumer: Consumer, offsets: list[TopicPartition]) -> None:
-    """Commit offsets of a consumer's group, as soon as its coordinator has loaded the group."""
-    commit_when_coordinator_is_ready(lambda: consumer.commit(offsets=offsets, asynchronous=False))
+def commit_offsets(servers: str, group: str, offsets: Iterable[TopicPartition]) -> None:
+    """Commit offsets of a consumer group without members."""
+    consumer, given = Consumer({"bootstrap.servers": servers, "group.id": group}), list(offsets)
+    try:
+        retried(lambda: consumer.commit(offsets=given, asynchronous=False))
+    finally:
+        consumer.close()
 
 
-def commit_when_coordinator_is_ready(commit: Callable[[], object]) -> None:
-    """Call what commits offsets, until the group's coordinator has loaded the group."""
+def committed_offsets(servers: str, group: str, partitions: Iterable[TopicPartition]) -> list[int]:
+    """Return the committed offsets of a consumer group; a negative one where there is none."""
+    consumer, asked = Consumer({"bootstrap.servers": servers, "group.id": group}), list(partitions)
+    try:
+        return [found.offset for found in retried(lambda: consumer.committed(asked, 10))]
+    finally:
+        consumer.close()
 
-    def committed() -> bool:
-        try:
-            commit()
-        except KafkaException as error:
-            if error.args[0].code() not in _COORDINATOR_IS_STARTING:
-                raise
-            return False
-        return True
 
-    wait_until(committed, "the coordinator of a consumer group")
+def transactional_producer(servers: str, transactional_id: str, **properties: Any) -> Producer:
+    """Return a producer that can begin transactions; `retried` ends them: ``retried(producer.commit_transaction)``."""
+    settings = {"bootstrap.servers": servers, "transactional.id": transactional_id, "log_level": 0, **properties}
+    producer = Producer(settings)
+    retried(producer.init_transactions)
+    return producer
 
 
 def has_hidden_records(servers: str, topic: str) -> bool:
     """Return whether a topic has records that cannot be read yet, since transactions are open."""
-    admin = AdminClient({"bootstrap.servers": servers})
-    partitions = [TopicPartition(topic, number) for number in admin.list_topics(topic, 10).topics[topic].partitions]
+    admin = admin_of(servers)
+    latest = dict.fromkeys(partitions_of(admin, topic), OffsetSpec.latest())
 
     def ends(isolation: IsolationLevel) -> list[int]:
-        latest = dict.fromkeys(partitions, OffsetSpec.latest())
-        found = admin.list_offsets(latest, isolation_level=isolation, request_timeout=10)
-        return [found[partition].result().offset for partition in partitions]
+        found = retried_all(lambda: admin.list_offsets(latest, isolation_level=isolation, request_timeout=10))
+        return [each.offset for each in found]
 
     return ends(IsolationLevel.READ_COMMITTED) != ends(IsolationLevel.READ_UNCOMMITTED)
 
@@ -110,10 +112,3 @@ def wait_for_markers(servers: str, topic: str) -> None:
     """Wait until all records can be read: brokers answer a commit before its markers are in the log."""
     with suppress(AssertionError):
         wait_until(lambda: not has_hidden_records(servers, topic), "the markers of commits", 20)
-
-
-def delete_topics(servers: str, topics: Iterable[str]) -> None:
-    """Delete topics."""
-    admin = AdminClient({"bootstrap.servers": servers})
-    for future in admin.delete_topics(list(topics)).values():
-        future.result(30)

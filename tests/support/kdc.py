@@ -13,7 +13,8 @@ from datetime import datetime
 from pathlib import Path
 
 from millrace_broker.listeners import free_ports, is_free
-from support.waiting import wait_until
+from support.names import unique_name
+from support.waiting import PATIENCE_S, wait_until
 
 REALM = "MILLRACE.TEST"
 
@@ -90,7 +91,7 @@ class Kdc:
             capture_output=True,
             text=True,
             check=False,
-            timeout=30,
+            timeout=PATIENCE_S,
         )
         assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -131,7 +132,7 @@ def kdc(folder: Path) -> Iterator[Kdc]:
         "TZ": "UTC",
     }
     running = Kdc(folder, environment)
-    running.run("kdb5_util", "create", "-s", "-r", REALM, "-P", os.urandom(16).hex())
+    running.run("kdb5_util", "create", "-s", "-r", REALM, "-P", unique_name("master-key"))
     with (folder / "console.log").open("wb") as console:
         process = subprocess.Popen([_program("krb5kdc"), "-n"], env=environment, stdout=console, stderr=console)
     try:
@@ -140,7 +141,7 @@ def kdc(folder: Path) -> Iterator[Kdc]:
         yield running
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE_S)
 
 
 def _program(name: str) -> str:

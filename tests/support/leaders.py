@@ -9,7 +9,9 @@ from confluent_kafka import KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, PartitionMetadata
 
 from millrace_broker import KafkaCluster
+from support.admin import admin_of
 from support.kafka import QUICK_BROKER
+from support.retrying import retried
 from support.waiting import wait_until
 
 TOPIC = "numbers"
@@ -21,7 +23,7 @@ def three_brokers() -> Iterator[KafkaCluster]:
     with KafkaCluster(brokers=3, java_options=QUICK_BROKER) as running:
         running.create_topic(TOPIC, 2, {"min.insync.replicas": "2"})
         # Three cold brokers may take longer for their first answers than a query waits when it starts
-        admin = AdminClient({"bootstrap.servers": running.bootstrap_servers, "log_level": 0})
+        admin = admin_of(running.bootstrap_servers)
         wait_until(lambda: _is_described_soon(admin), "brokers that answer soon")
         yield running
 
@@ -46,5 +48,5 @@ def has_all_copies(admin: AdminClient) -> bool:
 
 
 def _partitions(admin: AdminClient, topic: str) -> list[PartitionMetadata]:
-    found = admin.list_topics(topic, 10).topics[topic].partitions
+    found = retried(lambda: admin.list_topics(topic, 10)).topics[topic].partitions
     return [found[number] for number in sorted(found)]

@@ -53,7 +53,7 @@ def wait_until_gone(before: Running) -> None:
         return not left
 
     with suppress(AssertionError):
-        wait_until(is_gone, "processes, threads and clients to end", 120)
+        wait_until(is_gone, "processes, threads and clients to end")
     assert not left, f"left running by this test: {left}"
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -21,7 +19,10 @@ from confluent_kafka.admin import (
 )
 from hypothesis import strategies as st
 
-from support.kafka import consume
+from support.admin import delete_topics
+from support.compaction import clean_often
+from support.kafka import consume, transactional_producer
+from support.retrying import flush, retried, retried_all
 from support.waiting import wait_until
 
 PARTITIONS = 3
@@ -120,23 +121,23 @@ class Logs:
         self._admin = AdminClient(common)
         self._consumer = Consumer({"bootstrap.servers": servers, "group.id": "layouts", "log_level": 0})
         self._plain = Producer(common)
-        self._transactional = Producer({**common, "transactional.id": "layouts"})
-        self._transactional.init_transactions(30)
+        self._transactional = transactional_producer(servers, "layouts", **{"linger.ms": "0"})
         self._numbers = itertools.count()
         self._timestamp = 0
-        self._clean_often()
+        clean_often(servers)
 
     def topic(self, *, compacted: bool) -> str:
         """Create a topic."""
         name = f"layout-{next(self._numbers)}"
         config = _COMPACTED if compacted else {}
-        self._wait(self._admin.create_topics([NewTopic(name, PARTITIONS, 1, config=config)]))
-        wait_until(lambda: self._is_led(name), "the topic's leaders")
+        retried_all(lambda: self._admin.create_topics([NewTopic(name, PARTITIONS, 1, config=config)]))
+        for partition in range(PARTITIONS):
+            self._bounds(name, partition)
         return name
 
     def delete(self, topic: str) -> None:
         """Delete a topic."""
-        self._wait(self._admin.delete_topics([topic]))
+        delete_topics(self._servers, [topic])
 
     def carry_out(self, topic: str, steps: Sequence[Step], *, compacted: bool) -> None:
         """Do one step after the other."""
@@ -155,7 +156,7 @@ class Logs:
         """Leave the log as it is from now on."""
         keep = ConfigEntry("cleanup.policy", "delete", incremental_operation=AlterConfigOpType.SET)
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[keep])
-        self._admin.incremental_alter_configs([resource])[resource].result()
+        retried_all(lambda: self._admin.incremental_alter_configs([resource]))
 
     @contextmanager
     def open_transaction(self, topic: str) -> Iterator[None]:
@@ -165,16 +166,16 @@ class Logs:
             self._produce(self._transactional, topic, 0, 3)
             yield
         finally:
-            self._transactional.abort_transaction()
+            retried(self._transactional.abort_transaction)
 
     def _transaction(self, topic: str, step: Transaction) -> None:
         self._transactional.begin_transaction()
         self._produce(self._transactional, topic, step.partition, step.records)
         self._produce(self._plain, topic, step.partition, step.others)
         if step.commits:
-            self._transactional.commit_transaction()
+            retried(self._transactional.commit_transaction)
         else:
-            self._transactional.abort_transaction()
+            retried(self._transactional.abort_transaction)
 
     def _repeat(self, topic: str, step: Repeat, *, compacted: bool) -> None:
         keys = [f"repeated-{next(self._numbers)}".encode() for _ in range(step.keys)]
@@ -188,7 +189,7 @@ class Logs:
         low, high = self._bounds(topic, step.partition)
         offset = low + (high - low) * step.percent // 100
         if offset > low:
-            self._wait(self._admin.delete_records([TopicPartition(topic, step.partition, offset)]))
+            retried_all(lambda: self._admin.delete_records([TopicPartition(topic, step.partition, offset)]))
 
     def _produce(
         self, producer: Producer, topic: str, partition: int, records: int, keys: Sequence[bytes] = ()
@@ -199,33 +200,16 @@ class Logs:
             number = next(self._numbers)
             key = keys[index % len(keys)] if keys else f"single-{number}".encode()
             producer.produce(topic, f"{number}".ljust(number % 200).encode(), key, partition, timestamp=self._timestamp)
-        assert producer.flush(30) == 0
+        flush(producer)
 
     def _count(self, topic: str, keys: Sequence[bytes]) -> int:
         return sum(message.key() in keys for message in consume(self._servers, topic, "read_uncommitted"))
 
-    def _is_led(self, topic: str) -> bool:
-        # Metadata name leaders that do not know of it yet, and the client asks the same ones until it has new metadata
-        self._consumer.list_topics(topic, 10)
-        try:
-            for partition in range(PARTITIONS):
-                self._bounds(topic, partition)
-        except KafkaException:
-            return False
-        return True
-
     def _bounds(self, topic: str, partition: int) -> tuple[int, int]:
-        low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), 10)
-        return low, high
+        def look_up() -> tuple[int, int]:
+            # Without new metadata the client goes on to ask a leader that does not know of the topic yet
+            self._consumer.list_topics(topic, 10)
+            low, high = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), 10)
+            return low, high
 
-    def _clean_often(self) -> None:
-        often = ConfigEntry("log.cleaner.backoff.ms", "50", incremental_operation=AlterConfigOpType.SET)
-        brokers = [
-            ConfigResource(ResourceType.BROKER, str(node), incremental_configs=[often])
-            for node in self._admin.list_topics(timeout=10).brokers
-        ]
-        self._wait(self._admin.incremental_alter_configs(brokers))
-
-    def _wait(self, futures: dict[Any, Future[Any]]) -> None:
-        for future in futures.values():
-            future.result(30)
+        return retried(look_up)

@@ -11,6 +11,8 @@ from confluent_kafka import Producer
 from millrace.options.secrets import Properties
 from millrace_cli.root import root
 from millrace_cli.transactions.open_transactions import OpenTransaction, open_transactions
+from support.kafka import transactional_producer
+from support.retrying import flush
 
 ABORT_ALL = ("--yes", "--older-than", "0s")
 
@@ -27,11 +29,10 @@ class OpenTransactions:
         """Write a record to each partition in a transaction; it stays open when the returned producer is dropped."""
         self.ids.add(transactional_id)
         producer = self.producer(transactional_id)
-        producer.init_transactions(60)
         producer.begin_transaction()
         for partition in partitions:
             producer.produce(topic, b"left open", partition=partition)
-        assert producer.flush(30) == 0
+        flush(producer)
         return producer
 
     def now(self, prefix: str | None = None) -> list[OpenTransaction]:
@@ -45,12 +46,11 @@ class OpenTransactions:
     def end(self) -> None:
         """End all that was opened."""
         for transactional_id in self.ids:
-            self.producer(transactional_id).init_transactions(60)
+            self.producer(transactional_id)
 
     def producer(self, transactional_id: str) -> Producer:
-        """Create a producer with a transactional id."""
-        settings = {"bootstrap.servers": self.servers, "transactional.id": transactional_id, "log_level": 0}
-        return Producer({**settings, "transaction.timeout.ms": 600_000})
+        """Create a producer with a transactional id, which ends the transaction of the one before it."""
+        return transactional_producer(self.servers, transactional_id, **{"transaction.timeout.ms": 600_000})
 
     def run(self, command: str, *arguments: str) -> Result:
         """Run a command for the prefix."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -19,7 +17,9 @@ from typing import Any, Self
 
 import psutil
 
+from millrace_broker.listeners import free_ports
 from support.families import Family
+from support.names import unique_name
 from support.waiting import wait_until
 
 _NOBODY = 65534
@@ -41,8 +41,8 @@ class Postgres:
     def __init__(self, **settings: str) -> None:
         self._settings = settings
         self._home = Path(tempfile.mkdtemp(prefix="millrace-postgres-"))
-        self.properties = {"user": "tests", "password": secrets.token_hex(8)}
-        self.port = _free_port()
+        self.properties = {"user": "tests", "password": unique_name("password")}
+        (self.port,) = free_ports(1)
         self.url = f"jdbc:postgresql://127.0.0.1:{self.port}/postgres"
 
     def __enter__(self) -> Self:
@@ -59,7 +59,7 @@ class Postgres:
         with self._family, suppress(psutil.NoSuchProcess):
             # It clears its shared memory away
             psutil.Process(self._family.pid).send_signal(signal.SIGINT)
-            wait_until(lambda: not self._family.is_running(), "PostgreSQL to end", 20)
+            wait_until(lambda: not self._family.is_running(), "PostgreSQL to end")
         shutil.rmtree(self._home)
 
     def execute(self, statements: str, database: str = "postgres") -> str:
@@ -124,9 +124,3 @@ class Postgres:
         if os.geteuid() != 0:
             return command
         return ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups", *command]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

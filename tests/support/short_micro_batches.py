@@ -16,6 +16,8 @@ from pyspark.sql.types import BinaryType, StructType
 from millrace.kafka.retry import poll
 from millrace.worker import RESOURCES
 from pyspark_millrace import DefaultSource
+from support.retrying import flush
+from support.waiting import PATIENCE_S
 
 OPTIONS = {
     "scan.startup.mode": "earliest-offset",
@@ -75,9 +77,9 @@ class ShortMicroBatches:
             reader: The reader of the tasks; by default the driver's.
         """
         self._producer.produce(self.topic, b"v" * 100)
-        assert self._producer.flush(30) == 0
+        flush(self._producer)
         look, is_new = partial(self.reader.latestOffset, self._at, self._limit), partial(operator.ne, self._at)
-        end = poll(look, is_new, timeout_s=10, interval_s=0.01)
+        end = poll(look, is_new, timeout_s=PATIENCE_S, interval_s=0.01)
         splits = self.reader.partitions(self._at, end)
         self._at = end
         return sum(batch.num_rows for split in splits for batch in (reader or self.reader).read(split))

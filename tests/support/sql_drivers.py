@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 from support.compaction import Table
 from support.families import Family
 from support.kafka import consume, wait_for_markers
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 from support.workers import kill_a_worker
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "run_sql.py"
@@ -81,7 +81,8 @@ class SteadyWrites(threading.Thread):
 
     def __exit__(self, *_: object) -> None:
         self._stopping.set()
-        self.join(90)
+        self.join(PATIENCE_S)
+        assert not self.is_alive(), "a write does not end"
         if self._failures:
             raise self._failures[0]
 
@@ -121,7 +122,10 @@ class ChangingOrders:
 
     def compact(self) -> None:
         """Compact the topic, of which most is gone already, until it has nothing but the last message of each key."""
-        assert len(consume(self._table.servers, self._table.topic)) < self._written / 2
+        wait_until(
+            lambda: len(consume(self._table.servers, self._table.topic)) < self._written / 2,
+            "the compaction of what was written before",
+        )
         self._table.compact()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 PATIENCE_S = 240.0
 """Longer than one step takes on a busy machine, where Spark alone may start for a minute; only failures wait it out."""
@@ -29,3 +30,17 @@ def wait_until_quiet(state: Callable[[], object], what: str, quiet_s: float = 8.
         return time.monotonic() - since >= quiet_s
 
     wait_until(is_quiet, what)
+
+
+@contextmanager
+def sooner_than(seconds: float, other: str) -> Iterator[None]:
+    """Check that the block does not do what takes longer on any machine.
+
+    Args:
+        seconds: How long that takes at least, such as retries of a minute; the block takes a small part of it.
+        other: Its name, for the message.
+    """
+    began = time.monotonic()
+    yield
+    took = time.monotonic() - began
+    assert took < seconds, f"took {took:.1f} s, as long as {other}"

@@ -6,6 +6,9 @@ import threading
 
 from confluent_kafka import Producer
 
+from support.retrying import flush
+from support.waiting import PATIENCE_S
+
 
 class SteadyProducer(threading.Thread):
     """A producer that writes ascending numbers to a topic, each once, until it is stopped.
@@ -30,7 +33,7 @@ class SteadyProducer(threading.Thread):
                 self._write(producer, str(self.written).encode())
                 self.written += 1
             producer.poll(0)
-        assert producer.flush(60) == 0
+        flush(producer)
 
     def _write(self, producer: Producer, value: bytes) -> None:
         while True:
@@ -43,5 +46,6 @@ class SteadyProducer(threading.Thread):
     def finish(self) -> int:
         """Stop writing, and return how many numbers were written."""
         self._stopping.set()
-        self.join(90)
+        self.join(PATIENCE_S)
+        assert not self.is_alive(), "the records are not sent"
         return self.written

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
+from support.waiting import PATIENCE_S
+
 
 class Playground(NamedTuple):
     """A place to make mistakes in.
@@ -36,7 +38,7 @@ class Playground(NamedTuple):
         """Write a stream until what was there is written."""
         own = {"checkpointLocation": str(self.folder), **options}
         writer = rows.writeStream.format(sink).outputMode(mode).options(**own)
-        writer.trigger(availableNow=True).start().awaitTermination(120)
+        writer.trigger(availableNow=True).start().awaitTermination(PATIENCE_S)
 
     def write(self, rows: DataFrame, mode: str = "append", **options: str) -> None:
         """Write a batch."""

@@ -18,6 +18,8 @@ from confluent_kafka import Producer
 from millrace_broker import KafkaBroker
 from support.mistakes import Mistake, options, reads, writes
 from support.mistakes.topics import TOPICS
+from support.retrying import flush
+from support.waiting import PATIENCE_S
 
 ALL: tuple[Mistake, ...] = (*(wrong.in_spark() for wrong in options.ALL), *reads.ALL, *writes.ALL)
 
@@ -67,7 +69,7 @@ def make_topics(broker: KafkaBroker) -> None:
         broker.create_topic(topic)
         for value in values:
             producer.produce(topic, value)
-    producer.flush()
+    flush(producer)
 
 
 class Terminal:
@@ -102,7 +104,7 @@ class Terminal:
             code = self._process.wait(timeout=_LONGEST_S)
         finally:
             self._process.kill()
-        self._reader.join(timeout=60)
+        self._reader.join(PATIENCE_S)
         output = self._file.read_text(errors="replace")
         assert code == 0, output
         # The last attempt counts

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from millrace.errors import MachineError
-from millrace_broker.admin import wait_until
 from millrace_broker.process import GuardedProcess, process_identity
+from support.waiting import wait_until
 
 DEAF = ["/bin/sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.05; done"]
 
@@ -26,8 +26,8 @@ time.sleep(600)
 """
 
 
-def gone(pid: int) -> bool:
-    return wait_until(lambda: process_identity(pid) is None, 10)
+def wait_until_gone(pid: int) -> None:
+    wait_until(lambda: process_identity(pid) is None, "the process to end")
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_stop_ends_a_process_that_listens(folder: Path) -> None:
 def test_stop_kills_one_that_does_not(folder: Path) -> None:
     process = GuardedProcess(folder)
     process.start(DEAF, folder / "console.log")
-    assert wait_until(lambda: (folder / "console.log").read_text() == "deaf\n", 10)
+    wait_until(lambda: (folder / "console.log").read_text() == "deaf\n", "its trap")
     process.stop(0.1)
     assert process.exit_code() == -signal.SIGKILL
     process.close()
@@ -92,8 +92,8 @@ def test_nothing_is_left_when_the_parent_is_killed(folder: Path, parent: str) ->
         pid, guard, forked = map(int, running.stdout.readline().split() or [0, 0, 0])
         running.kill()
     try:
-        assert gone(pid)
-        assert gone(guard)
+        wait_until_gone(pid)
+        wait_until_gone(guard)
         assert not folder.exists()
     finally:
         if forked:
@@ -108,5 +108,5 @@ def test_a_killed_guard_takes_its_process_along(folder: Path) -> None:
     os.kill(process.guard_pid, signal.SIGKILL)
     with pytest.raises(MachineError, match="the guard process of the Kafka broker has exited"):
         process.exit_code()
-    assert gone(pid)
+    wait_until_gone(pid)
     process.close()

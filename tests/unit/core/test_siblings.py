@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import uuid
 from contextlib import contextmanager
 
 import pytest
 
 from millrace import siblings
 from millrace.siblings import Listener, call
+from support.names import unique_name
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(not siblings.IS_SUPPORTED, reason="there are no abstract sockets")
@@ -24,6 +24,9 @@ from millrace.siblings import Listener
 def answer(listener, request, is_abandoned):
     if request == b"end":
         listener.close()
+        while listener.is_open:
+            time.sleep(0.01)
+        print("closed", flush=True)
         return None
     if request == b"wait":
         print("waiting", flush=True)
@@ -54,7 +57,7 @@ print(connection and ask(connection, sys.argv[2].encode()), flush=True)
 
 @pytest.fixture
 def name():
-    return uuid.uuid4().hex
+    return unique_name("siblings")
 
 
 @contextmanager
@@ -79,8 +82,13 @@ def answer_to(name, request, calling=CALL):
         return running.stdout.readline().strip()
 
 
+def wait_until_answered(name):
+    """Call until the listener answers: a caller gives one up that does not greet it within a second."""
+    wait_until(lambda: answer_to(name, "hello") == "b'HELLO'", "an answer")
+
+
 def test_a_sibling_answers(name, listening):
-    assert answer_to(name, "hello") == "b'HELLO'"
+    wait_until_answered(name)
 
 
 def test_nobody_listens(name):
@@ -98,14 +106,16 @@ def test_a_busy_listener_refuses_until_its_caller_has_gone(name, listening):
         assert listening.stdout.readline() == "waiting\n"
         assert answer_to(name, "hello") == "None"
     assert listening.stdout.readline() == "abandoned\n"
-    wait_until(lambda: answer_to(name, "hello") == "b'HELLO'", "the listener to be free")
+    wait_until_answered(name)
 
 
 def test_a_listener_that_is_closed_leaves_its_name_to_others(name, listening):
+    wait_until_answered(name)
     assert answer_to(name, "end") == "None"
+    assert listening.stdout.readline() == "closed\n"
     with program(LISTEN, name) as other:
         assert other.stdout.readline() == "listening\n"
-        assert answer_to(name, "hello") == "b'HELLO'"
+        wait_until_answered(name)
 
 
 def test_processes_of_another_parent_are_refused(name):
@@ -131,11 +141,11 @@ def test_a_forked_process_does_not_keep_the_name_of_one_that_was_killed(name):
         assert forking.stdout.readline() == "listening\n"
         child = int(forking.stdout.readline())
         try:
-            assert answer_to(name, "hello") == "b'HELLO'"
+            wait_until_answered(name)
             forking.kill()
             forking.wait()
             with program(LISTEN, name) as other:
                 assert other.stdout.readline() == "listening\n"
-                assert answer_to(name, "hello") == "b'HELLO'"
+                wait_until_answered(name)
         finally:
             os.kill(child, signal.SIGKILL)

@@ -8,6 +8,7 @@ from pyspark.sql.types import StructType
 
 from millrace_sql import SqlError, TableEnvironment
 from millrace_sql.execution.jobs import JobStatus
+from support.waiting import PATIENCE_S
 
 PEOPLE = "CREATE TABLE people (id BIGINT, name STRING, twice AS id * 2) WITH ('connector' = 'parquet', 'path' = '{}')"
 NUMBERS = """CREATE TABLE numbers (
@@ -322,7 +323,7 @@ def test_a_query_that_fails_says_so_and_stops_the_others_of_its_set(env, spark):
         .execute()
     )
     with pytest.raises(Exception, match="on purpose"):
-        result.wait(timeout_ms=120_000)
+        result.wait(timeout_ms=int(PATIENCE_S * 1000))
     assert result.get_job_client().get_job_status().result() is JobStatus.FAILED
     assert not spark.streams.active
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -10,7 +11,6 @@ from click.testing import CliRunner
 
 from millrace.diagnosis import run
 from millrace.diagnosis.findings import Diagnosis, Finding, Level, ok
-from millrace_broker.listeners import free_ports
 from millrace_cli.commands.doctor import doctor
 
 SOUND = ok("java", "/usr/bin/java", "Java 17")
@@ -50,9 +50,11 @@ def test_errors_alone_make_the_exit_code_1(
 
 
 def test_a_broker_that_is_not_there_makes_the_exit_code_1() -> None:
-    nobody = f"127.0.0.1:{free_ports(1)[0]}"
-
-    ended = CliRunner().invoke(doctor, ["--bootstrap-servers", nobody, "--json"])
+    # Bound and not listening, so that nobody else listens there meanwhile
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nobody = f"127.0.0.1:{unused.getsockname()[1]}"
+        ended = CliRunner().invoke(doctor, ["--bootstrap-servers", nobody, "--json"])
 
     told: Any = json.loads(ended.stdout)
     assert ("tcp", nobody) in {(each["check"], each["target"]) for each in told["findings"] if each["level"] == "error"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,16 +13,15 @@ from millrace.kafka.admin import KafkaAdmin
 from millrace.kafka.retry import RETRY_TIMEOUT_S, Clock
 from millrace.kafka.retrying_admin import UNKNOWN_TOPIC_TIMEOUT_S
 from millrace.options.secrets import Properties
+from support.waiting import sooner_than
 
 NOWHERE = Properties({"bootstrap.servers": "127.0.0.1:1", "sasl.password": "hush"})
 WITHOUT_PAUSES = Clock(sleep=lambda seconds: None)
 
 
 def test_servers_that_do_not_answer_are_named_with_what_was_tried() -> None:
-    started = time.monotonic()
-    with pytest.raises(UnreachableError) as error:
+    with sooner_than(RETRY_TIMEOUT_S, "the retries of a minute"), pytest.raises(UnreachableError) as error:
         KafkaAdmin(NOWHERE, 1.0).topics(["orders"])
-    assert time.monotonic() - started < 5
     message = str(error.value)
     assert message.startswith(
         "no Kafka broker answered within 1 s at 127.0.0.1:1 (option 'properties.bootstrap.servers') when looking up "

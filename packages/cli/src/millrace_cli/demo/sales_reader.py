@@ -11,6 +11,7 @@ from typing import Any, Self
 
 _POLL_SECONDS = 0.1
 _MAX_RECORDS = 1_000
+_CATCH_UP_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class SalesReader:
                 "fetch.wait.max.ms": 100,
             }
         )
-        self._consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(partitions)])
+        self._partitions = [TopicPartition(topic, number, OFFSET_BEGINNING) for number in range(partitions)]
+        self._consumer.assign(self._partitions)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="millrace-demo-sales", daemon=True)
         self._totals: dict[str, CountryTotal] = {}
@@ -68,7 +70,7 @@ class SalesReader:
         self._consumer.close()
 
     def stop(self) -> None:
-        """Consume the sales that are in the topic, then stop."""
+        """Consume the sales that are in the topic, at most for some seconds, then stop."""
         self._stop.set()
         self._thread.join()
 
@@ -77,10 +79,27 @@ class SalesReader:
         return tuple(sorted(self._totals.copy().values(), key=lambda total: -total.revenue))
 
     def _run(self) -> None:
-        while (messages := self._consumer.consume(_MAX_RECORDS, _POLL_SECONDS)) or not self._stop.is_set():
-            for message in messages:
-                if message.error() is None:
-                    self._add(json.loads(message.value()))
+        while not self._stop.is_set():
+            self._consume()
+        deadline = time.monotonic() + _CATCH_UP_SECONDS
+        while self._is_behind() and time.monotonic() < deadline:
+            self._consume()
+
+    def _consume(self) -> None:
+        for message in self._consumer.consume(_MAX_RECORDS, _POLL_SECONDS):
+            if message.error() is None:
+                self._add(json.loads(message.value()))
+
+    def _is_behind(self) -> bool:
+        """Return whether sales are left to consume; an empty poll may just mean that the broker is slow."""
+        from confluent_kafka import KafkaException
+
+        try:
+            ends = [self._consumer.get_watermark_offsets(each, _POLL_SECONDS)[1] for each in self._partitions]
+        except KafkaException:
+            return True
+        positions = [each.offset for each in self._consumer.position(self._partitions)]
+        return any(max(position, 0) < end for position, end in zip(positions, ends, strict=True))
 
     def _add(self, sale: dict[str, Any]) -> None:
         if self.first_at is None:

@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 from millrace.contracts import TopicPartition
 from millrace.errors import ClientError, GroupInUseError
 from millrace.source.enumerator.consumer_group import LEASE_DURATION_S, ConsumerGroup, LeaseTiming, check_group_is_free
-from support.waiting import wait_until
+from support.waiting import PATIENCE_S, wait_until
 
 A0 = TopicPartition("a", 0)
 
@@ -82,7 +82,7 @@ def test_commits_that_come_while_another_one_waits_are_one(admin: Any, groups: A
 
     def slow(offsets: Mapping[TopicPartition, int], metadata: str) -> None:
         seen.append(offsets)
-        assert is_open.wait(30)
+        assert is_open.wait(PATIENCE_S)
         commit(offsets, metadata)
 
     admin.commit = slow
@@ -105,7 +105,7 @@ def test_a_claim_that_is_refused_is_an_error(admin: Any, groups: Any) -> None:
 def test_a_claim_that_is_not_answered_is_an_error(admin: Any, groups: Any, request: pytest.FixtureRequest) -> None:
     is_over = threading.Event()
     request.addfinalizer(is_over.set)
-    admin.commit = lambda offsets, metadata: is_over.wait(30)
+    admin.commit = lambda offsets, metadata: is_over.wait(PATIENCE_S)
     with pytest.raises(ClientError, match=r"^claiming consumer group 'g' failed: Local: Timed out"):
         groups("me", acquire_timeout_s=0.01, release_timeout_s=0.01).acquire_lease({A0: 5})
 
