@@ -42,8 +42,11 @@ def backend_with(folder: Path, view: type[LmdbView], writer: type[LmdbWriter]) -
 
         @contextmanager
         def writer(self) -> Iterator[StateWriter]:
-            with self._env.begin(write=True) as transaction:
+            transaction = self._env.begin(write=True)
+            try:
                 yield writer(transaction, self._meta, self._rows, self._folder)
+            finally:
+                transaction.abort()
 
     class Backend(LmdbBackend):
         stores: dict[str, Store] = {}  # noqa: RUF012

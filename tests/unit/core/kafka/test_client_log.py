@@ -32,6 +32,13 @@ def test_only_the_newest_errors_are_kept() -> None:
     assert client_log.recent_errors().endswith("<99>")
 
 
+def test_a_cause_outlasts_the_errors_that_each_attempt_repeats() -> None:
+    client_log = ClientLog()
+    for text in ("Connection refused", *["1/1 brokers are down", "0/1 brokers are down"] * 10):
+        client_log._on_error(KafkaError(KafkaError._TRANSPORT, text))
+    assert client_log.recent_errors() == "Connection refused; 1/1 brokers are down; 0/1 brokers are down"
+
+
 def test_a_real_client_reports_here() -> None:
     client_log = ClientLog()
     client = Producer({"bootstrap.servers": "127.0.0.1:1", **client_log.settings()})

@@ -55,7 +55,7 @@ class ClientLog:
 
     def recent_errors(self) -> str:
         """Return the distinct errors since `clear`, oldest first, in one line."""
-        return "; ".join(dict.fromkeys(self._errors))
+        return "; ".join(self._errors)
 
     def security_error(self, min_duration_s: float = 0.0) -> str | None:
         """Return why the brokers refuse this client, with advice; None if they do not.
@@ -87,7 +87,9 @@ class ClientLog:
 
     def _on_error(self, error: KafkaError) -> None:
         text = error.str()
-        self._errors.append(redact(text))
+        # The cause must outlast "1/1 brokers are down", which librdkafka before 2.16 repeats with each attempt
+        if redact(text) not in self._errors:
+            self._errors.append(redact(text))
         advice = interrupted_login_advice(text)
         if advice and not self._has_advised:
             self._has_advised = True

@@ -1,0 +1,123 @@
+"""Build sdist and wheel of every package into ``dist/NAME/``, and list the packages in the order to upload them.
+
+Usage: ``python .ci/build_packages.py [TAG]``. With a tag, such as ``v0.1.0``, the packages must have its version. The
+order is in ``dist/packages.json``: a package comes after the ones that it needs, so that each can be installed from the
+moment it is uploaded.
+"""
+
+from __future__ import annotations
+
+import graphlib
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Package(NamedTuple):
+    """A package of this repository.
+
+    Attributes:
+        name: Its name on the index.
+        version: The version to release.
+        folder: The folder of its ``pyproject.toml``.
+        requirements: What it needs, extras included.
+    """
+
+    name: str
+    version: str
+    folder: Path
+    requirements: tuple[Requirement, ...]
+
+
+def read_packages(root: Path) -> list[Package]:
+    """Read the packages in ``packages/`` and the one in the root."""
+    return [_read_package(file) for file in (*sorted(root.glob("packages/*/pyproject.toml")), root / "pyproject.toml")]
+
+
+def upload_order(packages: Iterable[Package]) -> list[Package]:
+    """Sort packages so that each comes after the ones that it needs."""
+    by_name = {package.name: package for package in packages}
+    needs = {
+        name: sorted({requirement.name for requirement in package.requirements} & by_name.keys() - {name})
+        for name, package in by_name.items()
+    }
+    return [by_name[name] for name in graphlib.TopologicalSorter(needs).static_order()]
+
+
+def problems_of_release(packages: Iterable[Package], tag: str | None) -> list[str]:
+    """Find packages whose version is not the tag's, and siblings that accept no version of this release.
+
+    Args:
+        packages: All packages of the repository.
+        tag: The tag to release, ``v`` and a version; None for a build without a tag.
+
+    Returns:
+        A sentence for each problem.
+    """
+    packages = list(packages)
+    versions = {package.name: package.version for package in packages}
+    return [*_other_versions(packages, tag), *_excluded_siblings(packages, versions)]
+
+
+def build(package: Package, folder: Path) -> None:
+    """Build the sdist of a package, and its wheel from the sdist, with the build backend of this environment.
+
+    Args:
+        package: The package.
+        folder: Where to put both files.
+    """
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(package.folder)]
+    subprocess.run(command, check=True)
+
+
+def main(arguments: list[str]) -> None:
+    """Build all packages into ``dist/``."""
+    packages = upload_order(read_packages(ROOT))
+    problems = problems_of_release(packages, arguments[0] if arguments else None)
+    if problems:
+        sys.exit("\n".join(problems))
+    dist = ROOT / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    for package in packages:
+        build(package, dist / package.name)
+    (dist / "packages.json").write_text(json.dumps([package.name for package in packages]) + "\n")
+
+
+def _read_package(file: Path) -> Package:
+    project = tomllib.loads(file.read_text())["project"]
+    extras = project.get("optional-dependencies", {}).values()
+    texts = [*project["dependencies"], *(text for extra in extras for text in extra)]
+    return Package(project["name"], project["version"], file.parent, tuple(map(Requirement, texts)))
+
+
+def _other_versions(packages: list[Package], tag: str | None) -> Iterator[str]:
+    for package in packages:
+        if tag is not None and tag != f"v{package.version}":
+            yield (
+                f"{package.folder / 'pyproject.toml'}: version: expected that of the tag {tag}, got {package.version};"
+                " set it, commit, and move the tag"
+            )
+
+
+def _excluded_siblings(packages: list[Package], versions: dict[str, str]) -> Iterator[str]:
+    for package in packages:
+        for requirement in package.requirements:
+            version = versions.get(requirement.name)
+            if version is not None and not requirement.specifier.contains(version, prereleases=True):
+                yield (
+                    f"{package.folder / 'pyproject.toml'}: dependencies: {requirement} excludes the version of this"
+                    f" release, {version}; widen the range"
+                )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
