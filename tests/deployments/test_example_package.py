@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from support.environments import PACKAGES, ROOT, build_wheels
 from support.kafka import consume
 
-ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/millrace-partitioner-example"
-PACKAGES = [*(each.parent for each in sorted(ROOT.glob("packages/*/pyproject.toml"))), EXAMPLE]
 
 # Without paths to the source tree: the wheels are to be tried
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -47,8 +46,7 @@ WRITE = """
 def wheels(tmp_path_factory) -> Path:
     """The wheels of millrace and of the example."""
     folder = tmp_path_factory.mktemp("wheels")
-    for package in PACKAGES:
-        run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, package)
+    build_wheels(folder, [*PACKAGES, EXAMPLE])
     return folder
 
 

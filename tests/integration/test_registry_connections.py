@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import ssl
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pyarrow as pa
@@ -13,8 +16,11 @@ from millrace.contracts import Payloads
 from millrace.errors import OptionsError, RegistryError
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
 from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.registry.client import RegistryClient
+from millrace_formats.registry.schema_registry import SchemaRegistry
 from support.certificates import authority, issue, java_truststore
 from support.registry_gate import gate
+from support.waiting import PATIENCE_S
 from unit.formats.avro.datums import framed
 
 SCHEMA = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "int"}]}
@@ -49,6 +55,22 @@ def test_a_registry_that_cannot_be_reached(item: bytes) -> None:
 def test_an_address_without_a_registry(registry: Any, item: bytes) -> None:
     with pytest.raises(RegistryError, match=r"answers 404: .*; is this its whole address\?"):
         read(registry.url.removesuffix("/apis/ccompat/v7"), item)
+
+
+def test_tasks_create_a_subject_at_the_same_moment(registry: Any, subject: str) -> None:
+    options = AvroRegistryOptions(url=registry.url)
+    together = Barrier(4)
+
+    def register(number: int) -> int:
+        # Tasks of other processes have clients of their own
+        found: SchemaRegistry[Any] = SchemaRegistry(RegistryClient("avro-confluent", options), "AVRO", str)
+        together.wait(PATIENCE_S)
+        return found.register(f"{subject}-{number}", json.dumps(SCHEMA), is_new=True)
+
+    with ThreadPoolExecutor(4) as tasks:
+        ids = [set(tasks.map(register, [number] * 4)) for number in range(5)]
+
+    assert [len(each) for each in ids] == [1] * 5
 
 
 def test_several_registries_are_tried_in_turn(registry: Any, item: bytes) -> None:

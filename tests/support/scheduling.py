@@ -7,7 +7,7 @@ from typing import Any
 from xdist.scheduler import LoadScopeScheduling
 
 # Their files set up brokers, clusters and servers of their own; tests of faults take long, and mostly share none
-_BY_FILE = ("tests/integration/", "tests/deployments/")
+_BY_FILE = ("tests/integration/", "tests/deployments/", "tests/installed/")
 
 # A cluster has up to five Java processes: one at a time is enough for two cores
 _WITH_CLUSTERS = ("tests/faults/test_brokers_down.py", "tests/faults/test_speculation.py")

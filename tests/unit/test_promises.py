@@ -102,6 +102,8 @@ def tier_of(file: str, definition: Definition) -> str:
     folder = file.split("/")[0]
     if folder in ("kerberos", "soak"):
         return folder
+    if folder == "installed":
+        return ".ci/run"
     quick = MARKED_QUICK.get(folder)
     if quick is not None:
         return ".ci/run" if quick in definition.some_marks else "nightly"

@@ -11,7 +11,7 @@ from support.scheduling import _WITH_CLUSTERS, scope
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("folder", ["integration", "deployments"])
+@pytest.mark.parametrize("folder", ["integration", "deployments", "installed"])
 def test_a_file_with_brokers_stays_in_one_worker(folder):
     file = f"tests/{folder}/test_a.py"
     assert (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from millrace.errors import RegistryError
@@ -124,9 +125,7 @@ class SchemaRegistry(Generic[S]):
         named = [SchemaReference(each.name, each.subject, each.version) for each in references]
         schema = Schema(text, self._type, named)
         try:
-            if is_new:
-                return self._client.call(lambda client: int(client.register_schema(subject, schema)), repr(subject))
-            return self._client.call(lambda client: int(client.lookup_schema(subject, schema).schema_id), repr(subject))
+            return self._register(subject, schema) if is_new else self._look_up(subject, schema)
         except RegistryRefusalError as error:
             raise RegistryError(self._refusal(subject, error, is_new)) from None
 
@@ -136,6 +135,18 @@ class SchemaRegistry(Generic[S]):
             f"subject {subject!r} of the schema registry at {self._client.address} does not have the schema of the "
             f"rows: {problem}. Register it first, or set option 'auto.register.schemas' to true"
         )
+
+    def _register(self, subject: str, schema: Any) -> int:
+        try:
+            return self._client.call(lambda client: int(client.register_schema(subject, schema)), repr(subject))
+        except RegistryRefusalError:
+            # When tasks create a subject at the same moment, Apicurio's registry refuses all but one of them
+            with suppress(RegistryRefusalError):
+                return self._look_up(subject, schema)
+            raise
+
+    def _look_up(self, subject: str, schema: Any) -> int:
+        return self._client.call(lambda client: int(client.lookup_schema(subject, schema).schema_id), repr(subject))
 
     def _refusal(self, subject: str, error: RegistryRefusalError, is_new: bool) -> str:
         if is_new:

@@ -53,15 +53,21 @@ class DeltaPipelineSink(PipelineSink):
         changes: set[SchemaChangeType] = {"create.table", "add.column", "alter.column.type", "truncate.table"}
         return SinkCapabilities(frozenset(changes), "exactly-once")
 
+    @classmethod
+    def check_requirements(cls) -> None:
+        """Check that deltalake is installed: see `Plugin.check_requirements`."""
+        if find_spec("deltalake") is None:
+            raise MachineError("sink delta needs the package deltalake: pip install 'millrace-cdc[delta]'")
+
     def check(self, spark: SparkSession) -> None:
         """Check that the package is there which writes the tables; the session needs no jars."""
-        self._check_package()
+        self.check_requirements()
 
     def destinations(
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
     ) -> list[PipelineDestination]:
         """Look for the logs of tables: see `PipelineSink.destinations`."""
-        self._check_package()
+        self.check_requirements()
         return each_table(self._destination, tables, self.options.parallelism)
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
@@ -118,10 +124,6 @@ class DeltaPipelineSink(PipelineSink):
         except SchemaError as error:
             problem = str(error)
         return PipelineDestination(table.id, "table", target.uri, exists, problem)
-
-    def _check_package(self) -> None:
-        if find_spec("deltalake") is None:
-            raise MachineError("sink delta needs the package deltalake: pip install 'millrace-cdc[delta]'")
 
 
 def _keyed(table: PipelineTable) -> KeyedTable:
