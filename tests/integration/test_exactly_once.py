@@ -220,6 +220,7 @@ def test_only_the_first_micro_batch_of_a_run_is_checked(config, topic, worker):
             check_first_batch(config, "me", f"{topic}-two", 0, [0])
 
 
+@pytest.mark.nightly
 def test_a_task_that_had_written_and_has_no_rows_in_the_replay_is_noticed(
     spark, options, values, broker, make_topic, tmp_path
 ):

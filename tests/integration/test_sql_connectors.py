@@ -296,6 +296,7 @@ class TestDatagen:
         assert {len(row.list) for row in rows} == {2}
         assert {len(row.map) for row in rows} == {1, 2}
 
+    @pytest.mark.nightly
     def test_a_stream_ends_with_its_rows_and_repeats_them(self, spark, tmp_path, capsys) -> None:
         table = describe(ID, NAME, options={**self.FOR_STREAM, "rows-per-second": "2"})
         source = table_factory("datagen", spark).source(table)

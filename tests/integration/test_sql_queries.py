@@ -131,6 +131,7 @@ class ChangingUsers(ChangingTable):
         return kept.select("user", "name")
 
 
+@pytest.mark.nightly
 def test_of_a_table_with_positions_a_micro_batch_reads_what_is_new(
     spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from support.kafka import QUICK_BROKER, consume, produce
 from support.names import unique_name
 from support.open_transactions import ABORT_ALL, OpenTransactions, run_command, shows
 from support.retrying import flush, retried
+from support.tiers import nightly_but
 from support.waiting import PATIENCE_S, sooner_than, wait_until
 
 
@@ -193,7 +194,7 @@ def test_at_a_terminal_it_asks_and_yes_aborts(left, make_topic):
     assert left.ids_now() == []
 
 
-@pytest.mark.parametrize("text", ["n\n", "\n", "\x04"], ids=["no", "nothing", "Ctrl-D"])
+@pytest.mark.parametrize("text", nightly_but(["n\n", "\n", "\x04"], "n\n"), ids=["no", "nothing", "Ctrl-D"])
 def test_at_a_terminal_anything_else_aborts_nothing(left, make_topic, text):
     living = left.open(f"{left.prefix}-0", make_topic(), 0)
     with asked(left) as answer:
@@ -205,6 +206,7 @@ def test_at_a_terminal_anything_else_aborts_nothing(left, make_topic, text):
     retried(living.commit_transaction)
 
 
+@pytest.mark.nightly
 def test_a_transaction_that_began_while_the_question_stood_is_not_aborted(left, make_topic):
     topic, name = make_topic(), f"{left.prefix}-0"
     left.open(name, topic, 0)
@@ -236,6 +238,7 @@ def test_a_property_that_the_client_does_not_know_is_told(left):
     assert "has no property 'linger.mss'; did you mean 'properties.linger.ms'?" in result.stderr
 
 
+@pytest.mark.nightly
 def test_without_its_library_it_is_said_what_to_install(left, tmp_path):
     # As in an older version of the library
     (tmp_path / "kafka").mkdir()

@@ -13,6 +13,7 @@ from support.cases import CASES
 from support.changing_table import KEYS, ROWS, ChangingTable, Written
 from support.kafka import produce
 from support.retrying import retried_all
+from support.tiers import nightly_but
 
 PRODUCTS = "id INT NOT NULL, name STRING, description STRING, weight FLOAT"
 CHANGE_LOGS = {"debezium-json": "mysql-schema-exclude.txt", "canal-json": "data.txt", "maxwell-json": "data.txt"}
@@ -47,7 +48,7 @@ def exactly_once(prefix):
     return {"sink.delivery-guarantee": "exactly-once", "sink.transactional-id-prefix": prefix}
 
 
-@pytest.mark.parametrize("guarantee", ["none", "exactly-once"])
+@pytest.mark.parametrize("guarantee", nightly_but(["none", "exactly-once"], "exactly-once"))
 def test_a_batch_writes_the_changes_of_each_key_in_order(
     spark, broker, topics, upsert, changes_of, nothing_left, guarantee
 ):
@@ -168,6 +169,7 @@ def test_a_missing_topic_is_created_compacted(spark, broker, topics, upsert, mak
     assert Written(broker.bootstrap_servers, name).rows == {1: 2}
 
 
+@pytest.mark.nightly
 def test_what_no_upsert_table_can_have_is_refused(spark, upsert):
     with pytest.raises((AnalysisException, PySparkException), match=r"'sink\.partitioner' cannot be used"):
         save(spark.sql("SELECT 1 AS id, 2 AS n"), {**upsert, "sink.partitioner": "fixed"})
@@ -176,7 +178,7 @@ def test_what_no_upsert_table_can_have_is_refused(spark, upsert):
 
 
 @pytest.mark.cases
-@pytest.mark.parametrize("name", CHANGE_LOGS)
+@pytest.mark.parametrize("name", nightly_but(CHANGE_LOGS, "debezium-json"))
 def test_a_change_log_goes_through_a_table_and_back(spark, broker, connection, topics, upsert, name):
     lines = (CASES / name / CHANGE_LOGS[name]).read_text().splitlines()
     produce(broker.bootstrap_servers, topics[0], [{"value": line.encode(), "partition": 0} for line in lines])
