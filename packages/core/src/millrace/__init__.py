@@ -1,7 +1,8 @@
 """A plugin-based Kafka connector for PySpark.
 
 ``spark.read.format("millrace")`` needs no import of this package; everything else it offers is loaded on first use. In
-programs that import it, a terminal shows failures of millrace in short (`millrace.excepthook`).
+programs that import it, a terminal shows failures of millrace in short (`millrace.excepthook`), and Spark starts the
+program's own Python where nobody has chosen one (`millrace.spark_python`).
 
 - Sessions: `local_session`, `set_active_session`, `install_short_tracebacks`.
 - Queries: `await_end`, `repartition_by_key`, `upsert_batches`, `normalize_upserts`.
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from millrace import excepthook
+from millrace import excepthook, spark_python
 from millrace.lazy_imports import lazy_imports
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ __all__ = [
 ]
 
 excepthook.use_for_millrace()
+spark_python.use_this_python_by_default()
 
 _lazy_attribute, __dir__ = lazy_imports(
     __name__,

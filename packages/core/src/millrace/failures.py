@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pyspark.errors import AnalysisException
 
 from millrace.errors import MillraceError
+from millrace.pyspark_internals import planner_python
+from millrace.spark_python import find_program, is_this_python
 
 
 class Explanation(NamedTuple):
@@ -48,11 +52,27 @@ _PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+)?;?\s*$")
 
 class _SparkFailure(NamedTuple):
     pattern: re.Pattern[str]
-    message: str
+    message: str | Callable[[], str]
+
+    def explain(self, found: re.Match[str]) -> str:
+        return self.message.format(**found.groupdict()) if isinstance(self.message, str) else self.message()
 
 
-def _failure(pattern: str, message: str) -> _SparkFailure:
+def _failure(pattern: str, message: str | Callable[[], str]) -> _SparkFailure:
     return _SparkFailure(re.compile(pattern), message)
+
+
+def _why_spark_lacks_millrace() -> str:
+    remedy = f"set the environment variable PYSPARK_PYTHON={sys.executable} before the session starts"
+    activate = "in a thread that you have started, call millrace.set_active_session(spark) first"
+    python = planner_python()
+    if python is None:
+        return f"the Python that Spark starts has no data source millrace: {remedy}; {activate}"
+    if is_this_python(python):
+        return (
+            f"Spark has not found the data source millrace: {activate}; if it was installed later, restart the session"
+        )
+    return f"Spark starts {find_program(python) or python}, which has no data source millrace: {remedy}"
 
 
 _EXPLAINED = (
@@ -61,12 +81,7 @@ _EXPLAINED = (
         "millrace takes no rows in update mode: write them in .foreachBatch(millrace.upsert_batches(options)), which "
         "keeps the latest row of each key, or use .outputMode('append') or 'complete'",
     ),
-    _failure(
-        r"DATA_SOURCE_NOT_FOUND\][^\n]*\bmillrace\b",
-        "Spark does not find the data source millrace: install millrace-kafka for the Python that runs the driver; in "
-        "a thread that you have started, call millrace.set_active_session(spark) first, as Spark looks for Python "
-        "data sources in the active session of the thread",
-    ),
+    _failure(r"DATA_SOURCE_NOT_FOUND\][^\n]*\bmillrace\b", _why_spark_lacks_millrace),
     _failure(
         r"(?:DATA_SOURCE_NOT_FOUND\]|Failed to find data source:)[^\n]*\bkafka\b",
         "Spark's own Kafka connector is not installed; use .format('millrace'), which takes its options, too",
@@ -101,6 +116,11 @@ _EXPLAINED = (
     _failure(
         r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
         "driver and executors run different versions of Python: let PYSPARK_PYTHON name the same one for both",
+    ),
+    _failure(
+        r"Cannot run program \"(?P<program>[^\"]*python[^\"]*)\"",
+        "a host of Spark has no Python {program}: let the environment variable PYSPARK_PYTHON name one that the driver "
+        "and all executors have",
     ),
     _failure(
         r"No module named '(?P<module>(?:pyspark_)?millrace\w*)'",
@@ -155,7 +175,7 @@ def explain_failure(failure: BaseException | str) -> Explanation | None:
     for each in _EXPLAINED:
         found = each.pattern.search(text)
         if found:
-            return Explanation(_NOT_OURS, each.message.format(**found.groupdict()))
+            return Explanation(_NOT_OURS, each.explain(found))
     return None
 
 

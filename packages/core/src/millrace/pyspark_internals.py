@@ -79,8 +79,31 @@ def set_active_session(spark: SparkSession) -> None:
 
 
 def has_jvm() -> bool:
-    """Return whether this process has started Spark's Java process."""
-    return _jvm() is not None
+    """Return whether this process has started Spark's Java process; it imports nothing to find out."""
+    return "pyspark.core.context" in sys.modules and _jvm() is not None
+
+
+def planner_python() -> str | None:
+    """Return the Python with which Spark's Java process plans data sources; None where there is no such process."""
+    from py4j.protocol import Py4JError
+
+    if not has_jvm():
+        return None
+    try:
+        return str(_jvm().org.apache.spark.api.python.PythonUtils.defaultPythonExec())
+    except (Py4JError, OSError):
+        # It has ended
+        return None
+
+
+def state_message_problem() -> str | None:
+    """Return why the messages of ``transformWithState`` cannot be imported, which need protobuf; None if they can."""
+    try:
+        from pyspark.sql.streaming.proto import StateMessage_pb2  # noqa: F401 - protobuf checks its version
+    except Exception as failure:
+        # protobuf's own class of this error is missing where protobuf is
+        return f"{type(failure).__name__}: {failure}"
+    return None
 
 
 def delete_at_end_of_jvm(paths: Iterable[Path]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from millrace.diagnosis import machine
+from millrace.diagnosis import machine, packages
 from millrace.diagnosis.findings import Diagnosis, Level, error, ok
 from millrace.diagnosis.run import diagnose
 
@@ -42,8 +42,8 @@ def test_a_missing_java_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 def test_another_project_of_the_same_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     installed = {"millrace": "0.0.1", "millrace-core": "0.1.0", "millrace-cli": "0.3.0", "pyspark": "4.2.0"}
-    monkeypatch.setattr(machine, "installed_packages", lambda: installed)
-    monkeypatch.setattr(machine, "requires", lambda _: None)
+    monkeypatch.setattr(packages, "installed_packages", lambda: installed)
+    monkeypatch.setattr(packages, "requires", lambda _: None)
     found = [each for each in machine.check_machine() if each.check == "packages" and each.level != Level.OK]
     assert [(each.target, each.level) for each in found] == [
         ("millrace 0.0.1", Level.ERROR),

@@ -56,6 +56,7 @@ def doctor(
                 level is ok, warning or error
     """  # noqa: D301 - \b is click's mark for a paragraph that keeps its lines
     from millrace.diagnosis.run import diagnose
+    from millrace.spark_python import environment_at_import
 
     given = java_properties(bootstrap_servers, config, properties)
     with ExitStack() as stack:
@@ -73,6 +74,8 @@ def doctor(
             transactional_id_prefix=transactional_id_prefix,
             metrics_address=metrics_address,
             spark=spark,
+            # The programs to check may not import millrace, as this one does
+            environment=environment_at_import(),
         )
     click.echo(diagnosis.to_json() if as_json else "\n".join(_lines(diagnosis)))
     sys.exit(0 if diagnosis.is_sound else 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
@@ -11,6 +10,7 @@ from pyspark.sql import SparkSession
 from millrace import pyspark_internals
 from millrace.api.spark_home import spark_home_without_archive
 from millrace.api.tracebacks import install_short_tracebacks
+from millrace.spark_python import names_python, use_this_python
 
 REDACTION_REGEX = (
     "(?i)secret|password|token|access[.]?key|jaas|private.?key|[.]key([.]pem)?$|passphrase|credential|user[.-]info|"
@@ -34,23 +34,24 @@ def local_session(
 ) -> SparkSession:
     """Create or get a Spark session on this machine, with settings that suit millrace. None of them is required.
 
-    Workers use this process's Python. The time zone is UTC, and there are few shuffle partitions. Unix sockets to the
-    Python workers and a faster checkpoint writer shorten small micro-batches. Arrow batches are limited only by their
-    number of rows, which makes writes faster. A repeated micro-batch is divided into the same tasks, which exactly-once
-    requires. Unless ``spark.master`` is a cluster, only loopback addresses are used. Spark logs errors only, and
-    redacts secrets in plans and logs. Uncaught errors are shown in a few lines (`install_short_tracebacks`). The
-    session becomes the active session of this thread (`set_active_session`).
+    Workers use this process's Python; those of a cluster the one that ``PYSPARK_PYTHON`` names, if it is set. The time
+    zone is UTC, and there are few shuffle partitions. Unix sockets to the Python workers and a faster checkpoint writer
+    shorten small micro-batches. Arrow batches are limited only by their number of rows, which makes writes faster. A
+    repeated micro-batch is divided into the same tasks, which exactly-once requires. Unless ``spark.master`` is a
+    cluster, only loopback addresses are used. Spark logs errors only, and redacts secrets in plans and logs. Uncaught
+    errors are shown in a few lines (`install_short_tracebacks`). The session becomes the active session of this thread
+    (`set_active_session`).
 
     Args:
         name: The application's name.
         cores: Cores to use; all by default.
         config: Spark settings, which override these.
     """
-    # The JVM hands its environment to the Python workers, so it must be set before the JVM starts
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     used = cores or os.cpu_count() or 1
     settings = session_settings(used, config or {})
+    # The Java process hands its environment to the Python workers
+    if _is_local(settings) or not names_python(os.environ):
+        use_this_python()
     builder = SparkSession.builder.appName(name).master(f"local[{used}]")
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -86,7 +87,7 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
         cores: Number of shuffle partitions.
         config: Spark settings that win.
     """
-    is_local = config.get("spark.master", "local").startswith("local")
+    is_local = _is_local(config)
     # Executors on other machines connect to the driver
     loopback = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"} if is_local else {}
     # Executors on other machines may get this package after their daemon has started
@@ -107,3 +108,7 @@ def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         **config,
     }
+
+
+def _is_local(settings: Mapping[str, str]) -> bool:
+    return settings.get("spark.master", "local").startswith("local")

@@ -11,7 +11,8 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
 
 from millrace.api.key_order import POSITION, column, column_names, with_positions
-from millrace.errors import MessageError, OptionsError
+from millrace.errors import MachineError, MessageError, OptionsError
+from millrace.pyspark_internals import state_message_problem
 from millrace.records.row_kinds import INSERT, UPDATE_BEFORE
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def normalize_upserts(upserts: DataFrame, keys: str | Iterable[str], *, row_kind
 
     Raises:
         OptionsError: A column is missing, or the session's state store cannot keep the rows.
+        MachineError: PySpark's functions of state lack protobuf.
     """
     key_columns = column_names(keys)
     session = upserts.sparkSession
@@ -52,6 +54,12 @@ def normalize_upserts(upserts: DataFrame, keys: str | Iterable[str], *, row_kind
         problems.append(f"transformWithState needs RocksDB: spark.conf.set({_PROVIDER!r}, {_ROCKS_DB!r})")
     if problems:
         raise OptionsError("normalize_upserts", tuple(problems))
+    unusable = state_message_problem()
+    if unusable is not None:
+        raise MachineError(
+            f"normalize_upserts needs protobuf on the driver and on all executors, and here it is unusable ({unusable}); "
+            "run on all of them: pip install 'millrace-core[spark-state]'"
+        )
     processor = UpsertProcessor(tuple(upserts.columns), row_kind_column)
     grouped = with_positions(upserts).groupBy(*map(column, key_columns))
     return grouped.transformWithState(processor, upserts.schema, "Append", "None")

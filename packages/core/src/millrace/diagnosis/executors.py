@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import platform
+import re
 import socket
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,12 +16,13 @@ from millrace.diagnosis import clock
 from millrace.diagnosis.address import Address, check_address
 from millrace.diagnosis.advertised import check_advertised
 from millrace.diagnosis.cluster import ConnectedCheck
-from millrace.diagnosis.findings import Finding, Level, error, ok
-from millrace.diagnosis.machine import installed_packages
+from millrace.diagnosis.findings import Finding, Level, error, ok, warning
+from millrace.diagnosis.packages import IMPORTED_BY_SPARK, META_DISTRIBUTION, installed_packages, unusable_packages
 from millrace.diagnosis.ports import check_driver
 from millrace.failures import sentence_of
 from millrace.kafka.client_settings import client_settings
 from millrace.options.secrets import Properties
+from millrace.spark_python import DEFAULT_PYTHON, WORKER_PYTHON
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 _TASKS_OF_CORE = 2
 _SERVERS = "bootstrap.servers"
+_MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 
 
 def check_executors(
@@ -54,20 +58,16 @@ def check_executors(
         ]
         yield pyarrow.RecordBatch.from_pydict({"finding": rows})
 
+    for unusable in unusable_packages():
+        reason = f"not checked, since the driver's Python cannot import {unusable.target}"
+        return [warning("executors", "executors", reason, unusable.remedy)]
     cores = int(str(spark.conf.get("spark.sql.shuffle.partitions", "2")))
     tasks = spark.range(0, cores * _TASKS_OF_CORE, numPartitions=cores * _TASKS_OF_CORE)
     asked = clock.now()
     try:
         rows = tasks.mapInArrow(check, "finding STRING").distinct().collect()
     except Exception as failure:
-        return [
-            error(
-                "executors",
-                "executors",
-                sentence_of(failure),
-                "install the same Python and packages for all executors as for the driver",
-            )
-        ]
+        return [error("executors", "executors", sentence_of(failure), _remedy(str(failure)))]
     answered = clock.now()
     all_findings = [
         Finding(**{**found, "level": Level(found["level"])}) for found in map(json.loads, (row[0] for row in rows))
@@ -75,6 +75,17 @@ def check_executors(
     findings = [each for each in all_findings if each.check != "clock"]
     clocks = compare_clocks((each for each in all_findings if each.check == "clock"), asked, answered)
     return [*findings, *clocks, *_version_differences(findings)]
+
+
+def _remedy(failure: str) -> str:
+    """Return what to do about a failure of all tasks."""
+    missing = _MISSING_MODULE.search(failure)
+    if missing is None:
+        return "install the same Python and packages for all executors as for the driver"
+    module = missing[1].partition(".")[0]
+    package = META_DISTRIBUTION if "millrace" in module else IMPORTED_BY_SPARK.get(module, module)
+    python = os.environ.get(WORKER_PYTHON, DEFAULT_PYTHON)
+    return f"on each executor's host: {python} -m pip install '{package}'"
 
 
 def compare_clocks(findings: Iterable[Finding], asked: float, answered: float) -> list[Finding]:
@@ -106,6 +117,7 @@ def _check_here(
     yield _seen(host, ok("clock", host, repr(clock.now())))
     yield _seen(host, ok("python", sys.executable, platform.python_version()))
     yield _seen(host, ok("packages", "packages", json.dumps(installed_packages())))
+    yield from (_seen(host, each) for each in unusable_packages())
     if driver is not None:
         yield _seen(host, check_driver(*driver))
     if client is None:
@@ -137,7 +149,7 @@ def _version_differences(findings: Sequence[Finding]) -> Iterator[Finding]:
                 "let PYSPARK_PYTHON name the same version for both",
                 finding.seen_from,
             )
-        if finding.check == "packages":
+        if finding.check == "packages" and finding.level == Level.OK:
             there = json.loads(finding.message)
             for name in sorted({*here, *there}):
                 if here.get(name) != there.get(name):
@@ -146,6 +158,6 @@ def _version_differences(findings: Sequence[Finding]) -> Iterator[Finding]:
                         name,
                         Level.ERROR,
                         f"executors have {there.get(name, 'none')}, the driver {here.get(name, 'none')}",
-                        "install the same version everywhere",
+                        f"install {name} {here.get(name) or there[name]} everywhere",
                         finding.seen_from,
                     )

@@ -10,26 +10,28 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from importlib.metadata import distributions, requires
 from pathlib import Path
 
-from millrace.diagnosis.findings import Finding, error, ok, warning
+from millrace.diagnosis.findings import Finding, error, ok
+from millrace.diagnosis.packages import check_packages
+from millrace.diagnosis.spark_python import check_spark_python
 
 OLDEST_JAVA = 17
 OLDEST_PYTHON = (3, 11)
-META_DISTRIBUTION = "millrace-kafka"
-_STRANGER = "millrace"
-"""A name on PyPI that is another project's."""
-
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _JAVA_TIMEOUT_S = 5.0
 
 
-def check_machine() -> Iterator[Finding]:
-    """Check this process and its host."""
+def check_machine(environment: Mapping[str, str] = os.environ) -> Iterator[Finding]:
+    """Check this process and its host.
+
+    Args:
+        environment: The environment variables of the programs that start Spark.
+    """
     yield _check_java()
     yield _check_python()
-    yield from _check_packages(installed_packages())
+    yield check_spark_python(environment)
+    yield from check_packages()
     yield _check_clock()
 
 
@@ -60,39 +62,6 @@ def _check_python() -> Finding:
         oldest = ".".join(map(str, OLDEST_PYTHON))
         return error("python", sys.executable, f"Python {version} is too old", f"use Python {oldest} or newer")
     return ok("python", sys.executable, f"Python {version}")
-
-
-def installed_packages() -> dict[str, str]:
-    """Return the versions of the packages that matter here, by name."""
-    names = ("pyspark", "pyarrow", "confluent-kafka")
-    found = {(each.metadata["Name"] or "").lower().replace("_", "-"): each.version for each in distributions()}
-    return {name: version for name, version in sorted(found.items()) if name in names or name.startswith(_STRANGER)}
-
-
-def _check_packages(installed: Mapping[str, str]) -> Iterator[Finding]:
-    if _STRANGER in installed and not _is_ours():
-        yield error(
-            "packages",
-            f"{_STRANGER} {installed[_STRANGER]}",
-            "on PyPI this is another project, which only has the same name",
-            f"pip uninstall {_STRANGER}; pip install {META_DISTRIBUTION}",
-        )
-    ours = {name: version for name, version in installed.items() if name.startswith(f"{_STRANGER}-")}
-    core = ours.get("millrace-core")
-    for name, version in ours.items():
-        if core is not None and version.split(".")[:2] != core.split(".")[:2]:
-            yield warning(
-                "packages", f"{name} {version}", f"millrace-core is {core}", "install the same version of both"
-            )
-    if "pyspark" not in installed:
-        yield error("packages", "pyspark", "it is not installed", "pip install 'pyspark>=4.2'")
-    listed = ", ".join(f"{name} {version}" for name, version in installed.items())
-    yield ok("packages", f"{len(installed)} packages", listed)
-
-
-def _is_ours() -> bool:
-    """Return whether the installed distribution is an early one of this project, which depends on its parts."""
-    return any(each.startswith(f"{_STRANGER}-core") for each in requires(_STRANGER) or ())
 
 
 def _check_clock() -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ def diagnose(
     transactional_id_prefix: str = "",
     metrics_address: str = LOOPBACK,
     spark: SparkSession | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> Diagnosis:
     """Check machine, addresses, login, brokers and permissions, in the order in which a query needs them.
 
@@ -47,8 +49,9 @@ def diagnose(
         transactional_id_prefix: Of a write with exactly-once.
         metrics_address: Where the driver receives metrics, as ``host`` or ``host:port``; empty for nowhere.
         spark: A session whose executors check, too.
+        environment: The environment variables of the programs that start Spark.
     """
-    findings = [*check_machine(), *check_ports()]
+    findings = [*check_machine(environment), *check_ports()]
     java = {name.removeprefix(_PREFIX): value for name, value in options.items()}
     addresses: list[Address] = []
     client: Properties | None = None
