@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from millrace import explain_failure
@@ -51,6 +53,8 @@ def test_an_error_that_was_raised_here_is_its_own_explanation(error: Exception) 
     [
         ("requirement failed: millrace does not support Update mode.", "millrace.upsert_batches"),
         ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: millrace. Make sure", "set_active_session"),
+        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: millrace.", f"PYSPARK_PYTHON={sys.executable} "),
+        ('IOException: Cannot run program "/x/bin/python": error=2, No such file', "no Python /x/bin/python"),
         ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka. Make sure", ".format('millrace')"),
         ("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.", "install Java 17"),
         ("java.lang.UnsupportedClassVersionError: org/apache/spark/Main", "this Java is too old"),

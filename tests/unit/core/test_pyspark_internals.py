@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
@@ -14,6 +16,7 @@ from millrace.pyspark_internals import (
     from_arrow_schema,
     from_arrow_type,
     hide_worker_traceback,
+    state_message_problem,
     to_arrow_schema,
 )
 
@@ -49,3 +52,20 @@ def test_a_worker_sends_its_stack_unless_told_not_to(monkeypatch: pytest.MonkeyP
     hide_worker_traceback()
     assert b"Traceback" not in sent()
     assert b"what happened" in sent()
+
+
+def test_a_missing_protobuf_is_told_before_a_query_starts() -> None:
+    program = (
+        "import sys; sys.modules['google'] = None\n"
+        "from millrace.pyspark_internals import state_message_problem\n"
+        "print(state_message_problem())"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("ModuleNotFoundError: ")
+    assert state_message_problem() is None
+
+
+def test_a_process_without_spark_has_no_java() -> None:
+    program = "import sys\nfrom millrace.pyspark_internals import has_jvm\nprint(has_jvm(), 'pyspark' in sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == "False False\n"

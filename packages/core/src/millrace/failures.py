@@ -69,9 +69,7 @@ def _why_spark_lacks_millrace() -> str:
     if python is None:
         return f"the Python that Spark starts has no data source millrace: {remedy}; {activate}"
     if is_this_python(python):
-        return (
-            f"Spark has not found the data source millrace: {activate}; if it was installed later, restart the session"
-        )
+        return f"Spark has not found the data source millrace: {activate}; if millrace is new, restart the session"
     return f"Spark starts {find_program(python) or python}, which has no data source millrace: {remedy}"
 
 

@@ -13,6 +13,8 @@ import traceback
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from millrace.spark_python import DEFAULT_PYTHON, DRIVER_PYTHON, WORKER_PYTHON
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -90,10 +92,11 @@ def planner_python() -> str | None:
     if not has_jvm():
         return None
     try:
-        return str(_jvm().org.apache.spark.api.python.PythonUtils.defaultPythonExec())
+        values = [_jvm().java.lang.System.getenv(name) for name in (DRIVER_PYTHON, WORKER_PYTHON)]
     except (Py4JError, OSError):
         # It has ended
         return None
+    return next((str(value) for value in values if value is not None), DEFAULT_PYTHON)
 
 
 def state_message_problem() -> str | None:

@@ -1,4 +1,4 @@
-"""Checks of a machine: Java, packages, clock."""
+"""Checks of a machine: Java, clock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from millrace.diagnosis import machine, packages
+from millrace.diagnosis import machine
 from millrace.diagnosis.findings import Diagnosis, Level, error, ok
 from millrace.diagnosis.run import diagnose
 
@@ -38,18 +38,6 @@ def test_a_missing_java_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     found = next(each for each in machine.check_machine() if each.check == "java")
     assert found.level == Level.ERROR
     assert "install Java 17 or 21" in found.remedy
-
-
-def test_another_project_of_the_same_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = {"millrace": "0.0.1", "millrace-core": "0.1.0", "millrace-cli": "0.3.0", "pyspark": "4.2.0"}
-    monkeypatch.setattr(packages, "installed_packages", lambda: installed)
-    monkeypatch.setattr(packages, "requires", lambda _: None)
-    found = [each for each in machine.check_machine() if each.check == "packages" and each.level != Level.OK]
-    assert [(each.target, each.level) for each in found] == [
-        ("millrace 0.0.1", Level.ERROR),
-        ("millrace-cli 0.3.0", Level.WARNING),
-    ]
-    assert found[0].remedy == "pip uninstall millrace; pip install millrace-kafka"
 
 
 def test_a_wrong_clock_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def normalize_upserts(upserts: DataFrame, keys: str | Iterable[str], *, row_kind
     unusable = state_message_problem()
     if unusable is not None:
         raise MachineError(
-            f"normalize_upserts needs protobuf on the driver and on all executors, and here it is unusable ({unusable}); "
+            f"normalize_upserts needs protobuf on the driver and all executors, and here it is unusable ({unusable}); "
             "run on all of them: pip install 'millrace-core[spark-state]'"
         )
     processor = UpsertProcessor(tuple(upserts.columns), row_kind_column)

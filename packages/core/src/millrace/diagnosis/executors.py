@@ -67,7 +67,7 @@ def check_executors(
     try:
         rows = tasks.mapInArrow(check, "finding STRING").distinct().collect()
     except Exception as failure:
-        return [error("executors", "executors", sentence_of(failure), _remedy(str(failure)))]
+        return [error("executors", "executors", sentence_of(failure), remedy_for(str(failure)))]
     answered = clock.now()
     all_findings = [
         Finding(**{**found, "level": Level(found["level"])}) for found in map(json.loads, (row[0] for row in rows))
@@ -77,8 +77,8 @@ def check_executors(
     return [*findings, *clocks, *_version_differences(findings)]
 
 
-def _remedy(failure: str) -> str:
-    """Return what to do about a failure of all tasks."""
+def remedy_for(failure: str) -> str:
+    """Return what to do where no executor has run its checks."""
     missing = _MISSING_MODULE.search(failure)
     if missing is None:
         return "install the same Python and packages for all executors as for the driver"
