@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pyspark.errors import AnalysisException
 
 from millrace.errors import MillraceError
-from millrace.pyspark_internals import planner_python
-from millrace.spark_python import find_program, is_this_python
+from millrace.pyspark_internals import jvm_variables
+from millrace.spark_python import DRIVER_PYTHON, WORKER_PYTHON, find_program, is_this_python, planner_python
 
 
 class Explanation(NamedTuple):
@@ -65,9 +65,10 @@ def _failure(pattern: str, message: str | Callable[[], str]) -> _SparkFailure:
 def _why_spark_lacks_millrace() -> str:
     remedy = f"set the environment variable PYSPARK_PYTHON={sys.executable} before the session starts"
     activate = "in a thread that you have started, call millrace.set_active_session(spark) first"
-    python = planner_python()
-    if python is None:
+    variables = jvm_variables((DRIVER_PYTHON, WORKER_PYTHON))
+    if variables is None:
         return f"the Python that Spark starts has no data source millrace: {remedy}; {activate}"
+    python = planner_python(variables)
     if is_this_python(python):
         return f"Spark has not found the data source millrace: {activate}; if millrace is new, restart the session"
     return f"Spark starts {find_program(python) or python}, which has no data source millrace: {remedy}"

@@ -13,8 +13,6 @@ import traceback
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from millrace.spark_python import DEFAULT_PYTHON, DRIVER_PYTHON, WORKER_PYTHON
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -85,18 +83,18 @@ def has_jvm() -> bool:
     return "pyspark.core.context" in sys.modules and _jvm() is not None
 
 
-def planner_python() -> str | None:
-    """Return the Python with which Spark's Java process plans data sources; None where there is no such process."""
+def jvm_variables(names: Iterable[str]) -> dict[str, str] | None:
+    """Return environment variables of Spark's Java process, if it has them; None where there is no such process."""
     from py4j.protocol import Py4JError
 
     if not has_jvm():
         return None
     try:
-        values = [_jvm().java.lang.System.getenv(name) for name in (DRIVER_PYTHON, WORKER_PYTHON)]
+        values = {name: _jvm().java.lang.System.getenv(name) for name in names}
     except (Py4JError, OSError):
         # It has ended
         return None
-    return next((str(value) for value in values if value is not None), DEFAULT_PYTHON)
+    return {name: str(value) for name, value in values.items() if value is not None}
 
 
 def state_message_problem() -> str | None:

@@ -64,6 +64,11 @@ def environment_at_import() -> dict[str, str]:
     return {**others, **_AT_IMPORT}
 
 
+def planner_python(environment: Mapping[str, str]) -> str:
+    """Return the Python that a Java process with an environment starts for data sources: a path or a name."""
+    return environment.get(DRIVER_PYTHON, environment.get(WORKER_PYTHON, DEFAULT_PYTHON))
+
+
 def is_this_python(program: str) -> bool:
     """Return whether a program is this process's Python, in the same environment."""
     found = find_program(program)

@@ -1,4 +1,4 @@
-"""Whether the Python that Spark starts has millrace."""
+"""Checks that the Python that Spark starts has millrace."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from millrace.diagnosis.findings import Finding, error, ok, warning
 from millrace.spark_python import (
-    DEFAULT_PYTHON,
     DRIVER_PYTHON,
     WORKER_PYTHON,
     find_program,
     import_chooses_python,
     is_this_python,
+    planner_python,
 )
 
 _FINDS_MILLRACE = "import importlib.util; print(importlib.util.find_spec('pyspark_millrace') is not None)"
@@ -23,7 +23,7 @@ _TIMEOUT_S = 5.0
 def check_spark_python(environment: Mapping[str, str]) -> Finding:
     """Check the Python that plans data sources in programs with this environment: see `millrace.spark_python`."""
     variable = next((name for name in (DRIVER_PYTHON, WORKER_PYTHON) if name in environment), None)
-    program = environment[variable] if variable else DEFAULT_PYTHON
+    program = planner_python(environment)
     target = f"{variable}={program}" if variable else f"{program} ({find_program(program) or 'not on the PATH'})"
     if is_this_python(program):
         return ok("python", target, "Spark starts this Python")
