@@ -98,6 +98,7 @@ def test_without_the_option_a_misspelled_topic_is_an_error_and_no_new_topic(
     assert existing(broker.bootstrap_servers, [misspelled]) == []
 
 
+@pytest.mark.nightly
 def test_a_topic_that_a_column_names_is_not_created(spark, connection, broker, new_topics):
     permitted, other, _ = new_topics
     rows = spark.createDataFrame([(other, "v")], "topic STRING, value STRING")
@@ -120,6 +121,7 @@ def test_numbers_without_the_option_that_creates_are_refused(spark, connection, 
         write(spark.sql("SELECT 'v' AS value"), connection, topic="orders", **{f"sink.topic.create.{number}": "3"})
 
 
+@pytest.mark.nightly
 def test_a_topic_that_was_deleted_is_created_by_the_next_write(spark, connection, broker, new_topics):
     topic = new_topics[0]
     for value in ("first", "second"):

@@ -169,6 +169,7 @@ def test_permissions_that_are_missing_are_found(cluster):
     assert "--transactional-id copy --resource-pattern-type prefixed --operation Write" in found[-1].remedy
 
 
+@pytest.mark.nightly
 def test_a_client_whose_quota_is_used_up_is_found(cluster):
     broker, _ = cluster
     limit_requests(broker.address("OPEN"), "throttled", 0.01)

@@ -124,6 +124,7 @@ def test_messages_without_a_key_are_read_with_null(spark, connection, table):
     assert read(spark, "user_id BIGINT, behavior STRING", options).collect() == [(None, "buy")]
 
 
+@pytest.mark.nightly
 def test_a_malformed_key_is_told_with_its_place(spark, table):
     options = table("user_id")
     produce(options["properties.bootstrap.servers"], options["topic"], [{"key": b"{oops", "value": b"{}"}])

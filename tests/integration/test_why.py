@@ -70,6 +70,7 @@ def wait_for(query, kind, options=None) -> Any:
     return found[0].cause
 
 
+@pytest.mark.nightly
 def test_everything_is_read(spark, connection, filled, tmp_path):
     options = {**connection, "topic": filled, **EARLIEST}
     with running(spark, options, tmp_path) as query:
