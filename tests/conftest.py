@@ -79,12 +79,11 @@ def spark_home() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def spark(spark_home: Path) -> Iterator[SparkSession]:
-    """A local Spark session that tries a failed task again, for the whole session."""
-    import millrace
+    """A local Spark session that tries a failed task once more, for the whole session."""
+    from support.queries import local_session
 
-    session = millrace.local_session("millrace tests", cores=2, config={"spark.master": "local[2,6]"})
-    yield session
-    session.stop()
+    with local_session(attempts=2) as session:
+        yield session
 
 
 @pytest.fixture

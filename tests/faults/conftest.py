@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from support.copying import Copy
+from support.queries import local_session
 from support.writing import SteadyProducer
 
 TIMEOUT_S = 1200
@@ -28,6 +29,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def quick_drivers(spark_home: Path) -> None:
     """Let drivers start quickly: most tests here start some, and some of them without this process's own session."""
+
+
+@pytest.fixture(scope="session")
+def spark(spark_home: Path) -> Iterator[SparkSession]:
+    """A session whose tasks may be killed several times, in place of the one that other tests have."""
+    with local_session(attempts=6) as session:
+        yield session
 
 
 @pytest.fixture

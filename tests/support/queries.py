@@ -1,10 +1,29 @@
-"""Waiting for streaming queries."""
+"""Sessions of Spark in this process, and waiting for their streaming queries."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def local_session(attempts: int) -> Iterator[SparkSession]:
+    """Run a session of two cores.
+
+    Args:
+        attempts: How often a task is tried. Each test of an error waits for all of them.
+    """
+    import millrace
+
+    session = millrace.local_session("millrace tests", cores=2, config={"spark.master": f"local[2,{attempts}]"})
+    yield session
+    session.stop()
 
 
 def wait_for_batches_with_rows(query: Any, count: int = 1) -> None:
