@@ -89,6 +89,7 @@ def _issue(
     name: str, signer: Identity | None, hosts: Sequence[str], *, is_authority: bool, is_expired: bool = False
 ) -> Identity:
     key = ec.generate_private_key(ec.SECP256R1())
+    signing_key = signer.key if signer else key
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=30 if is_expired else 0)
     builder = (
@@ -100,12 +101,31 @@ def _issue(
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=2))
         .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        # Python 3.13 takes no certificate without them
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signing_key.public_key()), critical=False)
     )
+    if is_authority:
+        builder = builder.add_extension(_signs_certificates(), critical=True)
     if hosts:
         builder = builder.add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
-    certificate = builder.sign(signer.key if signer else key, hashes.SHA256())
+    certificate = builder.sign(signing_key, hashes.SHA256())
     between = () if signer is None or _is_root(signer) else (signer.certificate, *signer.between)
     return Identity(key, certificate, between)
+
+
+def _signs_certificates() -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=False,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=True,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def _is_root(identity: Identity) -> bool:
