@@ -8,7 +8,7 @@ import pytest
 
 from millrace import explain_failure
 from millrace.errors import OptionsError, UnknownTopicError, UnreachableError
-from millrace.failures import explain_log, sentence_of
+from millrace.failures import explain_log, sentence_of, why_spark_lacks_millrace
 
 OURS = """\
 Traceback (most recent call last):
@@ -53,7 +53,6 @@ def test_an_error_that_was_raised_here_is_its_own_explanation(error: Exception) 
     [
         ("requirement failed: millrace does not support Update mode.", "millrace.upsert_batches"),
         ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: millrace. Make sure", "set_active_session"),
-        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: millrace.", f"PYSPARK_PYTHON={sys.executable} "),
         ('IOException: Cannot run program "/x/bin/python": error=2, No such file', "no Python /x/bin/python"),
         ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: kafka. Make sure", ".format('millrace')"),
         ("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.", "install Java 17"),
@@ -120,3 +119,21 @@ def test_any_other_failure_is_left_as_it_is() -> None:
 )
 def test_an_error_is_one_sentence(error: Exception, sentence: str) -> None:
     assert sentence_of(error) == sentence
+
+
+REMEDY = f"set the environment variable PYSPARK_PYTHON={sys.executable} before the session starts"
+
+
+@pytest.mark.parametrize(
+    ("variables", "beginning"),
+    [
+        (None, f"the Python that Spark starts has no data source millrace: {REMEDY}; in a thread"),
+        (
+            {"PYSPARK_PYTHON": "/opt/no/python"},
+            f"Spark starts /opt/no/python, which has no data source millrace: {REMEDY}",
+        ),
+        ({"PYSPARK_PYTHON": sys.executable}, "Spark has not found the data source millrace: in a thread"),
+    ],
+)
+def test_a_missing_data_source_is_explained_by_the_python_that_spark_starts(variables, beginning) -> None:
+    assert why_spark_lacks_millrace(variables).startswith(beginning)

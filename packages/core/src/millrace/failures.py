@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from pyspark.errors import AnalysisException
@@ -62,10 +62,14 @@ def _failure(pattern: str, message: str | Callable[[], str]) -> _SparkFailure:
     return _SparkFailure(re.compile(pattern), message)
 
 
-def _why_spark_lacks_millrace() -> str:
+def why_spark_lacks_millrace(variables: Mapping[str, str] | None) -> str:
+    """Explain why Spark has not found the data source.
+
+    Args:
+        variables: The variables of Spark's Java process that name its Python; None where this process has none.
+    """
     remedy = f"set the environment variable PYSPARK_PYTHON={sys.executable} before the session starts"
     activate = "in a thread that you have started, call millrace.set_active_session(spark) first"
-    variables = jvm_variables((DRIVER_PYTHON, WORKER_PYTHON))
     if variables is None:
         return f"the Python that Spark starts has no data source millrace: {remedy}; {activate}"
     python = planner_python(variables)
@@ -80,7 +84,10 @@ _EXPLAINED = (
         "millrace takes no rows in update mode: write them in .foreachBatch(millrace.upsert_batches(options)), which "
         "keeps the latest row of each key, or use .outputMode('append') or 'complete'",
     ),
-    _failure(r"DATA_SOURCE_NOT_FOUND\][^\n]*\bmillrace\b", _why_spark_lacks_millrace),
+    _failure(
+        r"DATA_SOURCE_NOT_FOUND\][^\n]*\bmillrace\b",
+        lambda: why_spark_lacks_millrace(jvm_variables((DRIVER_PYTHON, WORKER_PYTHON))),
+    ),
     _failure(
         r"(?:DATA_SOURCE_NOT_FOUND\]|Failed to find data source:)[^\n]*\bkafka\b",
         "Spark's own Kafka connector is not installed; use .format('millrace'), which takes its options, too",

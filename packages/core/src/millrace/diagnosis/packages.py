@@ -13,7 +13,7 @@ META_DISTRIBUTION = "millrace-kafka"
 _STRANGER = "millrace"
 """A name on PyPI that is another project's."""
 
-IMPORTED_BY_SPARK = {"pandas": "pandas>=2.2,<3", "pyarrow": "pyarrow>=18"}
+IMPORTED_BY_SPARK = {"pandas": "pandas>=2.2,<3", "pyarrow": "pyarrow>=22"}
 """Modules that PySpark imports where millrace uses it, with what is to be installed: millrace-core requires them."""
 
 
