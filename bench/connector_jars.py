@@ -18,12 +18,15 @@ from millrace_broker.java import find_java
 KAFKA_CLIENTS = "3.9.2"
 """Version of the Kafka client that Spark's own connector for PySpark 4.2 is published with."""
 
+_CONNECTOR_VERSION = "4.2.0"
+"""It runs in later releases of 4.2, too, whose own ones some repositories lack."""
+
 AVRO, PROTOBUF = "spark-avro_2.13", "spark-protobuf_2.13"
 
 # Spark has all else that the connector needs. Its token provider is seldom changed, and its 4.0.0 is in more
 # repositories than the newer ones.
 _CONNECTOR = {
-    "spark-sql-kafka-0-10_2.13": ("org.apache.spark", version("pyspark")),
+    "spark-sql-kafka-0-10_2.13": ("org.apache.spark", _CONNECTOR_VERSION),
     "spark-token-provider-kafka-0-10_2.13": ("org.apache.spark", "4.0.0"),
     "kafka-clients": ("org.apache.kafka", KAFKA_CLIENTS),
     "commons-pool2": ("org.apache.commons", "2.13.1"),

@@ -6,6 +6,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from millrace_broker import KafkaBroker
     from support.registry import SchemaRegistry
+
+SPARK_OF_CONNECTOR = "4.2"
+"""The release for which Spark's own Kafka connector is published where tests fetch it."""
 
 # Of drivers and of all that they start; removed at the end
 STATE = tempfile.TemporaryDirectory(prefix="millrace-state-")
@@ -38,11 +42,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out the tests that compare with cases where there are none, without a line for each of them."""
+    """Leave out the tests that compare with something that is not there, without a line for each of them."""
     from support.cases import have_cases
 
-    if not have_cases():
-        items[:] = [item for item in items if item.get_closest_marker("cases") is None]
+    there = {"cases": have_cases(), "spark_connector": version("pyspark").startswith(f"{SPARK_OF_CONNECTOR}.")}
+    absent = [name for name, is_there in there.items() if not is_there]
+    items[:] = [item for item in items if not any(map(item.get_closest_marker, absent))]
 
 
 @pytest.hookimpl(optionalhook=True)
