@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace.change_dialects import DEBEZIUM
 from millrace.contracts import ROW_KINDS, MalformedMessage
-from millrace.contracts.change_dialects import DEBEZIUM
 from millrace.errors import MessageError
 from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any
 
-from millrace.contracts.change_dialects import Operation
+from millrace.change_dialects import Operation
 from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row

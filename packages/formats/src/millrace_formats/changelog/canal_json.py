@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from millrace.contracts.change_dialects import CANAL
+from millrace.change_dialects import CANAL
 from millrace.options import option
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat

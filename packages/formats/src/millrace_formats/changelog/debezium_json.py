@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from millrace.change_dialects import DEBEZIUM
 from millrace.contracts import Encoder
-from millrace.contracts.change_dialects import DEBEZIUM
 from millrace.errors import SchemaError
 from millrace.options import option
 from millrace_formats.changelog.before_after import BeforeAfterLayout

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from millrace.contracts.change_dialects import ChangeDialect, Operation
+from millrace.change_dialects import ChangeDialect, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.name_filter import NameFilter
 from millrace_formats.changelog.row_changes import RowChanges

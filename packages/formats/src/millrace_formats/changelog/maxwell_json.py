@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from millrace.contracts.change_dialects import MAXWELL
+from millrace.change_dialects import MAXWELL
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, epoch, plain

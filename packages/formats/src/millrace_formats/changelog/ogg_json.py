@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from millrace.contracts.change_dialects import GOLDENGATE
+from millrace.change_dialects import GOLDENGATE
 from millrace_formats.changelog.before_after import BeforeAfterLayout
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat

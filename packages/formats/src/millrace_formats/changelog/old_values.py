@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from millrace.contracts.change_dialects import Operation
+from millrace.change_dialects import Operation
 from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row

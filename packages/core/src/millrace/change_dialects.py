@@ -49,6 +49,7 @@ class SkipReason(Enum):
     BOOTSTRAP = "bootstrap marker"
     NO_ROWS = "empty change"
     FILTERED = "filtered message"
+    IGNORED = "ignored malformed message"
 
 
 @dataclass(frozen=True)
@@ -132,10 +133,9 @@ class ChangeDialect:
             MalformedMessageError: It has no operation, or an unknown one.
         """
         name = message.get(self.operation_field)
-        operation = self.operations.get(name) if isinstance(name, str) else None
-        if operation is None:
+        if not isinstance(name, str) or name not in self.operations:
             raise self.unreadable_operation(name)
-        return operation, name
+        return self.operations[name], name
 
     def unreadable_operation(self, name: Any) -> MalformedMessageError:
         """Make the error of an operation that is missing, unknown, or a truncation where only rows are read."""
