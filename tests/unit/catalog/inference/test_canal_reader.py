@@ -85,6 +85,18 @@ def test_a_column_that_the_types_leave_out_is_text() -> None:
         ("bit(9)", "BIGINT"),
         ("bit(64)", "DECIMAL(20, 0)"),
         ("serial", "DECIMAL(20, 0)"),
+        ("tinyint(1) unsigned", "SMALLINT"),
+        ("tinyint(1) unsigned zerofill", "SMALLINT"),
+        ("tinyint unsigned", "SMALLINT"),
+        ("smallint unsigned", "INT"),
+        ("int unsigned", "BIGINT"),
+        ("INT UNSIGNED ZEROFILL", "BIGINT"),
+        ("int unsigned(10)", "BIGINT"),
+        ("bigint unsigned", "DECIMAL(20, 0)"),
+        ("unsigned bigint", "DECIMAL(20, 0)"),
+        ("decimal unsigned(10,4)", "DECIMAL(10, 4)"),
+        ("decimal(10,4) unsigned", "DECIMAL(10, 4)"),
+        ("float unsigned", "FLOAT"),
         ("boolean", "BOOLEAN"),
         ("char(3)", "CHAR(3)"),
         ("char(0)", "STRING"),
@@ -145,6 +157,11 @@ def test_what_options_say_of_mysqls_types() -> None:
     assert schemas(infer(message, strategy="MYSQL_TYPE")) == {"orders": "a BOOLEAN, b TIMESTAMP(3)"}
     other = infer(message, strategy="MYSQL_TYPE", tinyint1_as_boolean=False, timestamp_as_datetime=False)
     assert schemas(other) == {"orders": "a TINYINT, b TIMESTAMP_LTZ(3)"}
+
+
+def test_an_unsigned_tinyint_of_one_digit_is_a_number() -> None:
+    message = {"data": [{"a": "5"}], "mysqlType": {"a": "tinyint(1) unsigned"}}
+    assert schemas(infer(message, strategy="MYSQL_TYPE")) == {"orders": "a SMALLINT"}
 
 
 def test_types_widen_as_the_table_changes() -> None:
