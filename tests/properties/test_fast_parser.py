@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from millrace.errors import MalformedMessageError
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader, Observation
-from millrace_cdc.runtime.change_parser import check_images
+from millrace_catalog.inference.observation import TableChange
 from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.row_values import row_converter
 
@@ -68,8 +68,7 @@ def observed(reader, payload):
     """Return the change of a message and its columns by inference; None where it has none."""
     try:
         change = reader.parse(payload)
-        if change is not None:
-            check_images(change)
+        if isinstance(change, TableChange):
             return change, reader.columns_of(change)
     except MalformedMessageError:
         pass

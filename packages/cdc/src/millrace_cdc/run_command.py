@@ -10,6 +10,7 @@ import click
 from millrace.failures import sentence_of
 from millrace.wording import counted
 from millrace_cdc.pipeline import Pipeline
+from millrace_cdc.runtime.task_reports import describe_skipped
 from millrace_cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def describe_progress(progress: PipelineProgress, *, behind: int | None = None) 
         "malformed message": progress.malformed,
     }
     texts = [counted(number, noun) for noun, number in counts.items()]
+    if progress.skipped:
+        texts.append(f"skipped: {describe_skipped(progress.skipped)}")
     if progress.paused:
         messages = counted(progress.collected.total(), "message")
         texts.append(f"paused: {', '.join(progress.paused)} ({messages} collected)")

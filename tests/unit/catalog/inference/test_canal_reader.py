@@ -20,9 +20,11 @@ CODES = {
 }  # fmt: skip
 
 
-def infer(*messages: object, **options: object) -> InferenceResult:
+def infer(*messages: dict[str, object], **options: object) -> InferenceResult:
+    """Infer the tables of messages, which are updates if they have old rows, and else insertions."""
     reader = CanalReader("orders", CanalInferenceOptions(**options))
-    return infer_with(reader, [json.dumps(message).encode() for message in messages])
+    typed = [{"type": "UPDATE" if "old" in message else "INSERT", **message} for message in messages]
+    return infer_with(reader, [json.dumps(message).encode() for message in typed])
 
 
 def schemas(inferred: InferenceResult) -> dict[str, str]:
@@ -83,6 +85,18 @@ def test_a_column_that_the_types_leave_out_is_text() -> None:
         ("bit(9)", "BIGINT"),
         ("bit(64)", "DECIMAL(20, 0)"),
         ("serial", "DECIMAL(20, 0)"),
+        ("tinyint(1) unsigned", "SMALLINT"),
+        ("tinyint(1) unsigned zerofill", "SMALLINT"),
+        ("tinyint unsigned", "SMALLINT"),
+        ("smallint unsigned", "INT"),
+        ("int unsigned", "BIGINT"),
+        ("INT UNSIGNED ZEROFILL", "BIGINT"),
+        ("int unsigned(10)", "BIGINT"),
+        ("bigint unsigned", "DECIMAL(20, 0)"),
+        ("unsigned bigint", "DECIMAL(20, 0)"),
+        ("decimal unsigned(10,4)", "DECIMAL(10, 4)"),
+        ("decimal(10,4) unsigned", "DECIMAL(10, 4)"),
+        ("float unsigned", "FLOAT"),
         ("boolean", "BOOLEAN"),
         ("char(3)", "CHAR(3)"),
         ("char(0)", "STRING"),
@@ -145,6 +159,11 @@ def test_what_options_say_of_mysqls_types() -> None:
     assert schemas(other) == {"orders": "a TINYINT, b TIMESTAMP_LTZ(3)"}
 
 
+def test_an_unsigned_tinyint_of_one_digit_is_a_number() -> None:
+    message = {"data": [{"a": "5"}], "mysqlType": {"a": "tinyint(1) unsigned"}}
+    assert schemas(infer(message, strategy="MYSQL_TYPE")) == {"orders": "a SMALLINT"}
+
+
 def test_types_widen_as_the_table_changes() -> None:
     inferred = infer(
         {"data": [{"a": "1", "b": "x"}], "sqlType": {"a": 4, "b": 12}},
@@ -161,13 +180,13 @@ def test_types_widen_as_the_table_changes() -> None:
 def test_declared_types_are_nullable_where_a_row_has_null() -> None:
     reader = CanalReader("orders", CanalInferenceOptions(strategy="SQL_TYPE"))
     rows = [{"a": None, "b": "1"}, {"a": "1", "b": "1"}]
-    said = reader.read(json.dumps({"data": rows, "sqlType": {"a": 4, "b": 4}}).encode())
+    said = reader.read(json.dumps({"type": "INSERT", "data": rows, "sqlType": {"a": 4, "b": 4}}).encode())
     assert said is not None
     assert {name: str(type_) for name, type_ in said.columns.items()} == {"a": "INT", "b": "INT NOT NULL"}
 
 
 def test_values_tell_types_by_default() -> None:
-    message = {"data": [{"a": "2020-12-30", "b": "x"}, {"a": "2020-12-30 10:00:00"}], "old": [{"b": None}, None]}
+    message = {"data": [{"a": "2020-12-30", "b": "x"}, {"a": "2020-12-30 10:00:00"}], "old": [{"b": None}, {}]}
     assert schemas(infer(message)) == {"orders": "a STRING, b STRING"}
     assert schemas(infer({"data": [{"a": "2020-12-30"}]})) == {"orders": "a DATE"}
     assert schemas(infer({"data": [{"a": "2020-12-30"}]}, primitive_as_string=True)) == {"orders": "a STRING"}
@@ -176,9 +195,10 @@ def test_values_tell_types_by_default() -> None:
 
 
 def test_statements_and_messages_without_rows_say_nothing() -> None:
-    inferred = infer({"isDdl": True, "data": [{"a": 1}], "type": "ALTER"}, {"data": None}, {"data": []}, {})
+    truncation = {"type": "TRUNCATE", "isDdl": True, "data": None}
+    inferred = infer({"isDdl": True, "data": [{"a": 1}], "type": "ALTER"}, {"data": []}, truncation)
     assert not inferred.tables
-    assert inferred.empty_messages == 4
+    assert inferred.empty_messages == 3
 
 
 def test_only_the_chosen_databases_and_tables_count() -> None:
@@ -208,7 +228,10 @@ def test_a_changed_primary_key_is_refused() -> None:
     ("message", "options", "problem"),
     [
         ({"data": 7}, {}, "field data: expected an array of rows, found 7"),
-        ({"data": [7]}, {}, "field data: expected rows, found 7"),
+        ({"data": [7]}, {}, "field data[0]: expected a row, found 7"),
+        ({"data": None}, {}, "field data: expected an array of rows, found null"),
+        ({"data": [{"a": "1"}], "type": None}, {}, "field type: the message has no operation"),
+        ({"data": [{"a": "1"}], "old": []}, {}, "field old: it has 0 rows, but data has 1"),
         ({"data": [{"a": "1"}], "old": "x"}, {}, 'field old: expected an array of rows, found "x"'),
         ({"data": [{"a": "1"}], "pkNames": [1]}, {}, "field pkNames: expected names of columns, found an array"),
         (
@@ -224,7 +247,7 @@ def test_a_changed_primary_key_is_refused() -> None:
         ({"data": [{"a": "1"}]}, {"table_include": "x"}, "field table is missing, by which messages are filtered"),
     ],
 )
-def test_what_is_no_change_is_malformed(message: object, options: dict[str, object], problem: str) -> None:
+def test_what_is_no_change_is_malformed(message: dict[str, object], options: dict[str, object], problem: str) -> None:
     with pytest.raises(MessageError) as failure:
         infer(message, **options)
     assert f"topic 'orders', partition 0, offset 0: {problem}. It begins with" in str(failure.value)

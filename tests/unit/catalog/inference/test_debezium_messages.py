@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
 from millrace_catalog.inference.debezium_types import declared_row
@@ -19,15 +20,16 @@ MESSAGES: dict[str, str] = dict(
 )
 
 
-def read(name: str, **options: bool) -> tuple[DebeziumReader, TableChange | None]:
+def read(name: str, **options: bool) -> tuple[DebeziumReader, TableChange]:
     has_schema = MESSAGES[name].startswith('{"schema"')
     reader = DebeziumReader("t", DebeziumInferenceOptions(schema_include=has_schema, **options))
-    return reader, reader.parse(MESSAGES[name].encode())
+    change = reader.parse(MESSAGES[name].encode())
+    assert isinstance(change, TableChange)
+    return reader, change
 
 
 def rows(name: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     _, change = read(name)
-    assert change is not None
     return change.rows[0]
 
 
@@ -64,7 +66,6 @@ TYPES = {
 
 def test_columns_and_values_are_those_that_the_schema_declares() -> None:
     reader, change = read("types")
-    assert change is not None
     columns = {name: str(type_).removesuffix(" NOT NULL") for name, type_ in reader.columns_of(change).items()}
     row = change.rows[0][1]
     assert row is not None
@@ -73,7 +74,6 @@ def test_columns_and_values_are_those_that_the_schema_declares() -> None:
 
 def test_columns_without_values_have_their_types_too() -> None:
     reader, change = read("nulls")
-    assert change is not None
     columns = {name: str(type_) for name, type_ in reader.columns_of(change).items()}
     assert {name: columns[name] for name in TYPES if name != "id"} == {
         name: type_ for name, (type_, _) in TYPES.items() if name != "id"
@@ -90,7 +90,6 @@ def test_rows_before_and_after_are_converted() -> None:
 
 def test_primitives_can_be_strings() -> None:
     reader, change = read("types", primitive_as_string=True)
-    assert change is not None
     columns = reader.columns_of(change)
     assert (str(columns["da"]), str(columns["i"]), str(columns["ia"])) == (
         "STRING NOT NULL",
@@ -123,25 +122,28 @@ def test_a_value_that_was_not_sent_is_that_of_the_row_before() -> None:
     message["before"] = {**message["after"], "big": "as it was"}
     message["op"] = "u"
     change = DebeziumReader("t").parse(json.dumps(message).encode())
-    assert change is not None
+    assert isinstance(change, TableChange)
     assert change.rows[0][1] == {**message["after"], "big": "as it was"}
 
 
 def test_the_deletion_of_all_rows_is_a_change_without_rows() -> None:
     _, change = read("truncated")
-    assert change is not None
     assert (change.table, change.operation, change.rows) == ("postgres.public.two", "t", ())
 
 
-@pytest.mark.parametrize("name", ["heartbeat", "begin", "end"])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("heartbeat", SkipReason.HEARTBEAT), ("begin", SkipReason.TRANSACTION), ("end", SkipReason.TRANSACTION)],
+)
 @pytest.mark.parametrize("has_schema", [True, False])
-def test_what_is_no_change_is_skipped(name: str, has_schema: bool) -> None:
+def test_what_is_no_change_is_skipped(name: str, reason: SkipReason, has_schema: bool) -> None:
     text = MESSAGES[name] if has_schema else json.dumps(json.loads(MESSAGES[name])["payload"])
-    assert DebeziumReader("t", DebeziumInferenceOptions(schema_include=has_schema)).parse(text.encode()) is None
+    assert DebeziumReader("t", DebeziumInferenceOptions(schema_include=has_schema)).parse(text.encode()) is reason
 
 
 def test_rows_of_tables_whose_identity_is_their_key_lack_what_the_database_does_not_send() -> None:
-    assert rows("key-only")[0] is None
+    with pytest.raises(MalformedMessageError, match="REPLICA IDENTITY FULL"):
+        rows("key-only")
     # A NOT NULL column has its default, which says nothing
     assert rows("deleted") == ({"id": 1, "other": "x", "big": None}, None)
 

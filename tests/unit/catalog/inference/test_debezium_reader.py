@@ -38,7 +38,7 @@ def test_rows_before_and_after_count() -> None:
         {"op": "r", "after": {"id": 1, "a": "2020-12-30"}},
         {"op": "u", "before": {"id": 1, "a": "soon"}, "after": {"id": 1.5, "b": True}},
         {"op": "d", "before": {"c": [1]}, "after": None},
-        {"op": "d"},
+        {"op": "t"},
     )
     assert schemas(inferred) == {"orders": "id DOUBLE, a STRING, b BOOLEAN, c ARRAY<BIGINT>"}
     assert inferred.empty_messages == 1
@@ -63,8 +63,12 @@ def test_primitives_as_strings() -> None:
 @pytest.mark.parametrize(
     ("message", "schema_include", "problem"),
     [
-        ({"id": 1}, False, "field op: expected one of c, r, u, d, t, found null"),
+        ({"id": 1}, False, "field op: the message has no operation: records that Debezium has flattened"),
         ({"op": "x"}, False, 'field op: expected one of c, r, u, d, t, found "x"'),
+        ({"op": "d"}, False, "field before: it is null, though the operation is 'd', a deletion: the database does"),
+        ({"op": "u", "after": None}, False, "field before: it is null, though the operation is 'u', an update: the"),
+        ({"op": "d", "before": {}}, False, "field before: it has no columns, though the operation is 'd', a deletion"),
+        ({"id": 2, "amount": 5, "ts_ms": 1}, False, "field op: the message has no operation: records that Debezium"),
         ({"op": "c", "after": 7}, False, "field after: expected an object, found 7"),
         ({"op": "c", "after": {"a": 1}, "source": "x"}, False, 'field source: expected an object, found "x"'),
         (
@@ -78,6 +82,7 @@ def test_primitives_as_strings() -> None:
 def test_what_is_no_change_is_malformed(message: object, schema_include: bool, problem: str) -> None:
     with pytest.raises(MessageError) as failure:
         infer(message, schema_include=schema_include)
-    assert f"topic 'orders', partition 0, offset 0: {problem}. It begins with" in str(failure.value)
+    assert f"topic 'orders', partition 0, offset 0: {problem}" in str(failure.value)
+    assert ". It begins with" in str(failure.value)
     assert "Set debezium-json.ignore-parse-errors to true" in str(failure.value)
     assert not infer(message, schema_include=schema_include, ignore_parse_errors=True).tables

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
+from millrace.change_dialects import SkipReason
 from millrace_cdc.runtime.metrics import pipeline_metrics
 from millrace_cdc.runtime.micro_batch import PipelineProgress, TableProgress
 
@@ -18,6 +19,7 @@ def test_each_table_has_its_figures():
         malformed=2,
         paused={"shop.broken": "a reason", "shop.orders": "another"},
         collected=Counter({"shop.broken": 7}),
+        skipped=Counter({SkipReason.TOMBSTONE: 1, SkipReason.HEARTBEAT: 3}),
     )
     assert pipeline_metrics(progress, (), NOW).to_dict() == {
         "tables": [
@@ -29,6 +31,7 @@ def test_each_table_has_its_figures():
         "numSchemaChangesOut": 4,
         "numRecordsInErrors": 2,
         "sources": [],
+        "numRecordsSkipped": {"heartbeat": 3, "tombstone": 1},
     }
 
 

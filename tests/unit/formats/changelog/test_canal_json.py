@@ -117,11 +117,20 @@ def test_no_rows_and_what_creates_a_table_give_none() -> None:
     assert changes(CANAL, change("INSERT", []), created, change("CREATE", [A]), None, b"") == []
 
 
+def test_statements_and_marks_of_other_kinds_give_no_rows() -> None:
+    types = ("ALTER", "ERASE", "QUERY", "RENAME", "CINDEX", "DINDEX", "GTID", "XACOMMIT", "MHEARTBEAT")
+    assert changes(CANAL, *(change(type_, None) for type_ in types)) == []
+    assert changes(CANAL, change("TIDB_WATERMARK", None, database="", table="", _tidb={"watermarkTs": 1})) == []
+    only_orders = CanalJsonFormat(CanalOptions(table_include="orders"))
+    assert changes(only_orders, change("ALTER", None, database="shop")) == []
+
+
 def test_other_types_are_errors_and_passed_over_when_ignored() -> None:
-    assert reason(CANAL, change("ALTER", None)) == (
-        "field type: expected one of INSERT, UPDATE, DELETE, CREATE, found 'ALTER'"
+    assert reason(CANAL, change("MERGE", None)) == (
+        'field type: expected one of INSERT, UPDATE, DELETE, TRUNCATE, found "MERGE"'
     )
-    assert changes(LENIENT, change("ALTER", None), change("TRUNCATE", [])) == []
+    assert reason(CANAL, change("TRUNCATE", None)).startswith("field type: 'TRUNCATE' is a truncation, which rows of ")
+    assert changes(LENIENT, change("MERGE", None), change("TRUNCATE", [])) == []
 
 
 @pytest.mark.parametrize(

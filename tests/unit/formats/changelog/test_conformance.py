@@ -45,7 +45,7 @@ class TestDebezium(ChangesSuite):
     changes = (
         message(op="u", before=OLD, after=NEW, source=SOURCE, ts_ms=1_589_362_330_904),
         message(op="u", before=OLD | {"int": "7"}, after=NEW, source=SOURCE | {"db": 7, "more": {"a": [1]}}),
-        message(op="u", before={}, after={}, schema={"type": "struct"}, source=None),
+        message(op="u", before={"other": 1}, after={}, schema={"type": "struct"}, source=None),
     )
 
     def make_format(self) -> ChangelogFormat:
@@ -85,7 +85,7 @@ class TestCanal(ChangesSuite):
         b"[]",
         b'{"type":"INSERT"}',
         b'{"data":[{}]}',
-        b'{"type":"ALTER","data":null}',
+        b'{"type":"TRUNCATE","data":null}',
         b'{"type":"INSERT","data":{}}',
         b'{"type":"INSERT","data":[null]}',
         b'{"type":"INSERT","data":[{},{"int":"x"}]}',
@@ -110,7 +110,7 @@ class TestMaxwell(ChangesSuite):
         b"{",
         b"[]",
         b'{"data":{}}',
-        b'{"type":"bootstrap-start","data":{}}',
+        b'{"type":"bootstrap-stop","data":{}}',
         b'{"type":"insert","data":null}',
         b'{"type":"insert","data":[]}',
         b'{"type":"update","data":{}}',

@@ -48,16 +48,23 @@ def test_unset_values_of_every_type_are_taken_from_the_new_row() -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        (change("insert", None), "field data: it is null, though type is 'insert'"),
+        (change("insert", None), "field data: it is null, though the operation is 'insert', an insertion"),
         (change("insert", [A]), 'field data: expected an object, found [{"id":1,"name":"a","weight":0.5}]'),
-        (change("update", A), "field old: there is no row"),
+        (change("update", A), "field old: it is null, though the operation is 'update', an update"),
         (change("update", A, old={"id": "x"}), 'field old.id: "x" cannot be read as INT: not an integer'),
-        (change("INSERT", A), "field type: expected one of insert, update, delete, found 'INSERT'"),
-        (change("bootstrap-start", {}), "field type: expected one of insert, update, delete, found 'bootstrap-start'"),
+        (
+            change("INSERT", A),
+            'field type: expected one of insert, update, delete, bootstrap-insert, found "INSERT"',
+        ),
     ],
 )
 def test_what_is_no_change_is_an_error(message: Any, expected: str) -> None:
     assert reason(MAXWELL, message) == expected
+
+
+def test_a_bootstrap_inserts_rows_between_two_marks() -> None:
+    marks = change("bootstrap-start", {}), change("bootstrap-complete", {}), change("table-alter", None)
+    assert changes(MAXWELL, *marks, change("bootstrap-insert", A)) == [("+I", *ROW_A)]
 
 
 def test_an_explicit_null_of_a_not_null_column_is_an_error_and_an_unset_one_is_not() -> None:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import base64
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
+from millrace.change_dialects import CANAL, Operation, SkipReason
 from millrace.errors import MalformedMessageError
 from millrace.options.java_pattern import java_pattern
 from millrace_catalog.inference.canal_types import jdbc_type, mysql_type_reader
 from millrace_catalog.inference.canal_values import fitting_type_reader
+from millrace_catalog.inference.image_reader import primary_key, table_name
 from millrace_catalog.inference.json_payload import describe, object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
-from millrace_catalog.inference.observation import Observation, RowImage, TableChange, widen_rows
+from millrace_catalog.inference.observation import (
+    CHANGE_OPERATIONS,
+    Observation,
+    RowImage,
+    TableChange,
+    widen_rows,
+)
 from millrace_catalog.inference.options import CanalInferenceOptions
 from millrace_catalog.types import STRING, DataType, Scalar, least_common_type, with_nullability
 
-_OPERATIONS: dict[Any, Literal["c", "u", "d"]] = {"INSERT": "c", "UPDATE": "u", "DELETE": "d"}
 _MAX_LATIN_1 = "\xff"
 _BINARY = ("BINARY", "VARBINARY")
 _TYPE_FIELDS = {"SQL_TYPE": "sqlType", "MYSQL_TYPE": "mysqlType"}
@@ -31,7 +38,7 @@ class CanalReader:
         options: Options of canal-json.
     """
 
-    format = "canal-json"
+    format = CANAL.format
 
     def __init__(self, topic: str, options: CanalInferenceOptions | None = None) -> None:
         self.options = options = options or CanalInferenceOptions()
@@ -50,44 +57,41 @@ class CanalReader:
 
     def read(self, payload: bytes | None) -> Observation | None:
         """Read the columns of a message: see `MessageReader.read`."""
-        message = self._included(payload)
-        if message is None:
+        change = self.parse(payload)
+        if isinstance(change, SkipReason) or not change.rows:
             return None
-        rows = _rows(message, "data")
-        if not rows:
-            return None
-        rows += _rows(message, "old")
-        return Observation(self._table(message), self._columns(message, rows), _primary_key(message))
+        return Observation(change.table, self.columns_of(change), change.primary_key)
 
-    def parse(self, payload: bytes | None) -> TableChange | None:
-        """Parse the change of a message; None when it has no rows, such as a tombstone or a statement.
+    def parse(self, payload: bytes | None) -> TableChange | SkipReason:
+        """Parse the change of a message; the reason to skip it when it is none, such as a tombstone or a statement.
 
         Raises:
             MalformedMessageError: It is not a message of the format.
         """
-        message = self._included(payload)
-        if message is None or message.get("type") == "CREATE":
-            return None
-        name = message.get("type")
-        if name == "TRUNCATE":
-            return TableChange(self._table(message), "t", (), None, message)
-        operation = _OPERATIONS.get(name) if isinstance(name, str) else None
-        if operation is None:
-            raise MalformedMessageError(f"field type: expected one of {', '.join(_OPERATIONS)}, found {describe(name)}")
+        message = parse_object(payload)
+        if message is None:
+            return SkipReason.TOMBSTONE
+        reason = CANAL.skip_reason(message)
+        if reason is not None or not self._is_included(message):
+            return reason or SkipReason.FILTERED
+        operation, _ = CANAL.operation(message)
+        table, key = table_name(CANAL, message, self._topic), primary_key(CANAL, message)
+        if operation is Operation.TRUNCATE:
+            return TableChange(table, CHANGE_OPERATIONS[operation], (), None, message)
         data = _rows(message, "data")
         if not data:
-            return None
+            return SkipReason.NO_ROWS
         images = tuple(_images(message, operation, data))
         binary = self._declared_binary(message)
         if binary:
             images = tuple((_with_base64(before, binary), _with_base64(after, binary)) for before, after in images)
-        return TableChange(self._table(message), operation, images, _primary_key(message), message)
+        return TableChange(table, CHANGE_OPERATIONS[operation], images, key, message)
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Infer the columns of a change's rows, or take the types that its message declares."""
         # What an old row shares with its new one has the same types
         rows = [before if after is None else after for before, after in change.rows]
-        old = _rows(change.message, "old") if change.operation == "u" else []
+        old = _rows(change.message, "old")[: len(rows)] if change.operation == "u" else []
         return self._columns(change.message, [row for row in (*rows, *old) if row is not None])
 
     def _declared_binary(self, message: Mapping[str, Any]) -> frozenset[str]:
@@ -96,17 +100,6 @@ class CanalReader:
         declared = None if field is None or self.options.primitive_as_string else object_field(message, field)
         names = (name for name, type_ in (declared or {}).items() if self._declared_type(type_).kind in _BINARY)
         return frozenset(names)
-
-    def _included(self, payload: bytes | None) -> dict[str, Any] | None:
-        message = parse_object(payload)
-        # Other statements may be of no table
-        if message is None or (message.get("isDdl") is True and message.get("type") != "TRUNCATE"):
-            return None
-        return message if self._is_included(message) else None
-
-    def _table(self, message: Mapping[str, Any]) -> str:
-        names = [message[field] for field in ("database", "table") if isinstance(message.get(field), str)]
-        return ".".join(names) or self._topic
 
     def _is_included(self, message: dict[str, Any]) -> bool:
         for field in self._patterns:
@@ -149,31 +142,25 @@ def _declared_type_reader(options: CanalInferenceOptions) -> Callable[[Any], Sca
 
 def _rows(message: Mapping[str, Any], field: str) -> list[dict[str, Any]]:
     rows = message.get(field)
-    if rows is None:
-        return []
     if not isinstance(rows, list):
-        raise MalformedMessageError(f"field {field}: expected an array of rows, found {describe(rows)}")
-    present = [row for row in rows if row is not None]
-    wrong = next((row for row in present if not isinstance(row, dict)), None)
+        raise MalformedMessageError(f"expected an array of rows, found {describe(rows)}", field)
+    wrong = next((index for index, row in enumerate(rows) if not isinstance(row, dict)), None)
     if wrong is not None:
-        raise MalformedMessageError(f"field {field}: expected rows, found {describe(wrong)}")
-    return present
+        raise MalformedMessageError(f"expected a row, found {describe(rows[wrong])}", f"{field}[{wrong}]")
+    return rows
 
 
 def _images(
-    message: dict[str, Any], operation: str, data: list[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
+    message: dict[str, Any], operation: Operation, data: list[dict[str, Any]]
+) -> Iterator[tuple[RowImage | None, RowImage | None]]:
     """Return the rows before and after; an old row has only the values that have changed."""
-    if operation != "u":
-        yield from ((row, None) if operation == "d" else (None, row) for row in data)
+    if operation is not Operation.UPDATE:
+        yield from ((row, None) if operation is Operation.DELETE else (None, row) for row in data)
         return
-    old = message.get("old")
-    if not isinstance(old, list) or len(old) < len(data):
-        raise MalformedMessageError(f"field old: expected an array of {len(data)} rows, found {describe(old)}")
-    for row, before in zip(data, old, strict=False):
-        if not isinstance(before, dict):
-            raise MalformedMessageError(f"field old: expected rows, found {describe(before)}")
-        yield row | before, row
+    old = _rows(message, "old")
+    if len(old) < len(data):
+        raise MalformedMessageError(f"it has {len(old)} rows, but data has {len(data)}", "old")
+    yield from ((row | before, row) for row, before in zip(data, old, strict=False))
 
 
 def _with_base64(row: RowImage | None, binary: frozenset[str]) -> RowImage | None:
@@ -183,12 +170,3 @@ def _with_base64(row: RowImage | None, binary: frozenset[str]) -> RowImage | Non
     texts = {name: row[name] for name in binary & row.keys() if isinstance(row[name], str)}
     found = {name: text.encode("latin-1") for name, text in texts.items() if not text or max(text) <= _MAX_LATIN_1}
     return row | {name: base64.b64encode(value).decode() for name, value in found.items()}
-
-
-def _primary_key(message: dict[str, Any]) -> tuple[str, ...] | None:
-    names = message.get("pkNames")
-    if not isinstance(names, list) or not names:
-        return None
-    if not all(isinstance(name, str) for name in names):
-        raise MalformedMessageError(f"field pkNames: expected names of columns, found {describe(names)}")
-    return tuple(names)

@@ -50,7 +50,13 @@ _JDBC_TYPES: dict[int, Scalar] = {
     93: timestamp(),
 }
 
-_MYSQL_TYPE = re.compile(r"\s*([a-z0-9]+)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?(.*)", re.IGNORECASE | re.DOTALL)
+_SIZE = r"(?:\(\s*(?P<size>\d+)\s*(?:,\s*(?P<scale>\d+)\s*)?\))?"
+_MYSQL_TYPE = re.compile(
+    rf"\s*(?P<first>unsigned\s+)?(?P<name>[a-z0-9]+)\s*(?P<sign>(?:unsigned\s*|zerofill\s*)*){_SIZE}(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A type of MySQL; TiCDC writes the sign of some before their size, as in ``decimal unsigned(10,4)``."""
+
 _BIGINT_BITS = 63
 
 _PLAIN: dict[str, Scalar] = {
@@ -106,12 +112,14 @@ def mysql_type_reader(*, timestamp_as_datetime: bool, tinyint1_as_boolean: bool)
         match = _MYSQL_TYPE.fullmatch(text)
         if match is None:
             return STRING
-        name, rest = match[1].upper(), match[4].upper()
-        size, scale = (None if digits is None else int(digits[:10]) for digits in (match[2], match[3]))
-        if name == "TINYINT" and size == 1 and tinyint1_as_boolean:
+        name = match["name"].upper()
+        size, scale = (None if digits is None else int(digits[:10]) for digits in match.group("size", "scale"))
+        attributes = " ".join(text or "" for text in match.group("first", "sign", "rest")).upper()
+        is_unsigned = "UNSIGNED" in attributes or "ZEROFILL" in attributes
+        if name == "TINYINT" and size == 1 and tinyint1_as_boolean and not is_unsigned:
             return BOOLEAN
         if name in _INTEGERS:
-            return _INTEGERS[name]["UNSIGNED" in rest or "ZEROFILL" in rest]
+            return _INTEGERS[name][is_unsigned]
         if name in timed:
             return timed[name](size or 0)
         return _sized_type(name, size, scale)

@@ -6,30 +6,29 @@ The format is that of Debezium's connectors, https://debezium.io/documentation/r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from millrace.change_dialects import DEBEZIUM, Operation, SkipReason
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference.debezium_types import DeclaredRow, declared_row, primitives_as_strings
 from millrace_catalog.inference.debezium_values import has_placeholder, with_values
-from millrace_catalog.inference.json_payload import describe, object_field, parse_object
+from millrace_catalog.inference.image_reader import row_images, table_name
+from millrace_catalog.inference.json_payload import object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
-from millrace_catalog.inference.observation import Observation, RowImage, TableChange, widen_rows
+from millrace_catalog.inference.observation import (
+    CHANGE_OPERATIONS,
+    Observation,
+    RowImage,
+    TableChange,
+    widen_rows,
+)
 from millrace_catalog.inference.options import DebeziumInferenceOptions
 from millrace_catalog.types import DataType, with_nullability
 
 if TYPE_CHECKING:
     from millrace.contracts import ConnectReader
-
-_OPERATIONS: dict[Any, Literal["c", "u", "d", "t"]] = {"c": "c", "r": "c", "u": "u", "d": "d", "t": "t"}
-_DATABASE_MESSAGE = "m"
-"""The operation of a message that the database's users have written into its log, with ``pg_logical_emit_message``."""
-
-_NO_CHANGES = (frozenset({"ts_ms"}), frozenset({"status", "id", "ts_ms"}), frozenset({"databaseName", "ddl"}))
-"""Fields that other messages of Debezium have: heartbeats, transactions' ends, statements."""
-
-_TABLE_NAME_FIELDS = ("db", "schema", "table")
 
 
 class _WithSchema(msgspec.Struct):
@@ -54,7 +53,7 @@ class DebeziumReader:
         read_message: Reads messages that are not JSON; None for JSON.
     """
 
-    format = "debezium-json"
+    format = DEBEZIUM.format
 
     def __init__(
         self, topic: str, options: DebeziumInferenceOptions | None = None, read_message: ConnectReader | None = None
@@ -66,13 +65,18 @@ class DebeziumReader:
         self._objects = JsonObjectColumns(self.options)
 
     def read(self, payload: bytes | None) -> Observation | None:
-        """Read the columns of a message by its values: see `MessageReader.read`."""
-        parsed = self._parsed(payload)
-        change = None if parsed is None else self._change(parsed.change)
-        return None if change is None or not change.rows else Observation(change.table, self._columns_by_value(change))
+        """Read the columns of a message by its values: see `MessageReader.read`.
 
-    def parse(self, payload: bytes | None) -> TableChange | None:
-        """Parse the change of a message; None when it is no change, such as a tombstone or a heartbeat.
+        An old row that is missing hides no columns, since the new row has them.
+        """
+        parsed = self._parsed(payload)
+        change = None if parsed is None else self._change(parsed.change, needs_old_row=False)
+        if change is None or isinstance(change, SkipReason) or not change.rows:
+            return None
+        return Observation(change.table, self._columns_by_value(change))
+
+    def parse(self, payload: bytes | None) -> TableChange | SkipReason:
+        """Parse the change of a message; the reason to skip it when it is none, such as a tombstone or a heartbeat.
 
         Values have the types that the message declares, where it includes its schema.
 
@@ -80,8 +84,10 @@ class DebeziumReader:
             MalformedMessageError: It is not a message of the format, or lacks a value that the database did not send.
         """
         parsed = self._parsed(payload)
-        change = None if parsed is None else self._change(parsed.change)
-        if parsed is None or change is None or not change.rows:
+        if parsed is None:
+            return SkipReason.TOMBSTONE
+        change = self._change(parsed.change, needs_old_row=True)
+        if isinstance(change, SkipReason) or not change.rows:
             return change
         ((before, after),) = change.rows
         if payload is not None and after is not None and has_placeholder(payload):
@@ -108,20 +114,16 @@ class DebeziumReader:
         rows = [self._objects.columns_of(row)[0] for row in (before, after) if row is not None]
         return rows[0] if len(rows) == 1 else widen_rows(rows)
 
-    def _change(self, change: dict[str, Any]) -> TableChange | None:
-        name = change.get("op")
-        operation = _OPERATIONS.get(name) if isinstance(name, str) else None
-        if operation is None:
-            if name == _DATABASE_MESSAGE or (name is None and any(fields <= change.keys() for fields in _NO_CHANGES)):
-                return None
-            raise MalformedMessageError(
-                f"field op: expected one of {', '.join(_OPERATIONS)}, found {describe(change.get('op'))}"
-            )
-        before, after = object_field(change, "before"), object_field(change, "after")
-        if before is None and after is None and operation != "t":
-            return None
-        rows = () if operation == "t" else ((before, after),)
-        return TableChange(self._table(change), operation, rows, None, change)
+    def _change(self, message: dict[str, Any], *, needs_old_row: bool) -> TableChange | SkipReason:
+        reason = DEBEZIUM.skip_reason(message)
+        if reason is not None:
+            return reason
+        operation, name = DEBEZIUM.operation(message)
+        if operation is Operation.UPDATE and not needs_old_row and not message.get("before") and message.get("after"):
+            operation = Operation.INSERT
+        rows = () if operation is Operation.TRUNCATE else (row_images(DEBEZIUM, operation, name, message),)
+        table = table_name(DEBEZIUM, message, self._topic)
+        return TableChange(table, CHANGE_OPERATIONS[operation], rows, None, message)
 
     def _parsed(self, payload: bytes | None) -> _Parsed | None:
         if self._read_message is not None:
@@ -143,11 +145,6 @@ class DebeziumReader:
         if found.payload is None:
             return _parse_leniently(payload)
         return _Parsed(found.payload, bytes(found.schema))
-
-    def _table(self, change: dict[str, Any]) -> str:
-        source = object_field(change, "source") or {}
-        names = [source[name] for name in _TABLE_NAME_FIELDS if isinstance(source.get(name), str) and source[name]]
-        return ".".join(names) or self._topic
 
 
 def _parse_leniently(payload: bytes) -> _Parsed | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+from millrace.change_dialects import REPLICA_IDENTITY_HINT
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference.observation import RowImage
 from millrace_catalog.types.identifiers import quote_name
@@ -34,8 +35,7 @@ def with_values(after: RowImage, before: RowImage | None) -> RowImage:
     for name in missing:
         if before is None or name not in before or _is_placeholder(before[name]):
             raise MalformedMessageError(
-                "the database did not send the value, which the change has left as it was. In Postgres, run ALTER "
-                "TABLE ... REPLICA IDENTITY FULL",
+                f"the database did not send the value, which the change has left as it was. {REPLICA_IDENTITY_HINT}",
                 quote_name(name),
             )
     return after | {name: before[name] for name in missing} if before is not None else after

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError
 from millrace_catalog.inference.json_payload import describe, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
@@ -37,15 +38,15 @@ class JsonReader:
         columns, paths = self._objects.columns_of(row)
         return Observation(self._table(row), columns, paths=paths)
 
-    def parse(self, payload: bytes | None) -> TableChange | None:
-        """Parse the row of a message, an insertion; None when it has none, such as a tombstone.
+    def parse(self, payload: bytes | None) -> TableChange | SkipReason:
+        """Parse the row of a message, an insertion; the reason to skip it when it has none.
 
         Raises:
             MalformedMessageError: It is not a message of the format.
         """
         row = parse_object(payload)
         if row is None:
-            return None
+            return SkipReason.TOMBSTONE
         return TableChange(self._table(row), "c", ((None, self._objects.flatten(row)),), None, row)
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:

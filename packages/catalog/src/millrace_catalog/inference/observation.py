@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from millrace.change_dialects import Operation
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import DataType, least_common_type
 
@@ -48,6 +49,14 @@ RowImage = dict[str, Any]
 
 ChangeOperation = Literal["c", "u", "d", "t"]
 """``c`` for insertions, ``u`` for updates, ``d`` for deletions, ``t`` for the deletion of all rows."""
+
+CHANGE_OPERATIONS: Mapping[Operation, ChangeOperation] = {
+    Operation.INSERT: "c",
+    Operation.UPDATE: "u",
+    Operation.DELETE: "d",
+    Operation.TRUNCATE: "t",
+}
+"""The letter of each operation."""
 
 
 @dataclass(frozen=True, slots=True)

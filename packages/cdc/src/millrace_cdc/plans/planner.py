@@ -36,6 +36,7 @@ from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolu
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.task_reports import describe_skipped
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
 
@@ -177,6 +178,8 @@ class _Planning:
                 self._found.notes.append(f"{len(sample.malformed)} of the messages are malformed; the first: {first}")
             else:
                 self._found.problems.append(Problem(None, first))
+        if sample.skipped:
+            self._found.notes.append(f"messages that change nothing are skipped: {describe_skipped(sample.skipped)}")
         if self._parser.has_distributed_tables:
             return
         self._found.notes += [

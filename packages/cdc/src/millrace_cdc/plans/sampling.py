@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from millrace.change_dialects import SkipReason
 from millrace.contracts import SampledMessage
 from millrace.errors import MessageError, SchemaError
 from millrace_catalog.evolution import SchemaChange, SchemaTracker
@@ -27,12 +29,14 @@ class Sample:
         evidence: By table and column, what the column's type was taken from.
         problems: What does not go together, one sentence each.
         malformed: What is wrong with each malformed message.
+        skipped: The number of messages that are skipped for each reason.
     """
 
     tables: dict[str, TableReport] = field(default_factory=dict)
     evidence: dict[str, dict[str, ColumnEvidence]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
 
 
 def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
@@ -50,7 +54,7 @@ def sample_tables(source: MessageSource, state: SchemaState) -> Sample:
     for topic, messages in source.sample_messages().items():
         for message in messages:
             _parse(parser, topic, message, sample)
-    sample.tables = parser.report.tables
+    sample.tables, sample.skipped = parser.report.tables, parser.report.skipped
     for table, report in sorted(sample.tables.items()):
         _follow(table, report, state, sample, settings)
     return sample

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import msgspec
 import pyarrow as pa
 
+from millrace.change_dialects import SkipReason
 from millrace.contracts import DeadLetter
 from millrace.errors import MalformedMessageError, MessageError, SchemaError
 from millrace.options.secrets import Properties
@@ -63,8 +64,8 @@ _encode = msgspec.json.Encoder().encode
 class ChangeReader(Protocol):
     """Reader of one topic's messages."""
 
-    def parse(self, payload: bytes | None) -> TableChange | None:
-        """Parse the change of a message; None when it has no rows."""
+    def parse(self, payload: bytes | None) -> TableChange | SkipReason:
+        """Parse the change of a message; the reason to skip it when it is none."""
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Infer the columns of a change's rows."""
@@ -216,31 +217,44 @@ class ChangeParser:
         if reader is None:
             reader = self._readers[place.topic] = self._settings.reader(place.topic)
         try:
-            change = reader.parse(value)
-            if change is not None and change.table in self._paused:
-                self._letter = paused_letter(change.table, self._paused, place, key, value, self._settings.format)
-                self.report.collected[change.table] += 1
-                return None
-            if change is None or change.operation == "t":
-                self._note_truncation(place, change)
-                return None
-            check_images(change)
-            columns = reader.columns_of(change)
-            if self._replaces_times:
-                columns = times_as_strings(columns)
-            if self._extra is not None and message is not None:
-                change, columns = self._extra.add(change, columns, message)
+            found = self._read(reader, place, key, value, message)
         except MalformedMessageError as error:
-            change, columns = self._skip_malformed(place, key, value, error), MALFORMED_COLUMNS
-        if change is not None:
-            self._note(place, change, columns)
+            malformed = self._skip_malformed(place, key, value, error)
+            found = None if malformed is None else (malformed, MALFORMED_COLUMNS)
+        if found is None:
+            return None
+        change, columns = found
+        self._note(place, change, columns)
         return change
+
+    def _read(
+        self, reader: ChangeReader, place: Place, key: bytes | None, value: bytes | None, message: Message | None
+    ) -> tuple[TableChange, dict[str, DataType]] | None:
+        """Return the change of a message and its columns; None when it is skipped, collected or a truncation."""
+        change = reader.parse(value)
+        if isinstance(change, SkipReason):
+            self.report.skipped[change] += 1
+            return None
+        if change.table in self._paused:
+            self._letter = paused_letter(change.table, self._paused, place, key, value, self._settings.format)
+            self.report.collected[change.table] += 1
+            return None
+        if change.operation == "t":
+            self._note_truncation(place, change.table)
+            return None
+        columns = reader.columns_of(change)
+        if self._replaces_times:
+            columns = times_as_strings(columns)
+        return (
+            (change, columns) if self._extra is None or message is None else self._extra.add(change, columns, message)
+        )
 
     def _skip_malformed(
         self, place: Place, key: bytes | None, value: bytes | None, error: MalformedMessageError
     ) -> TableChange | None:
         """Count and collect a message; return the row of the table of malformed ones, where there is one."""
         if self._settings.options.ignore_parse_errors:
+            self.report.skipped[SkipReason.IGNORED] += 1
             return None
         if not self._settings.skips_malformed:
             raise malformed_message(self._settings.format, place, str(error), value) from error
@@ -255,10 +269,9 @@ class ChangeParser:
             self._letters.add(self._letter, messages, row)
         self._letter = None
 
-    def _note_truncation(self, place: Place, change: TableChange | None) -> None:
-        if change is not None:
-            report = self._report(change.table)
-            report.truncations = [each for each in report.truncations if each[:2] != place[:2]] + [place]
+    def _note_truncation(self, place: Place, table: str) -> None:
+        report = self._report(table)
+        report.truncations = [each for each in report.truncations if each[:2] != place[:2]] + [place]
 
     def _note(self, place: Place, change: TableChange, columns: dict[str, DataType]) -> None:
         report = self._report(change.table)
@@ -318,23 +331,6 @@ def parse_stage(
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function of a task, for mapInArrow."""
     return lambda batches: ChangeParser(settings, tables, paused).parse(batches)
-
-
-def check_images(change: TableChange) -> None:
-    """Refuse a change that lacks a row that its operation needs, as Flink's formats do.
-
-    Raises:
-        MalformedMessageError: It does.
-    """
-    for before, after in change.rows:
-        if after is None and change.operation != "d":
-            raise MalformedMessageError("it is null, though the operation writes a row", "after")
-        if before is None and change.operation != "c":
-            raise MalformedMessageError(
-                "it is null, though the operation changes an old row: the database does not send it. In Postgres, run "
-                "ALTER TABLE ... REPLICA IDENTITY FULL",
-                "before",
-            )
 
 
 def malformed_message(format_: str, place: Place, reason: str, payload: bytes | None) -> MessageError:

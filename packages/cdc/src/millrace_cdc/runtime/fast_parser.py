@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
@@ -60,6 +61,7 @@ def fast_parser(options: FormatOptions, columns: Columns) -> FastParser | None:
 
 _NULL = msgspec.Raw(b"null")
 _INSERTIONS = ("c", "r")
+_is_empty = re.compile(rb"\{\s*\}").fullmatch
 
 
 class _Source(msgspec.Struct, gc=False):
@@ -103,6 +105,8 @@ class _DebeziumParser:
             if rows is None or has_placeholder(value):
                 return None
             operation, normalize = change.op, rows.normalize
+            if operation not in _INSERTIONS and _is_empty(change.before):
+                return None
             # Rows that are null do not fit either
             if operation == "u":
                 return ParsedChange(table, "u", normalize(change.before), normalize(change.after))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from millrace.api.metrics_model import Metrics, SourceMetrics
+from millrace_cdc.runtime.task_reports import by_reason
 
 if TYPE_CHECKING:
     from millrace_cdc.runtime.micro_batch import PipelineProgress
@@ -44,6 +46,7 @@ class PipelineMetrics(Metrics):
             progress.
         num_schema_changes_out: Schema changes that the sink got.
         num_records_in_errors: Malformed messages that were skipped since the first start of the pipeline.
+        num_records_skipped: Messages that were skipped because they change nothing, by reason, such as ``heartbeat``.
         sources: The metrics of the topics that it reads; none for other sources, or before the first progress.
     """
 
@@ -52,6 +55,7 @@ class PipelineMetrics(Metrics):
     num_schema_changes_out: int
     num_records_in_errors: int
     sources: tuple[SourceMetrics, ...] = ()
+    num_records_skipped: Mapping[str, int] = field(default_factory=dict)
 
 
 def pipeline_metrics(
@@ -80,4 +84,5 @@ def pipeline_metrics(
             )
         )
     pending = sum(source.pending_records for source in sources) if sources else None
-    return PipelineMetrics(tuple(tables), pending, progress.schema_changes, progress.malformed, sources)
+    skipped = by_reason(progress.skipped)
+    return PipelineMetrics(tuple(tables), pending, progress.schema_changes, progress.malformed, sources, skipped)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from millrace.change_dialects import SkipReason
 from millrace.contracts import PipelineSink
 from millrace.errors import MessageError
 from millrace.pyspark_internals import streaming_query_id
@@ -60,6 +61,7 @@ class PipelineProgress:
         batches: The number of micro-batches with messages.
         paused: By id of a source's table that is paused, the reason.
         collected: By id of such a table, the number of its messages that went to the collector.
+        skipped: The number of messages that were skipped for each reason, because they change nothing.
     """
 
     tables: dict[str, TableProgress] = field(default_factory=dict)
@@ -68,6 +70,7 @@ class PipelineProgress:
     batches: int = 0
     paused: dict[str, str] = field(default_factory=dict)
     collected: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
 
 
 class MicroBatches:
@@ -282,6 +285,7 @@ class MicroBatches:
         progress.schema_changes += schema_changes
         seen: Mapping[str, object] = {}
         for report in reports:
+            progress.skipped.update(report.skipped)
             seen = report.tables
             for name, found in report.tables.items():
                 table = progress.tables.setdefault(name, TableProgress())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as fn
 
+from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError, OptionsError
 from millrace_cdc.runtime.change_parser import ChangeReader, ParserSettings
 from millrace_cdc.runtime.dead_letters import DeadLetters, paused_letter
@@ -120,5 +121,5 @@ def _messages_of(
         except MalformedMessageError:
             # The parser has seen to it
             continue
-        if change is not None and change.table in tables:
+        if not isinstance(change, SkipReason) and change.table in tables:
             yield index, change.table, Place(topic, partition, offset), key, value

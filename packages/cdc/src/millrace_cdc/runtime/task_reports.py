@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+from millrace.change_dialects import SkipReason
+from millrace.wording import counted
 
 
 class Place(NamedTuple):
@@ -64,12 +68,24 @@ class TaskReport:
         malformed: The number of malformed messages that were skipped.
         failed: For tables that cannot change as they need, the place and the reason of the first failure.
         collected: For tables that are paused, the number of messages that went to the collector.
+        skipped: The number of messages that were skipped for each reason.
     """
 
     tables: dict[str, TableReport] = field(default_factory=dict)
     malformed: int = 0
     failed: dict[str, tuple[Place, str]] = field(default_factory=dict)
     collected: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
+
+
+def describe_skipped(skipped: Mapping[SkipReason, int]) -> str:
+    """Return the numbers of skipped messages by reason, such as ``2 heartbeats, 1 tombstone``."""
+    return ", ".join(counted(number, reason) for reason, number in by_reason(skipped).items())
+
+
+def by_reason(skipped: Mapping[SkipReason, int]) -> dict[str, int]:
+    """Return the numbers of skipped messages by the names of their reasons, sorted."""
+    return dict(sorted((reason.value, number) for reason, number in skipped.items()))
 
 
 def read_report(payload: bytes) -> TaskReport:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from millrace.change_dialects import SkipReason
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import RowImage, TableChange, widen_rows
 from millrace_catalog.inference.options import FormatOptions
@@ -53,10 +54,10 @@ class TypedRowReader:
     def __init__(self, topic: str, options: FormatOptions) -> None:
         self._objects = JsonObjectColumns(options)
 
-    def parse(self, payload: bytes | None) -> TableChange | None:
+    def parse(self, payload: bytes | None) -> TableChange | SkipReason:
         """Parse the change of a message."""
         if payload is None:
-            return None
+            return SkipReason.TOMBSTONE
         table, operation, before, after, columns, key = _decode(payload)
         rows: tuple[tuple[RowImage | None, RowImage | None], ...] = ((before, after),)
         return TableChange(table, operation, rows, None if key is None else tuple(key), {"columns": columns})

@@ -179,4 +179,4 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_to_plain(each) for each in value]
     # Clients and their statistics have names of their own
-    return {key: dict(inner) for key, inner in value.items()} if isinstance(value, Mapping) else value
+    return {key: _to_plain(inner) for key, inner in value.items()} if isinstance(value, Mapping) else value

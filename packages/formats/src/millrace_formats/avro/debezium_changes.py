@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace.change_dialects import DEBEZIUM
 from millrace.contracts import ROW_KINDS, MalformedMessage
-from millrace.errors import MalformedMessageError, MessageError
+from millrace.errors import MessageError
 from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
 
 _INSERT, _UPDATE_BEFORE, _UPDATE_AFTER, _DELETE = range(len(ROW_KINDS))
 _OPERATIONS = ("c", "r", "u", "d")
 _CREATED, _READ, _UPDATED, _DELETED = range(len(_OPERATIONS))
-_OPERATION_NAMES = {"c": "an insertion", "r": "an insertion", "u": "an update", "d": "a deletion"}
 
 _INSTANT = pa.timestamp("us", "UTC")
 _TEXT_MAP = pa.map_(pa.string(), pa.string())
@@ -68,9 +68,11 @@ def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema) -> Changes:
     has_before, has_after = (rows.is_valid().to_numpy(zero_copy_only=False) for rows in (before, after))
     is_insert, is_update, is_delete = codes <= _READ, codes == _UPDATED, codes == _DELETED
     is_valid = (codes >= 0) & (has_after | is_delete) & (has_before | is_insert)
-    errors = [_envelope_error(index, envelopes) for index in np.flatnonzero(~is_valid).tolist()]
+    is_skipped = pc.is_in(operations, pa.array(list(DEBEZIUM.skipped_operations))).to_numpy(zero_copy_only=False)
+    wrong = np.flatnonzero(~is_valid & ~is_skipped)
+    errors = [_envelope_error(index, envelopes) for index in wrong.tolist()]
     count = envelopes.num_rows
-    if is_insert.all() and not errors:
+    if is_insert.all() and is_valid.all():
         rows = pa.RecordBatch.from_arrays([after.field(i) for i in range(len(schema))], schema=schema)
         return Changes(rows, _kind_names(np.zeros(count, np.int8)), np.arange(count, dtype=np.int32), [])
     # Up to two rows an envelope, taken from all rows before followed by all rows after
@@ -136,16 +138,13 @@ def _is_removed(count: int, row_kinds: pa.StringArray | None) -> pa.BooleanArray
 
 
 def _envelope_error(index: int, envelopes: pa.RecordBatch) -> MalformedMessage:
-    operation = envelopes.column("op")[index].as_py()
-    if operation not in _OPERATION_NAMES:
-        operation_text = "null" if operation is None else repr(operation)
-        error = MalformedMessageError(f"expected one of {', '.join(_OPERATIONS)}, found {operation_text}", "op")
-        return MalformedMessage(index, str(error))
-    reason = f"it is null, though the operation is {operation!r}, {_OPERATION_NAMES[operation]}"
-    if operation in ("u", "d") and not envelopes.column("before")[index].is_valid:
-        hint = "the database does not send the old row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL"
-        return MalformedMessage(index, str(MalformedMessageError(f"{reason}: {hint}", "before")))
-    return MalformedMessage(index, str(MalformedMessageError(reason, "after")))
+    name = envelopes.column("op")[index].as_py()
+    if name not in _OPERATIONS:
+        error = DEBEZIUM.unreadable_operation(name)
+    else:
+        is_old = name in ("u", "d") and not envelopes.column("before")[index].is_valid
+        error = DEBEZIUM.missing_row("before" if is_old else "after", DEBEZIUM.operations[name], name, {})
+    return MalformedMessage(index, str(error))
 
 
 def _metadata_column(envelopes: pa.RecordBatch, key: str) -> pa.Array:

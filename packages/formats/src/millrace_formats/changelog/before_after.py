@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any
 
+from millrace.change_dialects import Operation
 from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row
-from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Operation, RowChanges
+from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowChanges
 from millrace_formats.shared.fallback_decoder import drop_indices
 
 _ROW_KINDS = {
     Operation.INSERT: bytes([INSERT]),
     Operation.UPDATE: bytes([UPDATE_BEFORE, UPDATE_AFTER]),
     Operation.DELETE: bytes([DELETE]),
-    Operation.NOTHING: b"",
 }
 """The row kinds of an operation."""
 
@@ -26,13 +26,17 @@ _USED_ROWS = {
     Operation.INSERT: bytes([False, True]),
     Operation.UPDATE: bytes([True, True]),
     Operation.DELETE: bytes([True, False]),
-    Operation.NOTHING: bytes([False, False]),
 }
 """Two flags: an operation uses the row before, and the row after."""
 
 
 class BeforeAfterLayout(Layout):
-    """``{"before": {...}, "after": {...}, "op": "u"}``; an operation uses only the rows that it needs."""
+    """``{"before": {...}, "after": {...}, "op": "u"}``; an operation uses only the rows that it needs.
+
+    An old row without columns is a missing one: GoldenGate writes ``{}`` where it does not know the row.
+    """
+
+    needs_columns = True
 
     def row_fields(self, row: type, partial: type) -> Mapping[str, Any]:
         """Return types of whole rows for both."""
@@ -81,17 +85,11 @@ class BeforeAfterLayout(Layout):
         """Read the rows of a message, each with its kind."""
         operation, name = self.operation(message)
         if operation is Operation.INSERT:
-            return [(INSERT, self._after(message, rows, operation, name))]
-        before = rows.whole(message.get("before"), "before")
-        if before is None:
-            raise MalformedMessageError(
-                f"it is null, though the operation is {name!r}, {operation.value}: the database does not send the old "
-                f"row. In Postgres, run ALTER TABLE ... REPLICA IDENTITY FULL",
-                "before",
-            )
+            return [(INSERT, self._row("after", message, rows, operation, name))]
+        before = self._row("before", message, rows, operation, name)
         if operation is Operation.DELETE:
             return [(DELETE, before)]
-        return [(UPDATE_BEFORE, before), (UPDATE_AFTER, self._after(message, rows, operation, name))]
+        return [(UPDATE_BEFORE, before), (UPDATE_AFTER, self._row("after", message, rows, operation, name))]
 
     def frame(self, is_insertion: bool, with_nulls: bool) -> tuple[bytes, bytes]:
         """Return the bytes before and after a row in a message."""
@@ -100,8 +98,13 @@ class BeforeAfterLayout(Layout):
             return (b'{"before":null,"after":' if with_nulls else b'{"after":'), suffix
         return b'{"before":', (b',"after":null' if with_nulls else b"") + suffix
 
-    def _after(self, message: Mapping[str, Any], rows: ExactRows, operation: Operation, name: str) -> Row:
-        after = rows.whole(message.get("after"), "after")
-        if after is None:
-            raise MalformedMessageError(f"it is null, though the operation is {name!r}, {operation.value}", "after")
-        return after
+    def _row(self, field: str, message: Mapping[str, Any], rows: ExactRows, operation: Operation, name: str) -> Row:
+        value = message.get(field)
+        advice = self.messages.row_advice(message) if isinstance(value, str) else ""
+        if advice:
+            raise MalformedMessageError(f"expected an object, found text: {advice}", field)
+        is_missing = value == {} and field == self.messages.before
+        row = None if is_missing else rows.whole(value, field)
+        if row is None:
+            raise self.messages.missing_row(field, operation, name, message)
+        return row

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from millrace.change_dialects import CANAL
 from millrace.options import option
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
@@ -15,20 +16,9 @@ from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
 from millrace_formats.changelog.name_filter import NameFilter
 from millrace_formats.changelog.old_values import OldValueListsLayout
 from millrace_formats.changelog.options import ChangeOptions
-from millrace_formats.changelog.row_changes import Operation
 
 _MILLISECOND = 1_000
-_LAYOUT = OldValueListsLayout(
-    "type",
-    {
-        "INSERT": Operation.INSERT,
-        "UPDATE": Operation.UPDATE,
-        "DELETE": Operation.DELETE,
-        "CREATE": Operation.NOTHING,
-    },
-    inserted="INSERT",
-    deleted="DELETE",
-)
+_LAYOUT = OldValueListsLayout(CANAL)
 
 
 def parse_pattern(text: str) -> str:
@@ -58,15 +48,15 @@ class CanalOptions(ChangeOptions):
 
 
 class CanalJsonFormat(ChangelogJsonFormat):
-    """``{"data": [{...}], "old": [{...}], "type": "UPDATE", "table": "t"}``: type is INSERT, UPDATE, DELETE or CREATE.
+    """``{"data": [{...}], "old": [{...}], "type": "UPDATE", "table": "t"}``: type is INSERT, UPDATE or DELETE.
 
-    CREATE, of a table, gives no rows. As in the reference, any other statement that changes tables is an error.
+    Statements, heartbeats and watermarks give no rows; the reference refuses all of them but CREATE.
     """
 
     Options = CanalOptions
     options: CanalOptions
 
-    name = "canal-json"
+    name = CANAL.format
     keys: ClassVar[Mapping[str, MetadataKey]] = {
         "database": MetadataKey("database", plain(pa.string())),
         "table": MetadataKey("table", plain(pa.string())),

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from millrace.change_dialects import DEBEZIUM
 from millrace.contracts import Encoder
 from millrace.errors import SchemaError
 from millrace.options import option
@@ -16,15 +17,9 @@ from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, document, epoch, plain, properties
 from millrace_formats.changelog.options import ChangeOptions
-from millrace_formats.changelog.row_changes import Operation
 
 _MILLISECOND = 1_000
-_LAYOUT = BeforeAfterLayout(
-    "op",
-    {"c": Operation.INSERT, "r": Operation.INSERT, "u": Operation.UPDATE, "d": Operation.DELETE},
-    inserted="c",
-    deleted="d",
-)
+_LAYOUT = BeforeAfterLayout(DEBEZIUM)
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ class DebeziumJsonFormat(ChangelogJsonFormat):
     Options = DebeziumOptions
     options: DebeziumOptions
 
-    name = "debezium-json"
+    name = DEBEZIUM.format
     keys: ClassVar[Mapping[str, MetadataKey]] = {
         "schema": MetadataKey("schema", document(), is_of_root=True),
         "ingestion-timestamp": MetadataKey("ts_ms", epoch(_MILLISECOND)),

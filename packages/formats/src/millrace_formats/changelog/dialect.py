@@ -7,34 +7,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from millrace.errors import MalformedMessageError
-from millrace_formats.changelog.exact_rows import ExactRows, Row, to_text
+from millrace.change_dialects import ChangeDialect, Operation
+from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.name_filter import NameFilter
-from millrace_formats.changelog.row_changes import Operation, RowChanges
+from millrace_formats.changelog.row_changes import RowChanges
 
 
 class Layout(ABC):
     """The layout of a tool's messages.
 
     Args:
-        field: The field of the operation.
-        operations: The operation of each of its values.
-        inserted: The value that is written for an insertion.
-        deleted: The value that is written for a deletion.
+        messages: The description of its messages.
     """
 
     is_partial: ClassVar[bool] = False
     """True if the old rows of updates may lack fields that have not changed."""
 
-    def __init__(self, field: str, operations: Mapping[str, Operation], inserted: str, deleted: str) -> None:
-        self.field = field
-        self.operations = operations
-        self._operation_to_write = {True: inserted, False: deleted}
+    needs_columns: ClassVar[bool] = False
+    """True if an old row without any column is a missing one."""
+
+    def __init__(self, messages: ChangeDialect) -> None:
+        self.messages = messages
+        self.field = messages.operation_field
+        self.operations = {
+            name: operation for name, operation in messages.operations.items() if operation is not Operation.TRUNCATE
+        }
+        """The operations that give rows, by their names."""
 
     @property
     def operation_type(self) -> Any:
         """The msgspec type of the operations that give rows."""
-        return Literal[tuple(name for name, op in self.operations.items() if op is not Operation.NOTHING)]
+        return Literal[tuple(self.operations)]
 
     @abstractmethod
     def row_fields(self, row: type, partial: type) -> Mapping[str, Any]:
@@ -69,21 +72,18 @@ class Layout(ABC):
 
     def operation_suffix(self, is_insertion: bool) -> bytes:
         """Return the end of a message, with the field of the operation."""
-        return f',"{self.field}":"{self._operation_to_write[is_insertion]}"}}'.encode()
+        written = self.messages.inserted if is_insertion else self.messages.deleted
+        return f',"{self.field}":"{written}"}}'.encode()
 
     def operation(self, message: Mapping[str, Any]) -> tuple[Operation, str]:
         """Return the operation of a parsed message, and its name there.
 
         Raises:
-            MalformedMessageError: It has no operation, or an unknown one.
+            MalformedMessageError: It has no operation, an unknown one, or a truncation.
         """
-        value = message.get(self.field)
-        if value is None:
-            raise MalformedMessageError("the message has no operation", self.field)
-        name = to_text(value)
-        operation = self.operations.get(name)
-        if operation is None:
-            raise MalformedMessageError(f"expected one of {', '.join(self.operations)}, found {name!r}", self.field)
+        operation, name = self.messages.operation(message)
+        if operation is Operation.TRUNCATE:
+            raise self.messages.unreadable_operation(name)
         return operation, name
 
 

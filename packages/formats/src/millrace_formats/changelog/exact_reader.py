@@ -1,7 +1,8 @@
 """Read changes one message at a time: slow and complete. The fast reader gives the same rows.
 
 Rows are read by json's conversions (`millrace_formats.json.exact_reader`). Fields besides the rows that the message's
-operation needs are ignored, as long as the message is JSON. An empty, blank or null message gives no rows.
+operation needs are ignored, as long as the message is JSON. An empty, blank or null message gives no rows, and neither
+does one that its tool's description says to skip.
 """
 
 from __future__ import annotations
@@ -51,17 +52,19 @@ class ExactChangeReader:
             return []
         if not isinstance(root, dict):
             raise MalformedMessageError(f"expected a JSON object, found {shown(root)}")
+        message = self._payload(root)
+        if message is None or self._dialect.layout.messages.skip_reason(message) is not None:
+            return []
         name_filter = self._dialect.name_filter
         if name_filter is not None and not name_filter.matches(root):
             return []
-        message = self._payload(root)
         if self._database_values is not None:
             self._database_values.replace(message)
         changes = self._dialect.layout.read(message, self._rows)
         metadata = [convert(root if of_root else message) for of_root, convert in self._metadata] if changes else []
         return [(*row, *metadata, kind) for kind, row in changes]
 
-    def _payload(self, root: dict[str, Any]) -> dict[str, Any]:
+    def _payload(self, root: dict[str, Any]) -> dict[str, Any] | None:
         if not self._dialect.has_payload:
             if self._dialect.has_payload is False and "payload" in root and self._dialect.layout.field not in root:
                 raise MalformedMessageError("the change is in the field payload: set the option schema-include to true")
@@ -69,6 +72,9 @@ class ExactChangeReader:
         if "payload" not in root:
             raise MalformedMessageError("there is no field payload: set the option schema-include to false")
         payload = root["payload"]
+        if payload is None and root.get("schema", ...) is None:
+            # A tombstone of Kafka Connect's converter
+            return None
         if not isinstance(payload, dict):
             raise MalformedMessageError(f"expected an object, found {shown(payload)}", "payload")
         return payload

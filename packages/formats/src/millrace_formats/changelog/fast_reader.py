@@ -14,13 +14,15 @@ from millrace_formats.changelog.canal_values import DECLARED_TYPES, declared_bin
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.message_types import message_type, metadata_column
 from millrace_formats.changelog.metadata import MetadataKey
-from millrace_formats.changelog.row_changes import UPDATE_BEFORE, RowChanges
+from millrace_formats.changelog.row_changes import DELETE, UPDATE_BEFORE, RowChanges
 from millrace_formats.changelog.row_types import value_column
 from millrace_formats.json.columns import Build
 from millrace_formats.json.decode_each import decode_each
 from millrace_formats.json.msgspec_types import attribute, list_getter
 from millrace_formats.shared.column_casts import Reject
 from millrace_formats.shared.fallback_decoder import PayloadList
+
+_OLD = (UPDATE_BEFORE, DELETE)
 
 
 class FastChanges(NamedTuple):
@@ -49,6 +51,7 @@ class FastChangeReader:
         columns: Builders of the rows' columns.
         metadata: Builders of the metadata's columns, and whether a key is beside the payload.
         binary: The columns, by index, whose values are read as text and are bytes.
+        empty_row: An old row that was read without any of the columns; None where none can be read, or it is a row.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class FastChangeReader:
         columns: Sequence[Build],
         metadata: Sequence[tuple[Build, bool]],
         binary: Mapping[int, str],
+        empty_row: Any = None,
     ) -> None:
         self._schema = schema
         self._decode: Callable[[Any], Any] = msgspec.json.Decoder(message).decode
@@ -66,6 +70,7 @@ class FastChangeReader:
         self._columns = [(list_getter(f"row.{attribute(index)}"), build) for index, build in enumerate(columns)]
         self._metadata = metadata
         self._binary = binary
+        self._empty_row = empty_row
 
     @classmethod
     def of(
@@ -85,9 +90,8 @@ class FastChangeReader:
             return None
         columns = [value_column(field, iso, numbers_are_booleans=has_database_values) for field in fields]
         metadata = [(metadata_column(key, keys), key.is_of_root) for key in keys]
-        return cls(
-            schema, message, dialect, columns, metadata, {schema.get_field_index(name): name for name in as_text}
-        )
+        binary = {schema.get_field_index(name): name for name in as_text}
+        return cls(schema, message, dialect, columns, metadata, binary, _empty_row(message, dialect))
 
     def read(self, payloads: PayloadList) -> FastChanges:
         """Read the messages that can be read; null and empty messages give no rows."""
@@ -102,6 +106,11 @@ class FastChangeReader:
         row_message = np.repeat(np.arange(len(messages), dtype=np.int32), np.asarray(changes.counts))
         rejected = np.zeros(len(messages), bool)
         rejected[changes.incomplete] = True
+        if self._empty_row is not None and self._empty_row in changes.rows:
+            # Only the exact reader can tell a row without any column from one without these columns
+            rows = zip(changes.rows, changes.kinds, strict=True)
+            empty = [index for index, (row, kind) in enumerate(rows) if kind in _OLD and row == self._empty_row]
+            rejected[row_message[empty]] = True
         arrays = [
             *self._row_columns(changes, messages, row_message, lambda rows: _mark(rejected, row_message[rows])),
             *self._metadata_columns(roots, messages, row_message, lambda indices: _mark(rejected, indices)),
@@ -153,6 +162,19 @@ class FastChangeReader:
         if len(row_message) == len(messages) and (row_message == np.arange(len(messages))).all():
             return columns
         return [column.take(pa.array(row_message)) for column in columns]
+
+
+def _empty_row(message: type[msgspec.Struct], dialect: Dialect) -> Any:
+    layout = dialect.layout
+    if not layout.needs_columns:
+        return None
+    change = {layout.field: layout.messages.deleted, layout.messages.before: {}}
+    text = msgspec.json.encode({"payload": change} if dialect.has_payload else change)
+    try:
+        read: Any = msgspec.json.decode(text, type=message)
+    except msgspec.ValidationError:
+        return None  # a column is NOT NULL
+    return getattr(read.payload if dialect.has_payload else read, layout.messages.before)
 
 
 def _mark(mask: np.ndarray, indices: np.ndarray) -> None:

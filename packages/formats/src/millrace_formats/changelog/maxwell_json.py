@@ -7,25 +7,20 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from millrace.change_dialects import MAXWELL
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
 from millrace_formats.changelog.old_values import OldValuesLayout
-from millrace_formats.changelog.row_changes import Operation
 
 _SECOND = 1_000_000
-_LAYOUT = OldValuesLayout(
-    "type",
-    {"insert": Operation.INSERT, "update": Operation.UPDATE, "delete": Operation.DELETE},
-    inserted="insert",
-    deleted="delete",
-)
+_LAYOUT = OldValuesLayout(MAXWELL)
 
 
 class MaxwellJsonFormat(ChangelogJsonFormat):
     """``{"data": {...}, "old": {...}, "type": "update", "table": "t", "ts": 1}``: type is insert, update or delete."""
 
-    name = "maxwell-json"
+    name = MAXWELL.format
     keys: ClassVar[Mapping[str, MetadataKey]] = {
         "database": MetadataKey("database", plain(pa.string())),
         "table": MetadataKey("table", plain(pa.string())),

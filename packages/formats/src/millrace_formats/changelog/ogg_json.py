@@ -7,24 +7,19 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from millrace.change_dialects import GOLDENGATE
 from millrace_formats.changelog.before_after import BeforeAfterLayout
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, plain, timestamp_text
-from millrace_formats.changelog.row_changes import Operation
 
-_LAYOUT = BeforeAfterLayout(
-    "op_type",
-    {"I": Operation.INSERT, "U": Operation.UPDATE, "D": Operation.DELETE},
-    inserted="I",
-    deleted="D",
-)
+_LAYOUT = BeforeAfterLayout(GOLDENGATE)
 
 
 class OggJsonFormat(ChangelogJsonFormat):
     """``{"before": {...}, "after": {...}, "op_type": "U", "table": "T", "op_ts": "..."}``: op_type is I, U or D."""
 
-    name = "ogg-json"
+    name = GOLDENGATE.format
     keys: ClassVar[Mapping[str, MetadataKey]] = {
         "table": MetadataKey("table", plain(pa.string())),
         "primary-keys": MetadataKey("primary_keys", plain(pa.list_(pa.string()))),

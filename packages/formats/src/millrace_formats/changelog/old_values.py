@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from millrace.change_dialects import Operation
 from millrace.errors import MalformedMessageError
 from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row
-from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Operation, RowChanges
+from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowChanges
 from millrace_formats.json.parser import shown
 
 
@@ -48,14 +49,15 @@ class OldValuesLayout(Layout):
     def read(self, message: Mapping[str, Any], rows: ExactRows) -> list[tuple[int, Row]]:
         """Read the rows of a message, each with its kind."""
         operation, name = self.operation(message)
-        if operation is Operation.NOTHING:
-            return []
         data = rows.whole(message.get("data"), "data")
         if data is None:
-            raise MalformedMessageError(f"it is null, though {self.field} is {name!r}", "data")
+            raise self.messages.missing_row("data", operation, name, message)
         if operation is not Operation.UPDATE:
             return [(INSERT if operation is Operation.INSERT else DELETE, data)]
-        return _update(data, rows.overlaid(message.get("old"), data, "old"), "old")
+        old = rows.overlaid(message.get("old"), data, "old")
+        if old is None:
+            raise self.messages.missing_row("old", operation, name, message)
+        return [(UPDATE_BEFORE, old), (UPDATE_AFTER, data)]
 
     def frame(self, is_insertion: bool, with_nulls: bool) -> tuple[bytes, bytes]:
         """Return the bytes before and after a row in a message."""
@@ -96,8 +98,6 @@ class OldValueListsLayout(OldValuesLayout):
     def read(self, message: Mapping[str, Any], rows: ExactRows) -> list[tuple[int, Row]]:
         """Read the rows of a message, each with its kind."""
         operation, _ = self.operation(message)
-        if operation is Operation.NOTHING:
-            return []
         data = [_required(rows.whole(one, path), path) for path, one in _items(message, "data")]
         if operation is not Operation.UPDATE:
             kind = INSERT if operation is Operation.INSERT else DELETE

@@ -1,11 +1,10 @@
-"""Row kinds, operations and rows of changes, independent of the tool that wrote them."""
+"""Row kinds and rows of changes, independent of the tool that wrote them."""
 
 from __future__ import annotations
 
 import functools
 from array import array
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 import pyarrow as pa
@@ -20,15 +19,6 @@ INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = range(len(ROW_KINDS))
 def kind_names() -> pa.StringArray:
     """Return the names of the row kinds, by their numbers."""
     return pa.array(ROW_KINDS, pa.string())
-
-
-class Operation(Enum):
-    """The operation of a message."""
-
-    INSERT = "an insertion"
-    UPDATE = "an update"
-    DELETE = "a deletion"
-    NOTHING = "no change of rows"
 
 
 @dataclass
