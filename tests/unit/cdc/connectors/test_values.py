@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from millrace.contracts import PipelineSchemaChange, PipelineTable
@@ -15,6 +14,7 @@ from millrace_cdc.connectors.values.lines import change_lines, parse_changes, sc
 from millrace_cdc.connectors.values.sink import ValuesPipelineSink
 from millrace_cdc.connectors.values.source import ValuesPipelineSource
 from millrace_cdc.connectors.values.stream import ValuesReader
+from millrace_cdc.rows import exact_json
 from millrace_cdc.runtime.typed_rows import TypedRowReader, encode_change
 
 LINES = """
@@ -52,7 +52,7 @@ def test_lines_are_changes_and_changes_are_lines():
         "id": "BIGINT",
         "price": "DOUBLE",
     }
-    encoded = [[None if row is None else msgspec.json.encode(row) for row in change.rows[0]] for change in changes]
+    encoded = [[None if row is None else exact_json.encode(row) for row in change.rows[0]] for change in changes]
     lines = [
         line
         for change, rows in zip(changes, encoded, strict=True)

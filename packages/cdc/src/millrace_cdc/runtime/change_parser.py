@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-import msgspec
 import pyarrow as pa
 
 from millrace.contracts import DeadLetter
@@ -33,6 +32,7 @@ from millrace_catalog.inference import (
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
+from millrace_cdc.rows import exact_json
 from millrace_cdc.runtime import typed_rows
 from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
@@ -57,7 +57,6 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
 }
 
 _SHOWN_BYTES = 120
-_encode = msgspec.json.Encoder().encode
 
 
 class ChangeReader(Protocol):
@@ -191,7 +190,7 @@ class ChangeParser:
                 self._keep_letter(batch, index)
             else:
                 for old, new in change.rows:
-                    before, after = (None if image is None else _encode(image) for image in (old, new))
+                    before, after = (None if image is None else exact_json.encode(image) for image in (old, new))
                     found.add(index, change.table, change.operation, before, after)
         taken = batch if found.rows == list(range(len(values))) else batch.take(pa.array(found.rows, pa.int64()))
         self._count(taken, found.tables)

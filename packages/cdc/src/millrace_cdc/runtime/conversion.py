@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError, MessageError
+from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.compiled_readers import value_reader
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
-from millrace_cdc.runtime.row_values import row_converter
+from millrace_cdc.runtime.row_values import values_converter
 
 _PLACE = ("topic", "partition", "offset", "timestamp")
 _COLUMNS = ["table", "operation", "before", "after", *_PLACE]
-_decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
 
 
 class _Target(NamedTuple):
@@ -89,8 +88,9 @@ class ChangeConverter:
     def _converter(self, table: str, target: str) -> Callable[[bytes], bytes]:
         if table in self._fitting:
             return lambda row: row
-        convert = row_converter(columns_of(self._tables[target]))
-        return lambda row: _encode(convert(_decode(row)))
+        columns = columns_of(self._tables[target])
+        read, convert = value_reader(columns), values_converter(columns)
+        return lambda row: exact_json.encode(convert(read(row)))
 
 
 def _misfit(batch: pa.RecordBatch, index: int, table: str, target: str, error: MalformedMessageError) -> str:

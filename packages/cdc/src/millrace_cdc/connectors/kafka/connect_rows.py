@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from millrace_cdc.rows import exact_json
+
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
@@ -50,7 +52,7 @@ def row_encoder(schema: StructType) -> Callable[[bytes], bytes]:
     fields = [(f"f{index}", types[name], msgspec.field(name=name)) for index, name in enumerate(types)]
     decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, gc=False), float_hook=Decimal).decode
     changed = [(f"f{index}", converts[name]) for index, name in enumerate(types) if name in converts]
-    encode = msgspec.json.Encoder().encode
+    encode = exact_json.encode
 
     def convert_row(row: bytes) -> bytes:
         if row == b"null":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from millrace_catalog.types.spark import from_spark_schema
 from millrace_cdc.runtime.typed_rows import encode_change
 
 _OPERATIONS: Mapping[str, Any] = {"+I": "c", "+U": "u", "-D": "d"}
+_decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 _KINDS = ("+I", "-U", "+U", "-D")
 
 
@@ -50,8 +52,8 @@ def _parse_line(number: int, line: str) -> tuple[str, str, dict[str, Any]]:
     if len(parts) < len(("kind", "table", "row")) or parts[0] not in _KINDS:
         raise ValueError(f'line {number}: expected +I, -U, +U or -D, a table and its row, such as +I db.t {{"id": 1}}')
     try:
-        return parts[0], parts[1], msgspec.json.decode(parts[2], type=dict[str, Any])
-    except msgspec.MsgspecError as error:
+        return parts[0], parts[1], _decode(parts[2])
+    except (msgspec.MsgspecError, InvalidOperation) as error:
         raise ValueError(f"line {number}: expected a row as a JSON object: {error}") from None
 
 
