@@ -82,10 +82,10 @@ def _read_type(type_: DataType) -> Any:
     """Return the type to read a value as: any, but with floats where the column has them."""
     if isinstance(type_, Array):
         element = _read_type(type_.element)
-        return Any if element is Any else _SCALAR_VALUE | dict | list[element]  # type: ignore[valid-type]
+        return Any if element is Any else _SCALAR_VALUE | dict | list[element]  # type: ignore[valid-type] # exists at run time only
     if isinstance(type_, Map):
         inner = _read_type(type_.value)
-        return Any if inner is Any else _SCALAR_VALUE | list | dict[str, inner]  # type: ignore[valid-type]
+        return Any if inner is Any else _SCALAR_VALUE | list | dict[str, inner]  # type: ignore[valid-type] # exists at run time only
     if isinstance(type_, Row) or type_.kind not in _FLOATS:
         return Any
     return _SCALAR_VALUE | float | list | dict

@@ -7,6 +7,7 @@ reported theirs. The last record of a task is its report: what it has found out 
 from __future__ import annotations
 
 import functools
+import itertools
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,6 +30,7 @@ from millrace_catalog.inference import (
     OggReader,
     Position,
 )
+from millrace_catalog.inference.declared_types import keep_declared_types
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
@@ -75,10 +77,12 @@ class TableSchema(NamedTuple):
     Attributes:
         columns: Its columns, as SQL.
         primary_key: The columns of its primary key.
+        declared: The names of the columns whose types have been declared before the first message.
     """
 
     columns: str
     primary_key: tuple[str, ...]
+    declared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -229,11 +233,22 @@ class ChangeParser:
                 columns = times_as_strings(columns)
             if self._extra is not None and message is not None:
                 change, columns = self._extra.add(change, columns, message)
+            columns = self._with_declared_types(change, columns)
         except MalformedMessageError as error:
             change, columns = self._skip_malformed(place, key, value, error), MALFORMED_COLUMNS
         if change is not None:
             self._note(place, change, columns)
         return change
+
+    def _with_declared_types(self, change: TableChange, columns: dict[str, DataType]) -> dict[str, DataType]:
+        table = self._tables.get(change.table)
+        # Sources of rows with types declare these themselves, and change them
+        if table is None or not table.declared or self._settings.format == typed_rows.FORMAT:
+            return columns
+        tracker = self._trackers.get(change.table)
+        types = (columns_of(table) if tracker is None else tracker.schema).types
+        declared = {name: types[name] for name in table.declared}
+        return keep_declared_types(columns, declared, itertools.chain.from_iterable(change.rows))
 
     def _skip_malformed(
         self, place: Place, key: bytes | None, value: bytes | None, error: MalformedMessageError
