@@ -67,7 +67,7 @@ def change_lines(table: str, operation: str, before: bytes | None, after: bytes 
 
 def schema_change_line(change: PipelineSchemaChange) -> str:
     """Return a schema change as a statement of Flink's SQL."""
-    table, schema = change.table, from_spark_schema(change.table.schema)
+    table, schema = change.table, from_spark_schema(change.table.schema, lengths=True)
     if change.type == "create.table":
         names = ", ".join(map(quote_name, table.primary_key))
         key = f", PRIMARY KEY ({names}) NOT ENFORCED" if names else ""
