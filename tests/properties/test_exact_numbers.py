@@ -108,7 +108,7 @@ def test_a_transform_copies_columns_and_reads_values_with_all_digits(number):
     columns = tuple((name, name) for name in SCHEMA.names)
     table = TableImages(TABLES["t"], 0, ("q", "l"), frozenset({1}), (RuleColumns(columns, False),))
     (changes,) = ImageReader({"t": table}, frozenset()).read([inserted(number)])
-    (((text, object_),),) = changes.column("images").to_pylist()[0][1:]
+    ((text, object_),) = changes.column("images").to_pylist()[0][1:]
     assert Decimal(text) == number
     assert json.loads(object_, parse_float=Decimal) == {"v": [number, None]}
     results = pa.array([[None, '{"rule":0}']], pa.list_(pa.string()))
