@@ -6,16 +6,18 @@ msgspec has no classes with some names of columns; rows with these are read as o
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from millrace_catalog.types import Array, DataType, Map, Row, Schema
+from millrace_cdc.rows import exact_json
 
 Raw = msgspec.Raw
 NULL = Raw(b"null")
+_encode = msgspec.json.Encoder().encode
 _FLOATS = {"FLOAT", "DOUBLE"}
 _SCALAR_VALUE = str | int | bool | None
 
@@ -45,6 +47,55 @@ def raw_reader(names: Sequence[str]) -> Callable[[bytes | str], tuple[Raw, ...]]
         return _reader_of_objects(names, msgspec.json.Decoder(dict[str, Raw]).decode, NULL)
     decode, values = msgspec.json.Decoder(row).decode, msgspec.structs.astuple
     return lambda text: values(decode(text))
+
+
+def object_reader(names: Sequence[str]) -> Callable[[bytes], bytes]:
+    """Return a function from a row to an object of some of its columns, in order; null for those that it lacks."""
+    row = row_class([(name, Raw, NULL) for name in names])
+    if row is None:
+        values_of = raw_reader(names)
+        return lambda text: _encode(dict(zip(names, values_of(text), strict=True)))
+    decode = msgspec.json.Decoder(row).decode
+    return lambda text: _encode(decode(text))
+
+
+def row_rewriter(names: Sequence[str], converts: Mapping[str, Callable[[Any], Any]]) -> Callable[[bytes], bytes]:
+    """Return a function from a row to the same row with other values of some columns; null stays.
+
+    Args:
+        names: The columns of rows.
+        converts: Conversions of values, by name of the column; the values of other columns are not read.
+    """
+    row = row_class([(name, Any, None) if name in converts else (name, Raw, NULL) for name in names])
+    if row is None:
+        return _rewriter_of_objects(names, converts)
+    decode = msgspec.json.Decoder(row, float_hook=Decimal).decode
+    changed = [(f"f{index}", converts[name]) for index, name in enumerate(names) if name in converts]
+
+    def rewrite(text: bytes) -> bytes:
+        values = decode(text)
+        for field, convert in changed:
+            value = getattr(values, field)
+            if value is not None:
+                setattr(values, field, convert(value))
+        return exact_json.encode(values)
+
+    return rewrite
+
+
+def _rewriter_of_objects(
+    names: Sequence[str], converts: Mapping[str, Callable[[Any], Any]]
+) -> Callable[[bytes], bytes]:
+    values_of = raw_reader(names)
+
+    def rewrite(text: bytes) -> bytes:
+        values: dict[str, Any] = dict(zip(names, values_of(text), strict=True))
+        for name, convert in converts.items():
+            value = exact_json.decode(values[name])
+            values[name] = None if value is None else convert(value)
+        return exact_json.encode(values)
+
+    return rewrite
 
 
 @functools.lru_cache(maxsize=4096)
