@@ -13,9 +13,9 @@ from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError
 from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.row_conversion import row_converter
+from millrace_cdc.rows.spark_rows import row_struct
 from millrace_cdc.runtime.change_parser import TableSchema
-from millrace_cdc.runtime.json_rows import row_struct
-from millrace_cdc.runtime.row_values import row_converter
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transform
 

@@ -21,13 +21,13 @@ from millrace_cdc.connectors.delta.rows import read_rows, write_rows
 from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
 from millrace_cdc.connectors.kafka.encoder import EncoderSettings, RecordEncoder
 from millrace_cdc.connectors.kafka.messages import MessageSettings
-from millrace_cdc.connectors.table_files.json_columns import JsonColumns
 from millrace_cdc.connectors.values.lines import change_lines, parse_changes
+from millrace_cdc.rows.arrow_rows import JsonColumns
+from millrace_cdc.rows.change_encoding import TypedRowReader
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, TableSchema
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
 from millrace_cdc.runtime.transform_programs import RuleColumns
-from millrace_cdc.runtime.typed_rows import TypedRowReader
 
 DIGITS, SCALE = 38, 18
 COLUMNS = f"id BIGINT, q DECIMAL({DIGITS}, {SCALE}), l ARRAY<DECIMAL({DIGITS}, {SCALE})>"

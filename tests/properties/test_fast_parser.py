@@ -15,9 +15,9 @@ from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader,
 from millrace_catalog.inference.declared_types import keep_declared_types
 from millrace_catalog.types import parse_schema
 from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.row_conversion import row_converter
 from millrace_cdc.runtime.change_parser import check_images
 from millrace_cdc.runtime.fast_parser import fast_parser
-from millrace_cdc.runtime.row_values import row_converter
 
 EDGES = [0, -1, 2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**37, 10**39]
 TIMES = [

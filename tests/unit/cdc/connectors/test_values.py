@@ -17,9 +17,9 @@ from millrace_cdc.connectors.values.source import ValuesPipelineSource
 from millrace_cdc.connectors.values.stream import ValuesReader
 from millrace_cdc.routing.router import Router
 from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.change_encoding import TypedRowReader, encode_change
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.sink_tables import pipeline_table
-from millrace_cdc.runtime.typed_rows import TypedRowReader, encode_change
 from millrace_cdc.transforms.transform import Transforms
 
 LINES = """

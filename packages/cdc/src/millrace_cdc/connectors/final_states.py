@@ -13,7 +13,7 @@ from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import TableFailedError
 from millrace_catalog.sinks.normalized_json import normalized
 from millrace_catalog.types.identifiers import quote_name
-from millrace_cdc.connectors.change_order import ReachedTimes
+from millrace_cdc.rows.change_order import ReachedTimes
 from millrace_cdc.rows.compiled_readers import object_reader, raw_reader
 
 if TYPE_CHECKING:

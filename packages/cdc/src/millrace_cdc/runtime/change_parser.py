@@ -34,9 +34,8 @@ from millrace_catalog.inference.declared_types import keep_declared_types
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
-from millrace_cdc.rows import exact_json
-from millrace_cdc.runtime import typed_rows
-from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
+from millrace_cdc.rows import change_encoding, exact_json
+from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
@@ -55,7 +54,7 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "ogg-json": OggReader,
     "json": JsonReader,
     FORMAT_NAME: registry_change_reader,
-    typed_rows.FORMAT: typed_rows.TypedRowReader,
+    change_encoding.FORMAT: change_encoding.TypedRowReader,
 }
 
 _SHOWN_BYTES = 120
@@ -243,7 +242,7 @@ class ChangeParser:
     def _with_declared_types(self, change: TableChange, columns: dict[str, DataType]) -> dict[str, DataType]:
         table = self._tables.get(change.table)
         # Sources of rows with types declare these themselves, and change them
-        if table is None or not table.declared or self._settings.format == typed_rows.FORMAT:
+        if table is None or not table.declared or self._settings.format == change_encoding.FORMAT:
             return columns
         tracker = self._trackers.get(change.table)
         types = (columns_of(table) if tracker is None else tracker.schema).types

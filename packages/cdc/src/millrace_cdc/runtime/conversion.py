@@ -10,8 +10,8 @@ import pyarrow as pa
 from millrace.errors import MalformedMessageError, MessageError
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.compiled_readers import value_reader
+from millrace_cdc.rows.row_conversion import values_converter
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
-from millrace_cdc.runtime.row_values import values_converter
 
 _PLACE = ("topic", "partition", "offset", "timestamp")
 _COLUMNS = ["table", "operation", "before", "after", *_PLACE]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as fn
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS, ChangeBatch, PipelineTable
+from millrace_cdc.rows.spark_rows import row_struct
 from millrace_cdc.runtime.conversion import ChangeConverter
-from millrace_cdc.runtime.json_rows import row_struct
 
 if TYPE_CHECKING:
     import pyarrow as pa

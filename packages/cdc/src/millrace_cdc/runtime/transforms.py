@@ -18,9 +18,9 @@ from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_s
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
+from millrace_cdc.rows.json_expressions import json_sql, needs_json, value_sql
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.image_values import IMAGE_COLUMNS, RULE, ImageReader, TableImages, TransformedChanges
-from millrace_cdc.runtime.json_sql import json_sql, needs_json, value_sql
 from millrace_cdc.runtime.transform_programs import (
     Parts,
     Program,

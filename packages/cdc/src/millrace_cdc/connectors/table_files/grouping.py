@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.errors import TableFailedError
-from millrace_cdc.connectors.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
-from millrace_cdc.connectors.table_files.json_columns import RowError
+from millrace_cdc.rows.arrow_rows import RowError
+from millrace_cdc.rows.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 from millrace_cdc.rows.compiled_readers import raw_reader
 
 if TYPE_CHECKING:

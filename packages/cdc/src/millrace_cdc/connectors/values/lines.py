@@ -12,7 +12,7 @@ from millrace.contracts import PipelineSchemaChange
 from millrace_catalog.types import Schema
 from millrace_catalog.types.identifiers import quote_name
 from millrace_catalog.types.spark import from_spark_schema
-from millrace_cdc.runtime.typed_rows import encode_change
+from millrace_cdc.rows.change_encoding import encode_change
 
 _OPERATIONS: Mapping[str, Any] = {"+I": "c", "+U": "u", "-D": "d"}
 _decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode

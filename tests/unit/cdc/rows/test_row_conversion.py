@@ -9,7 +9,7 @@ import pytest
 
 from millrace.errors import MalformedMessageError
 from millrace_catalog.types import parse_schema
-from millrace_cdc.runtime.row_values import row_converter
+from millrace_cdc.rows.row_conversion import row_converter
 
 
 def convert(columns: str, row: dict) -> str:
