@@ -14,6 +14,7 @@ from millrace.errors import TableFailedError
 from millrace_catalog.sinks.normalized_json import normalized
 from millrace_catalog.types.identifiers import quote_name
 from millrace_cdc.rows.change_order import ReachedTimes
+from millrace_cdc.rows.change_records import row_images
 from millrace_cdc.rows.compiled_readers import object_reader, raw_reader
 
 if TYPE_CHECKING:
@@ -151,9 +152,8 @@ class FinalStates:
         # Not every source has messages with places
         places = (batch.column(name).fill_null(none).to_pylist() for name, none in _PLACE.items())
         times = reached.to_pylist()
-        images = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
         for table, operation, topic, partition, offset, time, before, after in zip(
-            *texts, *places, times, *images, strict=True
+            *texts, *places, times, *row_images(batch), strict=True
         ):
             key_of = self._keys.get(table) or self._open(table)
             try:

@@ -9,12 +9,10 @@ import pyarrow as pa
 
 from millrace.errors import MalformedMessageError, MessageError
 from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.change_records import RECORD_COLUMNS, changes_of, row_images
 from millrace_cdc.rows.compiled_readers import value_reader
 from millrace_cdc.rows.row_conversion import values_converter
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
-
-_PLACE = ("topic", "partition", "offset", "timestamp")
-_COLUMNS = ["table", "operation", "before", "after", *_PLACE]
 
 
 class _Target(NamedTuple):
@@ -48,14 +46,14 @@ class ChangeConverter:
 
     def _convert_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         if all(self._stays(table) for table in batch.column("table").unique().to_pylist()):
-            return batch.select(_COLUMNS)
+            return batch.select(list(RECORD_COLUMNS))
         rows: list[int] = []
         targets: list[str] = []
         old_rows: list[bytes | None] = []
         new_rows: list[bytes | None] = []
-        befores, afters = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
-        tables = batch.column("table").to_pylist()
-        for index, (table, before, after) in enumerate(zip(tables, befores, afters, strict=True)):
+        operations: list[str] = []
+        names = (batch.column(name).to_pylist() for name in ("table", "operation"))
+        for index, (table, operation, before, after) in enumerate(zip(*names, *row_images(batch), strict=True)):
             for target, convert in self._targets.get(table) or self._open(table):
                 try:
                     old = None if before is None else convert(before)
@@ -64,18 +62,10 @@ class ChangeConverter:
                     raise MessageError(_misfit(batch, index, table, target, error)) from error
                 rows.append(index)
                 targets.append(target)
+                operations.append(operation)
                 old_rows.append(old)
                 new_rows.append(new)
-        taken = batch.take(pa.array(rows, pa.int64()))
-        return pa.record_batch(
-            {
-                "table": pa.array(targets, pa.string()),
-                "operation": taken.column("operation"),
-                "before": pa.array(old_rows, pa.binary()),
-                "after": pa.array(new_rows, pa.binary()),
-                **{name: taken.column(name) for name in _PLACE},
-            }
-        )
+        return changes_of(batch.take(pa.array(rows, pa.int64())), targets, operations, old_rows, new_rows)
 
     def _stays(self, table: str) -> bool:
         return table in self._fitting and self._routes.get(table) == (table,)

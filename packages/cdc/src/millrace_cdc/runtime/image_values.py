@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 import pyarrow as pa
 
+from millrace_cdc.rows.change_records import changes_of, row_images
 from millrace_cdc.rows.compiled_readers import raw_reader
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
@@ -28,7 +29,6 @@ RULE = "rule"
 
 _IMAGES = pa.list_(pa.list_(pa.string()))
 _ROW_KINDS = {"u": ("-U", "+U"), "d": ("-D", "+I"), "c": ("-D", "+I")}
-_PLACE = ("topic", "partition", "offset", "timestamp")
 _decode_text = msgspec.json.Decoder(str).decode
 _encode = msgspec.json.Encoder().encode
 
@@ -74,8 +74,8 @@ class ImageReader:
     def _read_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         images: list[tuple[list[str | None] | None, ...]] = []
         programs: list[int] = []
-        columns = (batch.column(name).to_pylist() for name in ("table", "operation", "before", "after"))
-        for table, operation, *rows in zip(*columns, strict=True):
+        texts = (batch.column(name).to_pylist() for name in ("table", "operation"))
+        for table, operation, *rows in zip(*texts, *row_images(batch), strict=True):
             read = self._readers.get(table) or self._readers.setdefault(table, _value_reader(table, self._tables))
             kinds = _ROW_KINDS[operation]
             images.append(
@@ -150,9 +150,9 @@ class TransformedChanges:
         operations: list[str] = []
         befores: list[bytes | None] = []
         afters: list[bytes | None] = []
-        columns = (batch.column(name).to_pylist() for name in ("table", "operation", "before", "after"))
+        names = (batch.column(name).to_pylist() for name in ("table", "operation"))
         for index, (table, operation, before, after, texts) in enumerate(
-            zip(*columns, results.to_pylist(), strict=True)
+            zip(*names, *row_images(batch), results.to_pylist(), strict=True)
         ):
             change: _Change | None = _Change(operation, before, after)
             if table in self._tables:
@@ -163,15 +163,7 @@ class TransformedChanges:
                 befores.append(change.before)
                 afters.append(change.after)
         taken = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows, pa.int64()))
-        return pa.record_batch(
-            {
-                "table": taken.column("table"),
-                "operation": pa.array(operations, pa.string()),
-                "before": pa.array(befores, pa.binary()),
-                "after": pa.array(afters, pa.binary()),
-                **{name: taken.column(name) for name in _PLACE},
-            }
-        )
+        return changes_of(taken, taken.column("table").to_pylist(), operations, befores, afters)
 
     def _change(
         self, table: str, operation: str, rows: tuple[bytes | None, ...], results: list[str | None]
