@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import pytest
 
 from millrace_catalog.types import parse_schema
+from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError
+from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.row_conversion import row_converter
+from millrace_cdc.rows.spark_rows import row_struct
 from millrace_cdc.runtime.change_parser import TableSchema
-from millrace_cdc.runtime.json_rows import row_struct
 from millrace_cdc.runtime.transforms import RowTransforms
 from millrace_cdc.transforms.transform import Transform
 
@@ -28,7 +32,7 @@ def transform(spark, *rules_and_changes, columns=COLUMNS):
     rules = [each for each in rules_and_changes if isinstance(each, TransformRule)]
     changes = [each for each in rules_and_changes if not isinstance(each, TransformRule)]
     rows = [
-        (table, operation, *(None if each is None else json.dumps(each).encode() for each in images), "o", 0, n, None)
+        (table, operation, *(None if each is None else exact_json.encode(each) for each in images), "o", 0, n, None)
         for n, (table, operation, *images) in enumerate(changes)
     ]
     transforms = RowTransforms(spark)
@@ -40,7 +44,7 @@ def transform(spark, *rules_and_changes, columns=COLUMNS):
     found = sorted(result.collect(), key=lambda row: row.offset)
     images = [(each.before, each.after) for each in found]
     return str(after), [
-        (row.operation, *(None if each is None else json.loads(bytes(each)) for each in pair))
+        (row.operation, *(None if each is None else json.loads(each, parse_float=Decimal) for each in pair))
         for row, pair in zip(found, images, strict=True)
     ]
 
@@ -107,23 +111,21 @@ def test_typed_rows_and_computed_values_are_the_json_that_they_were_read_from(sp
         "`a.b` BIGINT, d DATE, n DECIMAL(20, 6), t TIMESTAMP(6), z TIMESTAMP_LTZ(6), y BYTES, "
         'l ARRAY<DATE>, r ROW<x TIMESTAMP_LTZ(6), `it\'s` STRING>, m MAP<STRING, BYTES>, `say "x"` DOUBLE, o BOOLEAN'
     )
-    from millrace_catalog.types.spark import to_spark_schema
-
     row = {
         "a.b": 1,
         "d": "2024-02-29",
-        "n": 12345678901234.5,
+        "n": Decimal("12345678901234.5"),
         "t": "2024-05-06 07:08:09.123456",
         "z": "1969-12-31 23:59:58.5Z",
         "y": "aGVsbG8=",
         "l": ["2024-01-01", None],
         "r": {"x": "2024-05-06 07:08:09Z", "it's": "é"},
         "m": {"k": "AA=="},
-        'say "x"': float("1e300"),
+        'say "x"': Decimal("1E+300"),
         "o": None,
     }
     schema = to_spark_schema(parse_schema(columns))
-    frame = spark.createDataFrame([(json.dumps(row).encode(),), (None,)], "row BINARY")
+    frame = spark.createDataFrame([(exact_json.encode(row),), (None,)], "row BINARY")
     first, second = frame.select(row_struct(frame.row, schema).alias("typed")).collect()
     assert second.typed is None
     assert first.typed.d == date(2024, 2, 29)
@@ -136,3 +138,23 @@ def test_typed_rows_and_computed_values_are_the_json_that_they_were_read_from(sp
     _, [(_, _, made)] = transform(spark, computed, ("shop.t", "c", None, row), columns=columns)
     assert made == row | {f"c{number}": value for number, value in enumerate(row.values())}
     assert list(made)[: len(row)] == list(row)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["12345678901234567890.123456789012345678", "-0.000000000000000001", "99999999999999999999.999999999999999999"],
+)
+def test_numbers_keep_all_digits_in_filters_expressions_arrays_maps_and_rows(spark, number):
+    decimal, number = "DECIMAL(38, 18)", Decimal(number)
+    columns = f"q {decimal}, l ARRAY<{decimal}>, m MAP<STRING, {decimal}>, r ROW<a {decimal}>"
+    row = {"q": number, "l": [number, None], "m": {"k": number}, "r": {"a": number}}
+    items = ", ".join(f"COALESCE(`{name}`, `{name}`) AS c{at}" for at, name in enumerate(row))
+    rule = TransformRule(source_table="shop.t", projection=rf"\*, {items}, l[1] AS f", filter=f"q = {number:f}")
+    after, [(_, _, made)] = transform(spark, rule, ("shop.t", "c", None, row), columns=columns)
+    assert made == row | {f"c{at}": value for at, value in enumerate(row.values())} | {"f": number}
+    convert = row_converter(parse_schema(after))
+    frame = spark.createDataFrame([(exact_json.encode(convert(made)),)], "row BINARY")
+    (typed,) = frame.select(row_struct(frame.row, to_spark_schema(parse_schema(after))).alias("typed")).collect()
+    found = typed.typed.asDict(recursive=True)
+    assert {name: found[name] for name in row} == row
+    assert [found["c0"], found["c1"], found["f"]] == [number, [number, None], number]

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 
 import msgspec
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from millrace.errors import MalformedMessageError
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader, Observation
+from millrace_catalog.inference.declared_types import keep_declared_types
 from millrace_catalog.inference.observation import TableChange
+from millrace_catalog.types import parse_schema
+from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.row_conversion import row_converter
 from millrace_cdc.runtime.fast_parser import fast_parser
-from millrace_cdc.runtime.row_values import row_converter
 
 EDGES = [0, -1, 2**53 - 1, 2**53, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**37, 10**39]
 TIMES = [
@@ -106,3 +110,90 @@ def test_rows_of_a_tables_types_need_no_inference(rows):
         row = {"i": i, "f": f, "b": b, "s": s, "t": "2024-12-31 23:59:59.5", "d": "2024-05-06", "l": [i, None]}
         payload = json.dumps({"before": None, "after": row, "op": "c"}).encode()
         assert fast.parse("topic", payload) == ("topic", "c", None, msgspec.json.encode(row))
+
+
+DECLARED = (
+    "a INT, b SMALLINT NOT NULL, c DECIMAL(6, 2), d DECIMAL(3, 3) NOT NULL, e DECIMAL(20), f FLOAT, g VARCHAR(3), "
+    "h CHAR(2), i BYTES, j VARBINARY(4), k TIME(0), l TIME(3), m TIMESTAMP(0), n TIMESTAMP(3), o TIMESTAMP_LTZ(3)"
+)
+NUMBERS = [
+    "0",
+    "1",
+    "-1",
+    "32767",
+    "32768",
+    "1.5",
+    "0.125",
+    "-0.00",
+    "12345.6",
+    "1e2",
+    "1E-3",
+    "0.1",
+    "0.123456789",
+    "1.0",
+]
+NUMBERS += ["123456.12", "1234567", "9" * 20, "9" * 21, "3.4e38", "16777217", "null", '"1.5"', '"5"', "true"]
+STRINGS = [
+    "",
+    "ab",
+    "abcd",
+    "\u00fc\u00fc\u00fc",
+    "AAEC",
+    "AAECAwQ=",
+    "AA==",
+    "A",
+    "10:00:00",
+    "10:00:00.5",
+    "24:00:00",
+]
+STRINGS += ["2024-01-01 10:00:00", "2024-01-01 10:00:00.123", "2024-01-01 10:00:00.1234Z", "2024-01-01 10:00:00+01:00"]
+JSON_VALUES = st.sampled_from(NUMBERS) | st.sampled_from(STRINGS).map(json.dumps)
+
+
+@given(st.data())
+def test_rows_of_declared_types_that_are_read_without_inference_fit_them_and_have_the_same_values(data):
+    schema = parse_schema(DECLARED)
+    names = data.draw(st.lists(st.sampled_from(schema.names), unique=True, min_size=1))
+    columns = ", ".join(str(column) for column in schema if column.name in names)
+    fields = [f'"{name}":{data.draw(JSON_VALUES)}' for name in names]
+    payload = f'{{"after":{{{",".join(fields)}}},"op":"c"}}'.encode()
+    options = DebeziumInferenceOptions()
+    found = fast_parser(options, lambda _: columns).parse("topic", payload)
+    event("fits" if found else "needs inference")
+    if found is None:
+        return
+
+    change, inferred = observed(DebeziumReader("topic", options), payload)
+    ((_, row),) = change.rows
+    tracker = SchemaTracker("topic")
+    tracker.create(parse_schema(columns))
+    kept = keep_declared_types(inferred, tracker.schema.types, [row])
+    assert tracker.observe(Observation("topic", kept)) == ()
+    assert exact_json.encode(row_converter(tracker.schema)(row)) == found.after
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        ("INT", "-2147483648"),
+        ("DECIMAL(6, 2)", "1234.50"),
+        ("DECIMAL(38)", "9" * 38),
+        ("FLOAT", "1.5"),
+        ("VARCHAR(3)", '"abc"'),
+        ("BYTES", '"AAECAw=="'),
+        ("TIME(0)", '"10:00:00"'),
+        ("TIMESTAMP(3)", '"2024-01-01 10:00:00.123"'),
+        ("TIMESTAMP_LTZ(0)", '"2024-01-01 10:00:00Z"'),
+    ],
+)
+def test_values_of_declared_types_need_no_inference(type_, value):
+    fast = fast_parser(DebeziumInferenceOptions(), lambda _: f"v {type_}")
+    row = f'{{"v":{value}}}'.encode()
+    assert fast.parse("topic", b'{"after":%b,"op":"c"}' % row) == ("topic", "c", None, row)
+
+
+def test_names_that_need_inference():
+    assert (
+        fast_parser(DebeziumInferenceOptions(), lambda _: '`say "x"` STRING').parse("t", b'{"after":{},"op":"c"}')
+        is None
+    )

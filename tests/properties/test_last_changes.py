@@ -9,10 +9,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from millrace_cdc.connectors.change_order import in_order
 from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
 from millrace_cdc.connectors.iceberg.file_writer import last_rows
 from millrace_cdc.connectors.table_files.grouping import TablePlaces, group_changes
+from millrace_cdc.rows.change_order import in_order
 
 PARTITIONS = 3
 TABLE = "shop.t"

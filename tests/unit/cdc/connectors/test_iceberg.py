@@ -29,8 +29,8 @@ from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema,
 from millrace_cdc.connectors.iceberg.sink import IcebergPipelineSink
 from millrace_cdc.connectors.loading import make_sink
 from millrace_cdc.connectors.table_files.concurrency import each_table
-from millrace_cdc.connectors.table_files.json_columns import RowError
 from millrace_cdc.definitions.model import SinkDefinition
+from millrace_cdc.rows.arrow_rows import RowError
 
 HADOOP = {"catalog.properties.type": "hadoop", "catalog.properties.warehouse": "/warehouse"}
 

@@ -12,7 +12,7 @@ from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
 from millrace_catalog.types import Column, Schema, parse_schema, with_nullability
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.kafka.messages import MessageSettings, message_key, message_value
-from millrace_cdc.runtime.row_values import row_converter
+from millrace_cdc.rows.row_conversion import row_converter
 
 SCHEMA = to_spark_schema(parse_schema("id BIGINT, name STRING, price DECIMAL(10, 2), tags ARRAY<STRING>"))
 OLD, NEW = b'{"id":1,"name":"a"}', b'{"id":1,"name":"b"}'

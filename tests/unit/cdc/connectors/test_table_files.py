@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from millrace.errors import MachineError, TableFailedError
-from millrace_cdc.connectors.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 from millrace_cdc.connectors.table_files import grouping
 from millrace_cdc.connectors.table_files.file_system import file_system
 from millrace_cdc.connectors.table_files.grouping import TablePlaces, group_changes, plan_places
-from millrace_cdc.connectors.table_files.json_columns import JsonColumns, RowError
 from millrace_cdc.connectors.table_files.last_changes import last_changes
+from millrace_cdc.rows.arrow_rows import JsonColumns, RowError
+from millrace_cdc.rows.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
 
 TYPES = {
     "flag": pa.bool_(),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from millrace.contracts import PipelineSchemaChange, PipelineTable
 from millrace.options.parser import OptionParser
 from millrace.testing import PipelineSinkSuite, PipelineSourceSuite
+from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import JsonInferenceOptions
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
@@ -15,7 +15,12 @@ from millrace_cdc.connectors.values.lines import change_lines, parse_changes, sc
 from millrace_cdc.connectors.values.sink import ValuesPipelineSink
 from millrace_cdc.connectors.values.source import ValuesPipelineSource
 from millrace_cdc.connectors.values.stream import ValuesReader
-from millrace_cdc.runtime.typed_rows import TypedRowReader, encode_change
+from millrace_cdc.routing.router import Router
+from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.change_encoding import TypedRowReader, encode_change
+from millrace_cdc.runtime.planning import TablePlanner
+from millrace_cdc.runtime.sink_tables import pipeline_table
+from millrace_cdc.transforms.transform import Transforms
 
 LINES = """
 # an order and its changes
@@ -52,7 +57,7 @@ def test_lines_are_changes_and_changes_are_lines():
         "id": "BIGINT",
         "price": "DOUBLE",
     }
-    encoded = [[None if row is None else msgspec.json.encode(row) for row in change.rows[0]] for change in changes]
+    encoded = [[None if row is None else exact_json.encode(row) for row in change.rows[0]] for change in changes]
     lines = [
         line
         for change, rows in zip(changes, encoded, strict=True)
@@ -99,6 +104,18 @@ def test_schema_changes_are_statements():
         "ALTER TABLE db.t ADD (`a b` STRING);",
         "ALTER TABLE db.t MODIFY (id BIGINT);",
     ]
+
+
+def test_texts_keep_their_lengths():
+    columns = parse_schema("id CHAR(2) NOT NULL, name VARCHAR(10), note STRING")
+    tracker = SchemaTracker("db.t")
+    change = tracker.create(columns, ("id",))
+    planner = TablePlanner(Router(()), Transforms(()), projector=None)
+    table = pipeline_table(columns, tracker, planner)
+    assert [field.dataType.simpleString() for field in table.schema] == ["string"] * 3
+    assert schema_change_line(PipelineSchemaChange("create.table", table, (), change.version)) == (
+        "CREATE TABLE db.t (id CHAR(2) NOT NULL, name VARCHAR(10), note STRING, PRIMARY KEY (id) NOT ENFORCED);"
+    )
 
 
 def test_a_stream_goes_on_behind_what_was_read():

@@ -11,10 +11,13 @@ import pytest
 
 from millrace.errors import SchemaError
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
-from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions
+from millrace_catalog.evolution import SchemaTracker
+from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, JsonInferenceOptions, Position
+from millrace_catalog.types import parse_schema
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, TableSchema
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.extra_columns import ExtraColumns
+from millrace_cdc.runtime.schema_state import TableSchemas
 from millrace_cdc.runtime.task_reports import read_report
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, 123456, UTC)
@@ -142,3 +145,37 @@ def test_rows_of_a_table_that_a_task_has_met_need_no_inference_either():
     found, report = parse(settings, messages[0], messages[1], messages[0])
     assert [after for *_, after in found] == [{"id": 0}, {"id": 1, "a": 1}, {"id": 0, "a": None}]
     assert len(report.tables["t"].required) == 2
+
+
+DECLARED = "id INT NOT NULL, p DECIMAL(10, 2), b BYTES, f FLOAT, t TIME(0), ts TIMESTAMP(3), n VARCHAR(5)"
+FITTING = {"id": 1, "p": 12.5, "b": "AAEC", "f": 1.5, "t": "10:00:00", "ts": "2024-01-01 10:00:00", "n": "abc"}
+
+
+def declared(row: dict) -> bytes:
+    return json.dumps({"before": None, "after": row, "op": "c", "source": {"table": "o"}}).encode()
+
+
+def test_a_value_that_fits_a_declared_type_does_not_change_it():
+    tracker = SchemaTracker("o")
+    tracker.create(parse_schema(DECLARED), ("id",))
+    tables = TableSchemas().of({"o": SchemaTracker.restore(tracker.state())})
+    settings = ParserSettings("debezium-json", DebeziumInferenceOptions())
+    messages = [declared(FITTING), declared(FITTING | {"p": 1.234, "n": "abcdef"}), declared(FITTING | {"p": 1.234})]
+    _, report = parse(settings, *messages, tables=tables)
+    (required,) = report.tables["o"].required
+    columns = parse_schema(required.columns).types
+    kinds = {name: str(type_).removesuffix(" NOT NULL") for name, type_ in columns.items()}
+    assert kinds == {
+        name: str(type_).removesuffix(" NOT NULL") for name, type_ in parse_schema(DECLARED).types.items()
+    } | {
+        "p": "DECIMAL(11, 3)",
+        "n": "STRING",
+    }
+
+
+def test_a_column_of_the_first_message_is_not_declared():
+    tracker = SchemaTracker("o")
+    tracker.create(parse_schema("id BIGINT"), (), Position(0, 0))
+    settings = ParserSettings("debezium-json", DebeziumInferenceOptions())
+    _, report = parse(settings, declared({"id": "1"}), tables=TableSchemas().of({"o": tracker}))
+    assert [each.columns for each in report.tables["o"].required] == ["id STRING NOT NULL"]

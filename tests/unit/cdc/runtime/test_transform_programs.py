@@ -9,7 +9,7 @@ import pytest
 
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
-from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA
+from millrace_cdc.rows.change_records import CHANGE_SCHEMA
 from millrace_cdc.runtime.change_parser import TableSchema
 from millrace_cdc.runtime.image_values import ImageReader, TableImages, TransformedChanges
 from millrace_cdc.runtime.transform_programs import named_sql, table_program

@@ -6,6 +6,7 @@ The format is that of Debezium's connectors, https://debezium.io/documentation/r
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -41,7 +42,7 @@ class _Parsed(NamedTuple):
     schema: bytes | None
 
 
-_decode_with_schema = msgspec.json.Decoder(_WithSchema).decode
+_decode_with_schema = msgspec.json.Decoder(_WithSchema, float_hook=Decimal).decode
 
 
 class DebeziumReader:
@@ -140,7 +141,7 @@ class DebeziumReader:
             return None
         try:
             found = _decode_with_schema(payload)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, InvalidOperation):
             return _parse_leniently(payload)
         if found.payload is None:
             return _parse_leniently(payload)

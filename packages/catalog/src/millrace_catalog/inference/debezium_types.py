@@ -168,7 +168,10 @@ def _declared_decimal(parameters: Mapping[str, Any]) -> tuple[DataType, Convert]
 def _to_number(scale: int, value: Any) -> str:
     """Return the text of a decimal: bytes of its unscaled value in base64, or a number (``decimal.format``)."""
     if not isinstance(value, str):
-        return format(Decimal(repr(value)), "f")
+        number = Decimal(str(value))
+        if abs(number.adjusted()) > _exact.prec:
+            raise ValueError
+        return format(number, "f")
     unscaled = int.from_bytes(base64.b64decode(value, validate=True), "big", signed=True)
     return format(Decimal(unscaled).scaleb(-scale, _exact), "f")
 

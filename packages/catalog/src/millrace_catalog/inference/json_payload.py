@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
@@ -14,14 +15,15 @@ _BLANKS = b" \t\r\n"
 _MAX_INTEGER_DIGITS = 40  # more digits than any type holds, and far fewer than int() takes long for
 _MAX_SHOWN = 60
 
-_decode = msgspec.json.Decoder().decode
+_decode = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 def parse_object(payload: bytes | None) -> dict[str, Any] | None:
     """Parse a message that is a JSON object; None when it is null, empty, blank or JSON's null.
 
     As in format json, strings may contain control characters, a byte order mark may come first, and the last of
-    repeated fields counts. An integer with more digits than any type holds may become another such integer.
+    repeated fields counts. A number with a fraction or an exponent is a Decimal with all of its digits. An integer with
+    more digits than any type holds may become another such integer.
 
     Raises:
         MalformedMessageError: It is not JSON, or not an object.
@@ -53,14 +55,14 @@ def describe(value: Any) -> str:
     """Describe a value for an error; a long one is cut."""
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "an array"
-    text = json.dumps(value, ensure_ascii=False)
+    text = str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _parse(payload: bytes) -> Any:
     try:
         return _decode(payload)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, InvalidOperation):
         return _parse_leniently(payload)
 
 
@@ -77,6 +79,13 @@ def _to_integer(text: str) -> int:
     return int(text if len(text) <= _MAX_INTEGER_DIGITS else text[:_MAX_INTEGER_DIGITS])
 
 
+def _to_decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise MalformedMessageError(f"{text[:_MAX_SHOWN]} is a number with too large an exponent") from None
+
+
 def _refuse_constant(text: str) -> Any:
     raise MalformedMessageError(f"not JSON: {text} is not a JSON number")
 
@@ -89,5 +98,9 @@ def _to_object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _LENIENT = json.JSONDecoder(
-    strict=False, parse_int=_to_integer, parse_constant=_refuse_constant, object_pairs_hook=_to_object
+    strict=False,
+    parse_int=_to_integer,
+    parse_float=_to_decimal,
+    parse_constant=_refuse_constant,
+    object_pairs_hook=_to_object,
 )

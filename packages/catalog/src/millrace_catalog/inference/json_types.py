@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from millrace_catalog.inference.observation import Path
@@ -62,7 +63,7 @@ class JsonValueTypes:
             return NULL
         return _STRING if self._primitive_as_string else self._primitive_type(value)
 
-    def _primitive_type(self, value: str | float | bool) -> DataType:
+    def _primitive_type(self, value: str | float | Decimal | bool) -> DataType:
         if isinstance(value, str):
             return self._time_type(value) or _STRING
         if isinstance(value, bool):
@@ -70,8 +71,8 @@ class JsonValueTypes:
         is_bigint = isinstance(value, int) and _MIN_BIGINT <= value <= _MAX_BIGINT
         return _BIGINT if is_bigint else self._number_type(value)
 
-    def _number_type(self, value: float) -> DataType:
-        if isinstance(value, float):
+    def _number_type(self, value: float | Decimal) -> DataType:
+        if isinstance(value, float | Decimal):
             return _DOUBLE
         digits = len(str(abs(value)))
         return _not_null(decimal(digits)) if digits <= MAX_DIGITS else _STRING

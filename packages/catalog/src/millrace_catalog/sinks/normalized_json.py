@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import msgspec
 
 NORMALIZED_KINDS = frozenset({"DECIMAL", "FLOAT", "DOUBLE", "TIMESTAMP", "TIMESTAMP_LTZ"})
 """The kinds of types of which several texts mean the same value."""
 
+_exact = Context(prec=1_000)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -24,7 +25,7 @@ def normalized(kind: str | None, value: bytes) -> bytes:
         return value
     if kind == "DECIMAL":
         number = Decimal(value.decode())
-        return format(number.normalize() if number else Decimal(0), "f").encode()
+        return format(number.normalize(_exact) if number else Decimal(0), "f").encode()
     if kind in ("FLOAT", "DOUBLE"):
         return b"0.0" if value == b"-0.0" else value
     try:

@@ -1,10 +1,12 @@
 """Conversion from and to Spark types.
 
-Spark stores no lengths of text and bytes, and times to the microsecond. A TIMESTAMP_TZ keeps its point in time, not its
-zone.
+Spark stores no lengths of bytes, and times to the microsecond. A TIMESTAMP_TZ keeps its point in time, not its zone.
+Lengths of text are in the metadata of fields, as in the schemas of Spark's own tables, for those who ask for them.
 """
 
 from __future__ import annotations
+
+import re
 
 from pyspark.sql import types as sql
 
@@ -14,6 +16,10 @@ from millrace_catalog.types.identifiers import column_context
 from millrace_catalog.types.model import Array, Column, DataType, Kind, Map, Row, Scalar, Schema, with_nullability
 
 _MAX_PRECISION = 6
+_TEXT_TYPE = "__CHAR_VARCHAR_TYPE_STRING"
+"""Key of the metadata of a field of CHAR or VARCHAR: https://spark.apache.org/docs/latest/sql-ref-datatypes.html."""
+
+_TEXT_OF_LENGTH = re.compile(r"(char|varchar)\((\d+)\)")
 _TO_SPARK: dict[Kind, sql.DataType] = {
     "BOOLEAN": sql.BooleanType(),
     "TINYINT": sql.ByteType(),
@@ -67,9 +73,19 @@ def to_spark(type_: DataType) -> sql.DataType:
     return _TO_SPARK[type_.kind]
 
 
-def to_spark_schema(schema: Schema) -> sql.StructType:
-    """Convert a schema to Spark's."""
-    return _struct(schema.columns)
+def to_spark_schema(schema: Schema, *, lengths: bool = False) -> sql.StructType:
+    """Convert a schema to Spark's.
+
+    Args:
+        schema: The schema.
+        lengths: Whether fields of CHAR and VARCHAR have their types as metadata.
+    """
+    found = _struct(schema.columns)
+    if lengths:
+        for field, column in zip(found.fields, schema, strict=True):
+            if isinstance(column.type, Scalar) and column.type.kind in ("CHAR", "VARCHAR"):
+                field.metadata = {_TEXT_TYPE: str(with_nullability(column.type, True)).lower()}
+    return found
 
 
 def from_spark(type_: sql.DataType) -> DataType:
@@ -84,9 +100,14 @@ def from_spark(type_: sql.DataType) -> DataType:
     return _from_scalar(type_)
 
 
-def from_spark_schema(schema: sql.StructType) -> Schema:
-    """Convert a Spark schema; SchemaError names a column whose type is not supported."""
-    return Schema(tuple(_column(field) for field in schema.fields))
+def from_spark_schema(schema: sql.StructType, *, lengths: bool = False) -> Schema:
+    """Convert a Spark schema; SchemaError names a column whose type is not supported.
+
+    Args:
+        schema: The schema.
+        lengths: Whether the metadata of fields counts: see `to_spark_schema`.
+    """
+    return Schema(tuple(_text_column(field) or _column(field) if lengths else _column(field) for field in schema))
 
 
 def _from_scalar(type_: sql.DataType) -> Scalar:
@@ -107,6 +128,15 @@ def _struct(columns: tuple[Column, ...]) -> sql.StructType:
     return sql.StructType(
         [sql.StructField(column.name, to_spark(column.type), column.type.nullable) for column in columns]
     )
+
+
+def _text_column(field: sql.StructField) -> Column | None:
+    """Return a column of CHAR or VARCHAR; None where the metadata names none."""
+    match = _TEXT_OF_LENGTH.fullmatch(field.metadata.get(_TEXT_TYPE, ""))
+    if match is None:
+        return None
+    make = model.char if match[1] == "char" else model.varchar
+    return Column(field.name, with_nullability(make(int(match[2])), field.nullable))
 
 
 def _column(field: sql.StructField) -> Column:

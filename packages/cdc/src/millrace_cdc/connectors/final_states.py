@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -14,7 +13,9 @@ from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import TableFailedError
 from millrace_catalog.sinks.normalized_json import normalized
 from millrace_catalog.types.identifiers import quote_name
-from millrace_cdc.connectors.change_order import ReachedTimes
+from millrace_cdc.rows.change_order import ReachedTimes
+from millrace_cdc.rows.change_records import row_images
+from millrace_cdc.rows.compiled_readers import object_reader, raw_reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 _STATE_COLUMNS = f"{CHANGE_BATCH_COLUMNS}, key BINARY"
 _BATCH_ROWS = 10_000
 _PLACE = {"topic": "", "partition": 0, "offset": 0}
-
-_ODD_NAME = re.compile(r'["\\\x00-\x1f]')
-_OBJECT = dict[str, msgspec.Raw]
 
 _encode = msgspec.json.Encoder().encode
 Key = Callable[[bytes], bytes]
@@ -154,9 +152,8 @@ class FinalStates:
         # Not every source has messages with places
         places = (batch.column(name).fill_null(none).to_pylist() for name, none in _PLACE.items())
         times = reached.to_pylist()
-        images = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
         for table, operation, topic, partition, offset, time, before, after in zip(
-            *texts, *places, times, *images, strict=True
+            *texts, *places, times, *row_images(batch), strict=True
         ):
             key_of = self._keys.get(table) or self._open(table)
             try:
@@ -227,25 +224,18 @@ def _as_changes(rows: list[tuple[str, bytes, State]]) -> pa.RecordBatch:
 def _key_reader(table: KeyedTable) -> Key:
     """Return a function from a row to its key, as a JSON object; equal keys have equal texts."""
     names = table.primary_key
-    null = msgspec.Raw(b"null")
     kinds = [table.normalized.get(name) for name in names]
-    # A compiled reader skips the other columns, but knows no such names
-    is_plain = not any(_ODD_NAME.search(name) for name in names)
-    fields = [(f"f{index}", msgspec.Raw, msgspec.field(name=name, default=null)) for index, name in enumerate(names)]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Key", fields, gc=False) if is_plain else _OBJECT).decode
+    has_kinds = any(kinds)
+    key_of, values_of = object_reader(names), raw_reader(names)
 
     def read(row: bytes) -> bytes:
-        key: Any = decode(row)
-        if not is_plain:
-            key = {name: key.get(name, null) for name in names}
-        text = _encode(key)
-        if any(kinds) or b"null" in text:
-            raw = msgspec.structs.astuple(key) if is_plain else key.values()
-            values = [normalized(kind, bytes(each)) for kind, each in zip(kinds, raw, strict=True)]
-            if b"null" in values:
-                name = names[values.index(b"null")]
-                raise ValueError(f"has NULL in column {quote_name(name)} of its primary key")
-            text = _encode(dict(zip(names, map(msgspec.Raw, values), strict=True)))
-        return text
+        key = key_of(row)
+        if not has_kinds and b"null" not in key:
+            return key
+        values = [normalized(kind, bytes(value)) for kind, value in zip(kinds, values_of(key), strict=True)]
+        if b"null" in values:
+            name = names[values.index(b"null")]
+            raise ValueError(f"has NULL in column {quote_name(name)} of its primary key")
+        return _encode(dict(zip(names, map(msgspec.Raw, values), strict=True)))
 
     return read

@@ -7,13 +7,13 @@ reported theirs. The last record of a task is its report: what it has found out 
 from __future__ import annotations
 
 import functools
+import itertools
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-import msgspec
 import pyarrow as pa
 
 from millrace.change_dialects import SkipReason
@@ -31,11 +31,12 @@ from millrace_catalog.inference import (
     OggReader,
     Position,
 )
+from millrace_catalog.inference.declared_types import keep_declared_types
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
-from millrace_cdc.runtime import typed_rows
-from millrace_cdc.runtime.change_columns import CHANGE_SCHEMA, Changes, is_text, repeated_values
+from millrace_cdc.rows import change_encoding, exact_json
+from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, repeated_values
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
@@ -54,11 +55,10 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "ogg-json": OggReader,
     "json": JsonReader,
     FORMAT_NAME: registry_change_reader,
-    typed_rows.FORMAT: typed_rows.TypedRowReader,
+    change_encoding.FORMAT: change_encoding.TypedRowReader,
 }
 
 _SHOWN_BYTES = 120
-_encode = msgspec.json.Encoder().encode
 
 
 class ChangeReader(Protocol):
@@ -77,10 +77,12 @@ class TableSchema(NamedTuple):
     Attributes:
         columns: Its columns, as SQL.
         primary_key: The columns of its primary key.
+        declared: The names of the columns whose types have been declared before the first message.
     """
 
     columns: str
     primary_key: tuple[str, ...]
+    declared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ class ChangeParser:
                 self._keep_letter(batch, index)
             else:
                 for old, new in change.rows:
-                    before, after = (None if image is None else _encode(image) for image in (old, new))
+                    before, after = (None if image is None else exact_json.encode(image) for image in (old, new))
                     found.add(index, change.table, change.operation, before, after)
         taken = batch if found.rows == list(range(len(values))) else batch.take(pa.array(found.rows, pa.int64()))
         self._count(taken, found.tables)
@@ -245,9 +247,19 @@ class ChangeParser:
         columns = reader.columns_of(change)
         if self._replaces_times:
             columns = times_as_strings(columns)
-        return (
-            (change, columns) if self._extra is None or message is None else self._extra.add(change, columns, message)
-        )
+        if self._extra is not None and message is not None:
+            change, columns = self._extra.add(change, columns, message)
+        return change, self._with_declared_types(change, columns)
+
+    def _with_declared_types(self, change: TableChange, columns: dict[str, DataType]) -> dict[str, DataType]:
+        table = self._tables.get(change.table)
+        # Sources of rows with types declare these themselves, and change them
+        if table is None or not table.declared or self._settings.format == change_encoding.FORMAT:
+            return columns
+        tracker = self._trackers.get(change.table)
+        types = (columns_of(table) if tracker is None else tracker.schema).types
+        declared = {name: types[name] for name in table.declared}
+        return keep_declared_types(columns, declared, itertools.chain.from_iterable(change.rows))
 
     def _skip_malformed(
         self, place: Place, key: bytes | None, value: bytes | None, error: MalformedMessageError

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import msgspec
 import pyarrow as pa
 
 from millrace.errors import MalformedMessageError, MessageError
+from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.change_records import RECORD_COLUMNS, changes_of, row_images
+from millrace_cdc.rows.compiled_readers import value_reader
+from millrace_cdc.rows.row_conversion import values_converter
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
-from millrace_cdc.runtime.row_values import row_converter
-
-_PLACE = ("topic", "partition", "offset", "timestamp")
-_COLUMNS = ["table", "operation", "before", "after", *_PLACE]
-_decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
 
 
 class _Target(NamedTuple):
@@ -49,14 +46,14 @@ class ChangeConverter:
 
     def _convert_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         if all(self._stays(table) for table in batch.column("table").unique().to_pylist()):
-            return batch.select(_COLUMNS)
+            return batch.select(list(RECORD_COLUMNS))
         rows: list[int] = []
         targets: list[str] = []
         old_rows: list[bytes | None] = []
         new_rows: list[bytes | None] = []
-        befores, afters = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
-        tables = batch.column("table").to_pylist()
-        for index, (table, before, after) in enumerate(zip(tables, befores, afters, strict=True)):
+        operations: list[str] = []
+        names = (batch.column(name).to_pylist() for name in ("table", "operation"))
+        for index, (table, operation, before, after) in enumerate(zip(*names, *row_images(batch), strict=True)):
             for target, convert in self._targets.get(table) or self._open(table):
                 try:
                     old = None if before is None else convert(before)
@@ -65,18 +62,10 @@ class ChangeConverter:
                     raise MessageError(_misfit(batch, index, table, target, error)) from error
                 rows.append(index)
                 targets.append(target)
+                operations.append(operation)
                 old_rows.append(old)
                 new_rows.append(new)
-        taken = batch.take(pa.array(rows, pa.int64()))
-        return pa.record_batch(
-            {
-                "table": pa.array(targets, pa.string()),
-                "operation": taken.column("operation"),
-                "before": pa.array(old_rows, pa.binary()),
-                "after": pa.array(new_rows, pa.binary()),
-                **{name: taken.column(name) for name in _PLACE},
-            }
-        )
+        return changes_of(batch.take(pa.array(rows, pa.int64())), targets, operations, old_rows, new_rows)
 
     def _stays(self, table: str) -> bool:
         return table in self._fitting and self._routes.get(table) == (table,)
@@ -89,8 +78,9 @@ class ChangeConverter:
     def _converter(self, table: str, target: str) -> Callable[[bytes], bytes]:
         if table in self._fitting:
             return lambda row: row
-        convert = row_converter(columns_of(self._tables[target]))
-        return lambda row: _encode(convert(_decode(row)))
+        columns = columns_of(self._tables[target])
+        read, convert = value_reader(columns), values_converter(columns)
+        return lambda row: exact_json.encode(convert(read(row)))
 
 
 def _misfit(batch: pa.RecordBatch, index: int, table: str, target: str, error: MalformedMessageError) -> str:

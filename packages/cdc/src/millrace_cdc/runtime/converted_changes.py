@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as fn
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS, ChangeBatch, PipelineTable
+from millrace_cdc.rows.change_records import PLACE
+from millrace_cdc.rows.spark_rows import row_struct
 from millrace_cdc.runtime.conversion import ChangeConverter
-from millrace_cdc.runtime.json_rows import row_struct
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from millrace_cdc.runtime.change_parser import TableSchema
-
-_PLACE = ("topic", "partition", "offset", "timestamp")
 
 
 class ConvertedChanges(ChangeBatch):
@@ -77,7 +76,7 @@ class ConvertedChanges(ChangeBatch):
         changes = self._map(lambda batches: batches, CHANGE_BATCH_COLUMNS, routes)
         schema = self.tables[table].schema
         images = (row_struct(fn.col(name), schema).alias(name) for name in ("before", "after"))
-        return changes.select("operation", *images, *_PLACE)
+        return changes.select("operation", *images, *PLACE)
 
     def _map(
         self,

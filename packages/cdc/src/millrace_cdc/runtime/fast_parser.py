@@ -10,7 +10,7 @@ import msgspec
 
 from millrace_catalog.inference.debezium_values import has_placeholder
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
-from millrace_cdc.runtime.row_normalizer import RowNormalizer, row_normalizer
+from millrace_cdc.rows.row_normalizer import RowNormalizer, row_normalizer
 
 
 class ParsedChange(NamedTuple):

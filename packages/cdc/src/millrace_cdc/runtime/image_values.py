@@ -6,14 +6,15 @@ copies is never converted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
 
+from millrace_cdc.rows.change_records import changes_of, row_images
+from millrace_cdc.rows.compiled_readers import raw_reader
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.projection import table_id, table_metadata
@@ -28,13 +29,8 @@ RULE = "rule"
 
 _IMAGES = pa.list_(pa.list_(pa.string()))
 _ROW_KINDS = {"u": ("-U", "+U"), "d": ("-D", "+I"), "c": ("-D", "+I")}
-_PLACE = ("topic", "partition", "offset", "timestamp")
-_ODD_NAME = re.compile(r'["\\\x00-\x1f]')
-_NULL = msgspec.Raw(b"null")
 _decode_text = msgspec.json.Decoder(str).decode
 _encode = msgspec.json.Encoder().encode
-
-RowValues = Callable[[bytes], tuple[msgspec.Raw, ...]]
 
 
 @dataclass(frozen=True)
@@ -78,8 +74,8 @@ class ImageReader:
     def _read_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         images: list[tuple[list[str | None] | None, ...]] = []
         programs: list[int] = []
-        columns = (batch.column(name).to_pylist() for name in ("table", "operation", "before", "after"))
-        for table, operation, *rows in zip(*columns, strict=True):
+        texts = (batch.column(name).to_pylist() for name in ("table", "operation"))
+        for table, operation, *rows in zip(*texts, *row_images(batch), strict=True):
             read = self._readers.get(table) or self._readers.setdefault(table, _value_reader(table, self._tables))
             kinds = _ROW_KINDS[operation]
             images.append(
@@ -93,7 +89,7 @@ class ImageReader:
 def _value_reader(name: str, tables: Mapping[str, TableImages]) -> Callable[[bytes, str], list[str | None]]:
     table = tables[name]
     names = columns_of(table.columns).names
-    values_of = _row_values(names)
+    values_of = raw_reader(names)
     places = {column: index for index, column in enumerate(names)}
     metadata = table_metadata(table_id(name))
     kind_column = METADATA_COLUMNS[-1]
@@ -154,9 +150,9 @@ class TransformedChanges:
         operations: list[str] = []
         befores: list[bytes | None] = []
         afters: list[bytes | None] = []
-        columns = (batch.column(name).to_pylist() for name in ("table", "operation", "before", "after"))
+        names = (batch.column(name).to_pylist() for name in ("table", "operation"))
         for index, (table, operation, before, after, texts) in enumerate(
-            zip(*columns, results.to_pylist(), strict=True)
+            zip(*names, *row_images(batch), results.to_pylist(), strict=True)
         ):
             change: _Change | None = _Change(operation, before, after)
             if table in self._tables:
@@ -167,15 +163,7 @@ class TransformedChanges:
                 befores.append(change.before)
                 afters.append(change.after)
         taken = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows, pa.int64()))
-        return pa.record_batch(
-            {
-                "table": taken.column("table"),
-                "operation": pa.array(operations, pa.string()),
-                "before": pa.array(befores, pa.binary()),
-                "after": pa.array(afters, pa.binary()),
-                **{name: taken.column(name) for name in _PLACE},
-            }
-        )
+        return changes_of(taken, taken.column("table").to_pylist(), operations, befores, afters)
 
     def _change(
         self, table: str, operation: str, rows: tuple[bytes | None, ...], results: list[str | None]
@@ -196,16 +184,15 @@ class TransformedChanges:
 
 def _row_maker(table: TableImages) -> Callable[[bytes, str], _Result]:
     names = columns_of(table.columns).names
-    values_of = _row_values(names)
+    values_of = raw_reader(names)
     places = {column: index for index, column in enumerate(names)}
     most = max(sum(source is None for _, source in rule.columns) for rule in table.rules)
-    fields = [(value_name(number), msgspec.Raw, _NULL) for number in range(most)]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Result", [(RULE, int), *fields], gc=False)).decode
-    rules = [_RuleRows(rule, places) for rule in table.rules]
+    read = raw_reader([RULE, *(value_name(number) for number in range(most))])
+    rules = {b"%d" % number: _RuleRows(rule, places) for number, rule in enumerate(table.rules)}
 
     def make(row: bytes, text: str) -> _Result:
-        number, *computed = msgspec.structs.astuple(decode(text))
-        return rules[number].make(values_of(row), computed)
+        number, *computed = read(text)
+        return rules[bytes(number)].make(values_of(row), computed)
 
     return make
 
@@ -224,20 +211,3 @@ class _RuleRows:
         every = (*values, *computed)
         fields = [name + bytes(every[place]) for name, place in self._columns]
         return _Result(b"{%b}" % b",".join(fields), self._soft_delete)
-
-
-def _row_values(names: tuple[str, ...]) -> RowValues:
-    """Return a function from a row to the values of its columns, as JSON."""
-    if any(map(_ODD_NAME.search, names)):
-        objects = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-
-        def read(row: bytes) -> tuple[msgspec.Raw, ...]:
-            found = objects(row)
-            return tuple(found.get(name, _NULL) for name in names)
-
-        return read
-    fields: list[Any] = [
-        (f"f{index}", msgspec.Raw, msgspec.field(name=name, default=_NULL)) for index, name in enumerate(names)
-    ]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, gc=False)).decode
-    return lambda row: msgspec.structs.astuple(decode(row))

@@ -13,7 +13,7 @@ from millrace.change_dialects import SkipReason
 from millrace.contracts import PipelineSink
 from millrace.errors import MessageError
 from millrace.pyspark_internals import streaming_query_id
-from millrace_cdc.runtime.change_columns import CHANGE_COLUMNS
+from millrace_cdc.rows.change_records import CHANGE_COLUMNS
 from millrace_cdc.runtime.change_parser import ParserSettings, TableSchema, parse_stage
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused, without_tables

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from millrace.errors import StateError
-from millrace_catalog.evolution import SchemaChange, SchemaTracker
+from millrace_catalog.evolution import CreateTable, SchemaChange, SchemaTracker
 from millrace_cdc.runtime.change_parser import TableSchema
 
 Strategy = Literal["continuous", "static"]
@@ -116,6 +116,17 @@ class TableSchemas:
     def _table(self, name: str, tracker: SchemaTracker) -> TableSchema:
         cached = self._cache.get(name)
         if cached is None or cached[0] is not tracker or cached[1] != tracker.version:
-            cached = tracker, tracker.version, TableSchema(str(tracker.schema), tracker.primary_key)
+            cached = tracker, tracker.version, TableSchema(str(tracker.schema), tracker.primary_key, _declared(tracker))
             self._cache[name] = cached
         return cached[2]
+
+
+def _declared(tracker: SchemaTracker) -> tuple[str, ...]:
+    """Return the names of the columns that a table has had before its first message."""
+    created = tracker.changes()[:1]
+    return tuple(
+        column.name
+        for change in created
+        if isinstance(change, CreateTable) and change.cause is None
+        for column in change.columns
+    )

@@ -22,7 +22,7 @@ def pipeline_table(schema: Schema, tracker: SchemaTracker, planner: TablePlanner
         planner: Knows its layout.
     """
     layout = planner.layout(tracker.table)
-    spark_schema = to_spark_schema(schema)
+    spark_schema = to_spark_schema(schema, lengths=True)
     return PipelineTable(tracker.table, spark_schema, tracker.primary_key, layout.partition_keys, layout.options)
 
 

@@ -18,9 +18,10 @@ from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_s
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
+from millrace_cdc.rows.change_records import RECORD_COLUMNS
+from millrace_cdc.rows.json_expressions import json_sql, needs_json, value_sql
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.image_values import IMAGE_COLUMNS, RULE, ImageReader, TableImages, TransformedChanges
-from millrace_cdc.runtime.json_sql import json_sql, needs_json, value_sql
 from millrace_cdc.runtime.transform_programs import (
     Parts,
     Program,
@@ -43,7 +44,6 @@ T = TypeVar("T")
 ResultTypes = tuple[tuple[sql.DataType, ...], ...]
 """The types of the results of each rule."""
 
-_COLUMNS = ("table", "operation", "before", "after", "topic", "partition", "offset", "timestamp")
 _CASES = 16
 """Programs that are compared one after the other; of more, half are left out first."""
 
@@ -108,8 +108,10 @@ class RowTransforms:
             lambda batches: ImageReader(images, fitting).read(batches), f"{CHANGE_BATCH_COLUMNS}, {IMAGE_COLUMNS}"
         )
         results = self._chosen(tuple(programs))
-        computed = values.select(*_COLUMNS, results.alias("results"))
-        others = changes.where(~is_transformed).select(*_COLUMNS, fn.lit(None).cast("array<string>").alias("results"))
+        computed = values.select(*RECORD_COLUMNS, results.alias("results"))
+        others = changes.where(~is_transformed).select(
+            *RECORD_COLUMNS, fn.lit(None).cast("array<string>").alias("results")
+        )
         return others.unionAll(computed), lambda batches: TransformedChanges(images).make(batches)
 
     def _images(

@@ -27,7 +27,8 @@ class PipelineTable:
 
     Attributes:
         id: Its id, one to three names joined by ``.``.
-        schema: Its columns.
+        schema: Its columns. A column of CHAR or VARCHAR is a string whose metadata have its type and length, as in the
+            schemas of Spark's own tables: ``{"__CHAR_VARCHAR_TYPE_STRING": "varchar(10)"}``.
         primary_key: The columns of its primary key; empty when it has none.
         partition_keys: The columns that divide it into partitions.
         options: Options for its creation.

@@ -15,9 +15,9 @@ from millrace_cdc.connectors.iceberg.metrics import content_file, field_id
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, partitions
 from millrace_cdc.connectors.iceberg.schema import arrow_schema
 from millrace_cdc.connectors.table_files.images import read_images
-from millrace_cdc.connectors.table_files.json_columns import JsonColumns, RowError
 from millrace_cdc.connectors.table_files.last_changes import last_changes
 from millrace_cdc.connectors.table_files.parquet_files import write_parquet
+from millrace_cdc.rows.arrow_rows import JsonColumns, RowError
 
 
 @dataclass(frozen=True)

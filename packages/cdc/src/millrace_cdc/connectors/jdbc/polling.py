@@ -15,8 +15,8 @@ from millrace_cdc.connectors.jdbc.positions import TablePosition, digest
 from millrace_cdc.connectors.jdbc.reading import Login, SourceTable, TableReader, table_reader
 from millrace_cdc.connectors.values.stream import MESSAGE_SCHEMA
 from millrace_cdc.routing.patterns import RoutePattern
+from millrace_cdc.rows.change_encoding import encode_change
 from millrace_cdc.runtime.projection import table_id
-from millrace_cdc.runtime.typed_rows import encode_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

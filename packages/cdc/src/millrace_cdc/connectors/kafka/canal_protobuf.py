@@ -10,7 +10,7 @@ import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
+from millrace_cdc.rows import exact_json
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -19,8 +19,6 @@ _MESSAGES_PACKET, _ROW_DATA, _MYSQL, _VERSION = 7, 2, 2, 1
 _EVENT_TYPES = {"c": 1, "u": 2, "d": 3}
 _VARINT, _LENGTH = 0, 2
 _SEVEN_BITS = 0x7F
-
-_encode_json = msgspec.json.Encoder().encode
 
 
 def canal_packet(
@@ -37,7 +35,7 @@ def canal_packet(
     columns = [
         _Column.of(index, each.name, each.dataType, each.name in primary_key) for index, each in enumerate(schema)
     ]
-    decode = msgspec.json.Decoder(dict[str, Any], float_hook=str).decode
+    decode = exact_json.decode
     headers = {operation: _header(database, table, kind) for operation, kind in _EVENT_TYPES.items()}
 
     def encode_row(row: dict[str, Any], other: dict[str, Any] | None, field: int) -> bytes:
@@ -87,9 +85,9 @@ def _mapping(type_: DataType) -> tuple[int, str, Callable[[Any], str]]:
     from pyspark.sql.types import ArrayType, DecimalType, MapType, StructType
 
     if isinstance(type_, DecimalType):
-        return 3, f"decimal({type_.precision},{type_.scale})", str
+        return 3, f"decimal({type_.precision},{type_.scale})", "{:f}".format
     if isinstance(type_, ArrayType | MapType | StructType):
-        return 12, "json", lambda value: _encode_json(value).decode()
+        return 12, "json", lambda value: exact_json.encode(value).decode()
     return _TYPES.get(type_.simpleString().partition("(")[0], (12, "text", str))
 
 

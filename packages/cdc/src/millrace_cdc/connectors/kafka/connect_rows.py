@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from millrace_cdc.rows.compiled_readers import row_rewriter
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -45,24 +45,8 @@ def row_encoder(schema: StructType) -> Callable[[bytes], bytes]:
     converts = {each.name: convert for each in schema if (convert := _converter(each.dataType)) is not None}
     if not converts:
         return lambda row: row
-    # Only what differs is read
-    types = {each.name: Any if each.name in converts else msgspec.Raw for each in schema}
-    fields = [(f"f{index}", types[name], msgspec.field(name=name)) for index, name in enumerate(types)]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, gc=False), float_hook=Decimal).decode
-    changed = [(f"f{index}", converts[name]) for index, name in enumerate(types) if name in converts]
-    encode = msgspec.json.Encoder().encode
-
-    def convert_row(row: bytes) -> bytes:
-        if row == b"null":
-            return row
-        values = decode(row)
-        for field, convert in changed:
-            value = getattr(values, field)
-            if value is not None:
-                setattr(values, field, convert(value))
-        return encode(values)
-
-    return convert_row
+    rewrite = row_rewriter(schema.fieldNames(), converts)
+    return lambda row: row if row == b"null" else rewrite(row)
 
 
 def _schema_of(type_: DataType, *, optional: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from millrace_cdc.connectors.kafka.messages import MessageSettings, MessageValue, message_key, message_value
+from millrace_cdc.rows.change_records import row_images
 
 if TYPE_CHECKING:
     from millrace.contracts import PipelineTable
@@ -63,7 +64,7 @@ class RecordEncoder:
         topics: list[str] = []
         keys: list[bytes | None] = []
         values: list[bytes] = []
-        befores, afters = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
+        befores, afters = row_images(batch)
         tables, operations = (batch.column(name).to_pylist() for name in ("table", "operation"))
         for table, operation, before, after in zip(tables, operations, befores, afters, strict=True):
             topic, key, value = self._targets.get(table) or self._targets.setdefault(table, self._target(table))

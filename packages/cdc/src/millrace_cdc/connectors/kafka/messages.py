@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ import msgspec
 
 from millrace_cdc.connectors.kafka.canal_protobuf import canal_packet
 from millrace_cdc.connectors.kafka.connect_rows import connect_struct, row_encoder
+from millrace_cdc.rows.compiled_readers import object_reader, raw_reader
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -69,11 +70,10 @@ def message_key(key_format: KeyFormat, primary_key: tuple[str, ...]) -> Callable
     """Return a function from the JSON of a row to the key of its message: None for a table without primary key."""
     if not primary_key:
         return lambda _: None
-    fields = [(f"f{index}", msgspec.Raw, msgspec.field(name=name)) for index, name in enumerate(primary_key)]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Key", fields, gc=False)).decode
     if key_format == "json":
-        return lambda row: _encode(decode(row))
-    return lambda row: _csv_line(list(msgspec.structs.astuple(decode(row))))
+        return object_reader(primary_key)
+    values_of = raw_reader(primary_key)
+    return lambda row: _csv_line(values_of(row))
 
 
 def _debezium(settings: MessageSettings, table: str, schema: StructType) -> MessageValue:
@@ -137,7 +137,7 @@ def _connect_schema(table: str, schema: StructType, source: Mapping[str, str]) -
     return {"type": "struct", "fields": fields, "optional": False, "name": f"{table}.Envelope"}
 
 
-def _csv_line(values: list[msgspec.Raw]) -> bytes:
+def _csv_line(values: Iterable[msgspec.Raw]) -> bytes:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow([_csv_value(bytes(value)) for value in values])
     return line.getvalue().encode()

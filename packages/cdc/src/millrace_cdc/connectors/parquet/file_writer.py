@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from millrace_cdc.connectors.table_files.images import read_images
-from millrace_cdc.connectors.table_files.json_columns import JsonColumns
 from millrace_cdc.connectors.table_files.parquet_files import write_parquet
+from millrace_cdc.rows.arrow_rows import JsonColumns
 
 POSITION = ("topic", "partition", "offset", "timestamp")
 """The columns of a row's message."""

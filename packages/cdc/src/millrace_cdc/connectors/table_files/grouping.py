@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.errors import TableFailedError
-from millrace_cdc.connectors.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
-from millrace_cdc.connectors.table_files.json_columns import RowError
+from millrace_cdc.rows.arrow_rows import RowError
+from millrace_cdc.rows.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
+from millrace_cdc.rows.compiled_readers import raw_reader
 
 if TYPE_CHECKING:
     from millrace.contracts import ChangeBatch
@@ -197,16 +197,8 @@ def _with_operation(changes: pa.Table, operation: str, without: str) -> pa.Table
 
 
 def _part_reader(key: tuple[str, ...], count: int) -> Callable[[bytes], int]:
-    fields = [(f"key_{index}", msgspec.Raw, msgspec.Raw(b"null")) for index in range(len(key))]
-    names = {f"key_{index}": name for index, name in enumerate(key)}
-    read = msgspec.json.Decoder(msgspec.defstruct("Key", fields, rename=names, gc=False)).decode
-    attributes = [name for name, *_ in fields]
-
-    def part_of(row: bytes) -> int:
-        found = read(row)
-        return zlib.crc32(b"\n".join(bytes(getattr(found, name)) for name in attributes)) % count
-
-    return part_of
+    read = raw_reader(key)
+    return lambda row: zlib.crc32(b"\n".join(map(bytes, read(row)))) % count
 
 
 def _to_bytes(changes: pa.Table) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from millrace_cdc.connectors.table_files.json_columns import JsonColumns, RowError
+from millrace_cdc.rows.arrow_rows import JsonColumns, RowError
 
 
 def read_images(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
@@ -11,9 +12,10 @@ from millrace.contracts import PipelineSchemaChange
 from millrace_catalog.types import Schema
 from millrace_catalog.types.identifiers import quote_name
 from millrace_catalog.types.spark import from_spark_schema
-from millrace_cdc.runtime.typed_rows import encode_change
+from millrace_cdc.rows.change_encoding import encode_change
 
 _OPERATIONS: Mapping[str, Any] = {"+I": "c", "+U": "u", "-D": "d"}
+_decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
 _KINDS = ("+I", "-U", "+U", "-D")
 
 
@@ -50,8 +52,8 @@ def _parse_line(number: int, line: str) -> tuple[str, str, dict[str, Any]]:
     if len(parts) < len(("kind", "table", "row")) or parts[0] not in _KINDS:
         raise ValueError(f'line {number}: expected +I, -U, +U or -D, a table and its row, such as +I db.t {{"id": 1}}')
     try:
-        return parts[0], parts[1], msgspec.json.decode(parts[2], type=dict[str, Any])
-    except msgspec.MsgspecError as error:
+        return parts[0], parts[1], _decode(parts[2])
+    except (msgspec.MsgspecError, InvalidOperation) as error:
         raise ValueError(f"line {number}: expected a row as a JSON object: {error}") from None
 
 
@@ -65,7 +67,7 @@ def change_lines(table: str, operation: str, before: bytes | None, after: bytes 
 
 def schema_change_line(change: PipelineSchemaChange) -> str:
     """Return a schema change as a statement of Flink's SQL."""
-    table, schema = change.table, from_spark_schema(change.table.schema)
+    table, schema = change.table, from_spark_schema(change.table.schema, lengths=True)
     if change.type == "create.table":
         names = ", ".join(map(quote_name, table.primary_key))
         key = f", PRIMARY KEY ({names}) NOT ENFORCED" if names else ""

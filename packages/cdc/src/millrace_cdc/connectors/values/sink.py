@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from millrace.contracts import (
     CHANGE_BATCH_COLUMNS,
     ChangeBatch,
@@ -19,10 +17,15 @@ from millrace.contracts import (
     SinkCapabilities,
 )
 from millrace.options import option
+from millrace_catalog.types.spark import from_spark_schema
 from millrace_cdc.connectors.values.lines import change_lines, schema_change_line
+from millrace_cdc.rows import exact_json
+from millrace_cdc.rows.compiled_readers import value_reader
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +61,11 @@ class ValuesPipelineSink(PipelineSink):
 
     def __init__(self, options: Any) -> None:
         super().__init__(options)
-        self._rows: dict[str, dict[Any, dict[str, Any]]] = {}
+        self._rows: dict[str, dict[Any, Row]] = {}
 
     @property
-    def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """The rows of each table; they are kept as JSON has them."""
+    def tables(self) -> dict[str, list[Row]]:
+        """The rows of each table, as JSON has them; numbers of DECIMAL are Decimals, unless they are whole."""
         return {table: list(rows.values()) for table, rows in self._rows.items()}
 
     @property
@@ -86,11 +89,14 @@ class ValuesPipelineSink(PipelineSink):
 
     def write(self, batch: ChangeBatch) -> None:
         """Print changes and keep tables, in one job: see `PipelineSink.write`."""
+        readers = {name: _row_reader(table) for name, table in batch.tables.items()} if self.options.keeps else {}
         for row in batch.map(lambda changes: changes, CHANGE_BATCH_COLUMNS).toLocalIterator():
             before, after = (None if each is None else bytes(each) for each in (row.before, row.after))
             self._print(change_lines(row.table, row.operation, before, after))
             if self.options.keeps:
-                self._keep(batch.tables[row.table], before, after)
+                read = readers[row.table]
+                old, new = (None if each is None else read(each) for each in (before, after))
+                self._keep(batch.tables[row.table], old, new)
 
     def _print(self, lines: Iterable[str]) -> None:
         if self.options.prints:
@@ -98,18 +104,22 @@ class ValuesPipelineSink(PipelineSink):
                 sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
 
-    def _keep(self, table: PipelineTable, before: bytes | None, after: bytes | None) -> None:
+    def _keep(self, table: PipelineTable, old: Row | None, new: Row | None) -> None:
         rows = self._rows.setdefault(table.id, {})
-        if before is not None:
-            old = msgspec.json.decode(before)
+        if old is not None:
             key = (
                 _key(table, old) if table.primary_key else next((key for key, row in rows.items() if row == old), None)
             )
             rows.pop(key, None)
-        if after is not None:
-            new = msgspec.json.decode(after)
+        if new is not None:
             rows[_key(table, new) if table.primary_key else object()] = new
 
 
-def _key(table: PipelineTable, row: dict[str, Any]) -> bytes:
-    return msgspec.json.encode([row[name] for name in table.primary_key])
+def _row_reader(table: PipelineTable) -> Callable[[bytes], Row]:
+    columns = from_spark_schema(table.schema)
+    read, names = value_reader(columns), columns.names
+    return lambda text: dict(zip(names, read(text), strict=True))
+
+
+def _key(table: PipelineTable, row: Row) -> bytes:
+    return exact_json.encode([row[name] for name in table.primary_key])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import msgspec
 import pytest
 
 from millrace.errors import MalformedMessageError
 from millrace_catalog.types import parse_schema
-from millrace_cdc.runtime.row_values import row_converter
+from millrace_cdc.rows.row_conversion import row_converter
 
 
 def convert(columns: str, row: dict) -> str:
@@ -21,7 +23,7 @@ def convert(columns: str, row: dict) -> str:
         ("STRING", True, '"true"'),
         ("STRING", {"a": [1, None]}, '"{\\"a\\":[1,null]}"'),
         ("BIGINT", "12", "12"),
-        ("INT", 3.0, "3"),
+        ("INT", Decimal("3.0"), "3"),
         ("BOOLEAN", "1", "true"),
         ("BOOLEAN", 0, "false"),
         ("DOUBLE", 2, "2.0"),
@@ -29,7 +31,10 @@ def convert(columns: str, row: dict) -> str:
         ("DOUBLE", "NaN", '"NaN"'),
         ("FLOAT", "-Infinity", '"-Infinity"'),
         ("DECIMAL(20, 4)", "123456789012345.6789", "123456789012345.6789"),
-        ("DECIMAL(10, 2)", 1.5, "1.5"),
+        ("DECIMAL(10, 2)", Decimal("1.50"), "1.50"),
+        ("DECIMAL(5)", Decimal("1E+3"), "1000"),
+        ("STRING", Decimal("1.50"), '"1.50"'),
+        ("STRING", {"a": Decimal("1.50")}, '"{\\"a\\":1.50}"'),
         ("DATE", "2024-01-02", '"2024-01-02"'),
         ("TIMESTAMP(3)", "2024-01-02 03:04:05.678", '"2024-01-02 03:04:05.678"'),
         ("TIMESTAMP_LTZ(3)", "2024-01-02 03:04:05", '"2024-01-02 03:04:05Z"'),
@@ -51,7 +56,18 @@ def test_columns_are_in_the_order_of_the_table_and_missing_ones_are_null():
 
 
 @pytest.mark.parametrize(
-    ("type_", "value"), [("INT", "x"), ("INT", 1.5), ("BOOLEAN", "no"), ("DATE", 5), ("DECIMAL(5, 1)", "NaN")]
+    ("type_", "value"),
+    [
+        ("INT", "x"),
+        ("INT", Decimal("1.5")),
+        ("INT", Decimal("1E+999999999")),
+        ("BOOLEAN", "no"),
+        ("DATE", 5),
+        ("DECIMAL(5, 1)", "NaN"),
+        ("DECIMAL(5, 1)", Decimal("12345.6")),
+        ("DECIMAL(5, 1)", Decimal("1E+999999999")),
+        ("DECIMAL(5, 1)", "1E-999999999"),
+    ],
 )
 def test_a_value_that_a_column_cannot_hold_is_refused_with_its_column(type_, value):
     with pytest.raises(MalformedMessageError, match="field v: expected "):

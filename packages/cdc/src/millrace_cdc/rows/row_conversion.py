@@ -18,6 +18,8 @@ import msgspec
 from millrace.errors import MalformedMessageError
 from millrace_catalog.types import Array, Column, DataType, Map, Row
 from millrace_catalog.types.identifiers import quote_name
+from millrace_catalog.types.model import MAX_DIGITS
+from millrace_cdc.rows import exact_json
 
 Convert = Callable[[Any], Any]
 
@@ -26,10 +28,11 @@ _FALSE = {"false", "0"}
 _TIMES = {"DATE", "TIME"}
 _DATE_LENGTH = len("2024-05-06")
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+_MIN_EXPONENT = -1_000
+"""Exponents below would make texts that are mostly zeros, of any length."""
+
 _INTEGERS = {"TINYINT", "SMALLINT", "INT", "BIGINT"}
 _TEXTS = {"CHAR", "VARCHAR", "STRING"}
-
-_encode = msgspec.json.Encoder().encode
 
 
 def row_converter(columns: Iterable[Column]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
@@ -37,22 +40,30 @@ def row_converter(columns: Iterable[Column]) -> Callable[[Mapping[str, Any]], di
 
     The function raises MalformedMessageError for a value that a column cannot hold.
     """
+    columns = tuple(columns)
+    names = [column.name for column in columns]
+    convert = values_converter(columns)
+    return lambda row: convert(map(row.get, names))
+
+
+def values_converter(columns: Iterable[Column]) -> Callable[[Iterable[Any]], dict[str, Any]]:
+    """Return a function that converts the values of columns, in the columns' order, to a row: see `row_converter`."""
     converts = [(column.name, _converter(column.type), column.type) for column in columns]
 
-    def convert_row(row: Mapping[str, Any]) -> dict[str, Any]:
-        get = row.get
+    def convert_values(values: Iterable[Any]) -> dict[str, Any]:
         converted: dict[str, Any] = {}
-        for name, convert, type_ in converts:
-            value = get(name)
-            if value is not None:
-                try:
-                    value = convert(value)
-                except (ValueError, TypeError, ArithmeticError):
-                    raise MalformedMessageError(f"expected {type_}, found {value!r}", quote_name(name)) from None
-            converted[name] = value
+        for (name, convert, type_), value in zip(converts, values, strict=True):
+            try:
+                converted[name] = None if value is None else convert(value)
+            except (ValueError, TypeError, ArithmeticError):
+                raise MalformedMessageError(f"expected {type_}, found {_shown(value)}", quote_name(name)) from None
         return converted
 
-    return convert_row
+    return convert_values
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, Decimal) else repr(value)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -73,6 +84,8 @@ def _converter(type_: DataType) -> Convert:
         return _to_integer
     if type_.kind in _TIMES:
         return lambda value: _expect(value, str)
+    if type_.kind == "DECIMAL":
+        return _decimal_converter((type_.size or MAX_DIGITS) - (type_.scale or 0))
     return _OTHERS[type_.kind]
 
 
@@ -87,7 +100,7 @@ def _expect(value: Any, *types: type) -> Any:
 
 
 def _to_text(value: Any) -> str:
-    return value if type(value) is str else _encode(value).decode()
+    return value if type(value) is str else exact_json.encode(value).decode()
 
 
 def _to_integer(value: Any) -> int:
@@ -95,9 +108,12 @@ def _to_integer(value: Any) -> int:
         return value
     if isinstance(value, bool):
         raise TypeError
-    if isinstance(value, float) and not value.is_integer():
-        raise ValueError
-    return int(value)
+    if isinstance(value, Decimal):
+        # An exponent may stand for more digits than fit into the memory
+        if value.adjusted() > MAX_DIGITS or value != value.to_integral_value():
+            raise ValueError
+        return int(value)
+    return int(_expect(value, str))
 
 
 def _to_boolean(value: Any) -> bool:
@@ -110,16 +126,21 @@ def _to_boolean(value: Any) -> bool:
 
 
 def _to_float(value: Any) -> float | str:
-    number = value if type(value) is float else float(_expect(value, str, int))
+    number = value if type(value) is float else float(_expect(value, str, int, Decimal))
     # JSON has no numbers of these: Kafka Connect writes the same texts
     return number if math.isfinite(number) else _NOT_FINITE[str(number)]
 
 
-def _to_decimal(value: Any) -> msgspec.Raw:
-    number = Decimal(value if isinstance(value, str | int) else repr(value))
-    if not number.is_finite():
-        raise ValueError
-    return msgspec.Raw(format(number, "f").encode())
+def _decimal_converter(digits: int) -> Convert:
+    """Return a converter to a DECIMAL with some digits before the point."""
+
+    def to_decimal(value: Any) -> msgspec.Raw:
+        number = Decimal(_expect(value, str, int, Decimal))
+        if not number.is_finite() or (number and not _MIN_EXPONENT < number.adjusted() < digits):
+            raise ValueError
+        return msgspec.Raw(format(number, "f").encode())
+
+    return to_decimal
 
 
 def _to_timestamp(value: Any) -> str:
@@ -145,7 +166,6 @@ _OTHERS: dict[str, Convert] = {
     "BOOLEAN": _to_boolean,
     "FLOAT": _to_float,
     "DOUBLE": _to_float,
-    "DECIMAL": _to_decimal,
     "TIMESTAMP": _to_timestamp,
     "TIMESTAMP_LTZ": _to_local_timestamp,
     "TIMESTAMP_TZ": _to_local_timestamp,

@@ -6,19 +6,15 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from millrace.change_dialects import SkipReason
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import RowImage, TableChange, widen_rows
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import DataType, parse_schema, with_nullability
+from millrace_cdc.rows import exact_json
 
 FORMAT = "typed-rows"
 """The name of the format, among those of a parser."""
-
-_decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
 
 
 def encode_change(
@@ -40,7 +36,7 @@ def encode_change(
         columns: The columns of the table, as SQL; None to infer them from the rows.
         primary_key: The names of the columns of its primary key; None where it is not known.
     """
-    return _encode([table, operation, before, after, columns, primary_key])
+    return exact_json.encode([table, operation, before, after, columns, primary_key])
 
 
 class TypedRowReader:
@@ -58,7 +54,7 @@ class TypedRowReader:
         """Parse the change of a message."""
         if payload is None:
             return SkipReason.TOMBSTONE
-        table, operation, before, after, columns, key = _decode(payload)
+        table, operation, before, after, columns, key = exact_json.decode(payload)
         rows: tuple[tuple[RowImage | None, RowImage | None], ...] = ((before, after),)
         return TableChange(table, operation, rows, None if key is None else tuple(key), {"columns": columns})
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as fn
 from pyspark.sql import types as sql
 
-from millrace_cdc.runtime.json_sql import read_type
+from millrace_cdc.rows.json_expressions import read_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -8,8 +8,8 @@ from pyspark.sql import types as sql
 
 from millrace_catalog.types.identifiers import backquote
 
-_AS_TEXT = (sql.DateType, sql.TimestampNTZType, sql.TimestampType, sql.TimeType, sql.BinaryType, sql.DecimalType)
-"""Types that JSON has no values of; a DECIMAL is a number, and its text keeps all digits."""
+_AS_TEXT = (sql.DateType, sql.TimestampNTZType, sql.TimestampType, sql.TimeType, sql.BinaryType)
+"""Types that JSON has no values of. A DECIMAL is a number, of whose text Spark keeps only the digits of a DOUBLE."""
 
 
 def needs_json(type_: sql.DataType) -> bool:
@@ -50,8 +50,7 @@ def json_sql(value: str, type_: sql.DataType, depth: int = 0) -> str:
         return f"concat(CAST({moment} AS STRING), 'Z')"
     if isinstance(type_, sql.BinaryType):
         return f"base64({value})"
-    is_text = isinstance(type_, _AS_TEXT) and not isinstance(type_, sql.DecimalType)
-    return f"CAST({value} AS STRING)" if is_text else value
+    return f"CAST({value} AS STRING)" if isinstance(type_, _AS_TEXT) else value
 
 
 def read_type(type_: sql.DataType) -> sql.DataType:

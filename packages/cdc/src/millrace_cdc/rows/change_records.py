@@ -1,10 +1,17 @@
-"""The columns of changes, as a parser yields them."""
+"""The columns of changes, as a parser yields them and sinks get them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
+
+PLACE = ("topic", "partition", "offset", "timestamp")
+"""The columns with the place and the time of a change's message."""
+
+RECORD_COLUMNS = ("table", "operation", "before", "after", *PLACE)
+"""The columns of a change."""
 
 CHANGE_COLUMNS = (
     "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
@@ -27,6 +34,34 @@ CHANGE_SCHEMA = pa.schema(
 )
 
 
+def row_images(changes: pa.RecordBatch) -> tuple[list[Any], list[Any]]:
+    """Return the rows of changes before and after them, as JSON; None where a change has none."""
+    before, after = (changes.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("before", "after"))
+    return before, after
+
+
+def changes_of(
+    messages: pa.RecordBatch,
+    tables: Sequence[str],
+    operations: Sequence[str],
+    befores: Sequence[bytes | None],
+    afters: Sequence[bytes | None],
+) -> pa.RecordBatch:
+    """Return changes with the columns of `RECORD_COLUMNS`.
+
+    Args:
+        messages: The message of each change, with the columns of `PLACE`.
+        tables: The ids of the changes' tables.
+        operations: Their operations.
+        befores: Their rows before, as JSON.
+        afters: Their rows after, as JSON.
+    """
+    texts, rows = (tables, operations), (befores, afters)
+    columns = [*(pa.array(each, pa.string()) for each in texts), *(pa.array(each, pa.binary()) for each in rows)]
+    columns += [messages.column(name).cast(CHANGE_SCHEMA.field(name).type) for name in PLACE]
+    return pa.record_batch(columns, list(RECORD_COLUMNS))
+
+
 class Changes:
     """Changes of a batch of messages, as columns."""
 
@@ -47,15 +82,8 @@ class Changes:
 
     def to_batch(self, messages: pa.RecordBatch) -> pa.RecordBatch:
         """Return the changes with their messages' places."""
-        columns = [
-            pa.array(self.tables, pa.string()),
-            pa.array(self._operations, pa.string()),
-            pa.array(self._befores, pa.binary()),
-            pa.array(self._afters, pa.binary()),
-            *(messages.column(name).cast(CHANGE_SCHEMA.field(name).type) for name in CHANGE_SCHEMA.names[4:8]),
-            pa.nulls(len(self.rows), pa.binary()),
-        ]
-        return pa.record_batch(columns, CHANGE_SCHEMA)
+        changes = changes_of(messages, self.tables, self._operations, self._befores, self._afters)
+        return changes.append_column(CHANGE_SCHEMA.field("report"), pa.nulls(len(self.rows), pa.binary()))
 
 
 def repeated_values(column: pa.Array) -> list[Any]:

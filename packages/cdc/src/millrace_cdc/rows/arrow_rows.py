@@ -13,13 +13,12 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-_decode = msgspec.json.Decoder(float_hook=Decimal).decode
-_encode = msgspec.json.Encoder(decimal_format="number").encode
+from millrace_cdc.rows import exact_json
+
 _MIN_BLOCK = 1 << 16
 _AN_EPOCH_DAY = "1970-01-01 "
 
@@ -76,7 +75,7 @@ class JsonColumns:
     def _read_exact(self, rows: Sequence[bytes]) -> pa.Table:
         columns: list[list[Any]] = [[] for _ in self._columns]
         for index, row in enumerate(rows):
-            value = _decode(row)
+            value = exact_json.decode(row)
             for (name, type_, convert), values in zip(self._columns, columns, strict=True):
                 found = value.get(name)
                 try:
@@ -140,7 +139,7 @@ def _or_null(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _to_text(value: Any) -> str:
     # A VARIANT is any value
-    return value if isinstance(value, str) else _encode(value).decode()
+    return value if isinstance(value, str) else exact_json.encode(value).decode()
 
 
 def _to_boolean(value: Any) -> bool:
