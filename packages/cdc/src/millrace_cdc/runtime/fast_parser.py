@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from millrace_catalog.inference.debezium_values import has_placeholder
+from millrace.unavailable_values import may_have_placeholder
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.runtime.row_normalizer import RowNormalizer, row_normalizer
 
@@ -102,7 +102,7 @@ class _DebeziumParser:
             source = change.source or _Source()
             name = topic, source.db, source.schema, source.table
             table, rows = self._normalizers.get(name) or self._open(name)
-            if rows is None or has_placeholder(value):
+            if rows is None or may_have_placeholder(value):
                 return None
             operation, normalize = change.op, rows.normalize
             if operation not in _INSERTIONS and _is_empty(change.before):
