@@ -39,15 +39,32 @@ _LISTS: list[list[Any]] = [[_TEXT], [_BYTES], [_UUID], [True] * len(_NUMBERS), _
 _SIGNS = [
     text.encode()
     for text in (
-        *(_TEXT, _BYTES, _UUID, _DECIMALS[0], str(_COORDINATE), *_GEOMETRIES),
-        *(comma.join(["95", "95", "100"]) for comma in (",", ", ")),
-        *(comma.join(["95.0", "95.0", "100.0"]) for comma in (",", ", ")),
-        *(comma.join(["true"] * len(_NUMBERS)) for comma in (",", ", ")),
+        *(_TEXT, _BYTES, *_GEOMETRIES),
+        # Java writes numbers of more than seven digits with an exponent
+        *('"x":-9.9999999E7,"y":-9.9999999E7', '"x":-99999999.0,"y":-99999999.0', '"x": -99999999.0, "y": -99999999.0'),
     )
 ]
-"""All texts of which a message has one if it has a placeholder."""
+"""Texts of which a message has one if it has a placeholder that is no array."""
 
-_find_sign = re.compile(b"|".join(map(re.escape, _SIGNS))).search
+_ARRAY_SIGNS = [
+    text.encode()
+    for comma in (",", ", ")
+    for text in (
+        f"[{comma.join(map(str, _NUMBERS))}",
+        f"[{comma.join(map(str, map(float, _NUMBERS)))}",
+        f"[{comma.join(['true'] * len(_NUMBERS))}",
+        f'["{_UUID}"',
+        f'["{_DECIMALS[0]}"',
+        '[{"scale"',
+    )
+]
+"""Texts of which a message has one if it has a placeholder that is an array."""
+
+_CHUNK = 500
+"""A number of messages that the processor's cache holds together."""
+
+_ARRAY_STARTS = {int.from_bytes(sign[1:3], "big") for sign in _ARRAY_SIGNS}
+_find_sign = re.compile(b"|".join(map(re.escape, _SIGNS + _ARRAY_SIGNS))).search
 
 
 def may_have_placeholder(payload: bytes) -> bool:
@@ -57,10 +74,24 @@ def may_have_placeholder(payload: bytes) -> bool:
 
 def indices_with_placeholders(payloads: Sequence[bytes | None]) -> list[int]:
     """Return the indices of messages in JSON that may hold placeholders; fastest where none does."""
-    together = b"".join(filter(None, payloads))
-    if not any(sign in together for sign in _SIGNS):
-        return []
-    return [index for index, payload in enumerate(payloads) if payload and may_have_placeholder(payload)]
+    found: list[int] = []
+    for start in range(0, len(payloads), _CHUNK):
+        some = payloads[start : start + _CHUNK]
+        # One search through many messages takes a fifth of the time of one through each
+        together = b"".join(filter(None, some))
+        if any(sign in together for sign in _SIGNS) or _has_array_like_placeholder(together):
+            found += [start + index for index, each in enumerate(some) if each and may_have_placeholder(each)]
+    return found
+
+
+def _has_array_like_placeholder(text: bytes) -> bool:
+    """Return whether an array begins as one of the placeholders."""
+    import numpy as np
+
+    data = np.frombuffer(text, np.uint8)
+    starts = np.flatnonzero(data[:-2] == ord("["))
+    heads = data[starts + 1].astype(np.uint16) << 8 | data[starts + 2]
+    return bool(np.isin(heads, list(_ARRAY_STARTS)).any())
 
 
 def with_old_values(
