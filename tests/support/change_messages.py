@@ -179,6 +179,21 @@ DEBEZIUM_MESSAGES = [
         "a document of MongoDB", _change("c", None, '{"_id": 1}', source=_MONGODB), Refused("ExtractNewDocumentState")
     ),
     debezium("a deletion of MongoDB", _change("d", source=_MONGODB), Refused("ExtractNewDocumentState")),
+    debezium(
+        "an update with a value that the database did not send, which the old row has",
+        _change("u", A, {"id": 1, "v": "__debezium_unavailable_value"}),
+        (("-U", 1, "a"), ("+U", 1, "a")),
+    ),
+    debezium(
+        "an update with a value that the database did not send, without the old row",
+        _change("u", None, {"id": 1, "v": "__debezium_unavailable_value"}),
+        Refused("REPLICA IDENTITY FULL", has_columns=True),
+    ),
+    debezium(
+        "a new key with a value that the database did not send",
+        _change("c", None, {"id": 1, "v": "__debezium_unavailable_value"}),
+        Refused("the database did not send the value", has_columns=True),
+    ),
     debezium("an unknown operation", _change("x", A, A), Refused("expected one of c, r, u, d, t")),
     debezium("an operation that is no text", _change(7, A, A), Refused("expected one of c, r, u, d, t")),
     debezium("text for a row", _change("c", None, "a"), Refused("field after: expected an object")),

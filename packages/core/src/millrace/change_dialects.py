@@ -90,6 +90,8 @@ class ChangeDialect:
         after: The field of the new row; where old rows are partial, also of deleted rows.
         old_rows: ``whole``, or ``changed``: old rows have only the values that changed.
         has_row_lists: Whether a message has several rows, in lists.
+        has_placeholders: Whether placeholders stand for values that the database did not send, see
+            `millrace.unavailable_values`.
         table_fields: The paths of the parts of the table's name.
         key_field: The field with the names of the primary key's columns; None where there is none.
         skipped_operations: The values of the operation's field that change no row, with the reason to skip the message.
@@ -110,6 +112,7 @@ class ChangeDialect:
     table_fields: tuple[tuple[str, ...], ...]
     key_field: str | None = None
     has_row_lists: bool = False
+    has_placeholders: bool = False
     skipped_operations: Mapping[str, SkipReason] = field(default_factory=dict)
     skipped_shapes: tuple[MessageShape, ...] = ()
     old_row_hint: str = ""
@@ -196,6 +199,7 @@ DEBEZIUM = ChangeDialect(
     before="before",
     after="after",
     old_rows="whole",
+    has_placeholders=True,
     table_fields=(("source", "db"), ("source", "schema"), ("source", "table")),
     # Written into the log by a program, with pg_logical_emit_message
     skipped_operations={"m": SkipReason.DATABASE_MESSAGE},

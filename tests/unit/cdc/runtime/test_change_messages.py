@@ -13,6 +13,7 @@ from millrace.errors import MessageError
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, TableSchema
 from millrace_cdc.runtime.task_reports import TaskReport, describe_skipped, read_report
+from support.cases import CASES
 from support.change_messages import CHANGE_MESSAGES, COLUMNS, TABLE, ChangeMessage, Refused, Truncation
 
 KINDS = {"c": ("-U", "+I"), "u": ("-U", "+U"), "d": ("-D", "+U")}
@@ -30,18 +31,7 @@ def settings_of(message: ChangeMessage) -> ParserSettings:
 def parse(
     settings: ParserSettings, payloads: list[bytes | None], tables: dict[str, TableSchema]
 ) -> tuple[list[tuple[str, int, str | None]], TaskReport]:
-    count = len(payloads)
-    batch = pa.record_batch(
-        {
-            "topic": pa.array(["t"] * count),
-            "partition": pa.array([0] * count, pa.int32()),
-            "offset": pa.array(range(count), pa.int64()),
-            "timestamp": pa.nulls(count, pa.timestamp("us", "UTC")),
-            "key": pa.nulls(count, pa.binary()),
-            "value": pa.array(payloads, pa.binary()),
-        }
-    )
-    *changes, last = ChangeParser(settings, tables).parse(iter([batch]))
+    *changes, last = ChangeParser(settings, tables).parse(iter([batch_of(payloads)]))
     rows = [
         (kind, int(row["id"]), row["v"])
         for change in changes
@@ -51,6 +41,20 @@ def parse(
         for row in (json.loads(each[name]),)
     ]
     return rows, read_report(last.column("report")[0].as_py())
+
+
+def batch_of(payloads: list[bytes | None]) -> pa.RecordBatch:
+    count = len(payloads)
+    return pa.record_batch(
+        {
+            "topic": pa.array(["t"] * count),
+            "partition": pa.array([0] * count, pa.int32()),
+            "offset": pa.array(range(count), pa.int64()),
+            "timestamp": pa.nulls(count, pa.timestamp("us", "UTC")),
+            "key": pa.nulls(count, pa.binary()),
+            "value": pa.array(payloads, pa.binary()),
+        }
+    )
 
 
 @pytest.mark.parametrize("tables", [KNOWN, {}], ids=["known", "new"])
@@ -80,3 +84,30 @@ def test_skipped_messages_are_counted_by_reason() -> None:
     assert describe_skipped(report.skipped) == (
         "2 heartbeats, 1 ignored malformed message, 1 tombstone, 1 transaction marker"
     )
+
+
+def lines_of(case: str) -> list[bytes | None]:
+    return list((CASES / "pipelines" / case).read_bytes().splitlines())
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("case", ["03_ts_ms.jsonl", "04_delete_without_rows.jsonl"])
+def test_what_was_skipped_without_a_count_is_malformed_and_counted(case: str) -> None:
+    settings = ParserSettings("debezium-json", DebeziumInferenceOptions(), skips_malformed=True)
+    rows, report = parse(settings, lines_of(case), {})
+    assert len(rows) == (1 if "delete" in case else 0)
+    assert (report.malformed, report.skipped) == (2, Counter())
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("is_known", [True, False])
+def test_arrays_and_hstores_that_the_database_did_not_send_are_those_of_the_old_row(is_known: bool) -> None:
+    columns = TableSchema("id BIGINT, ints ARRAY<BIGINT>, uuids ARRAY<STRING>, h STRING", ())
+    parser = ChangeParser(
+        ParserSettings("debezium-json", DebeziumInferenceOptions()), {"shop.o": columns} if is_known else {}
+    )
+    changes, _ = parser.parse(iter([batch_of(lines_of("07_toast_arrays.jsonl"))]))
+    update = changes.to_pylist()[-1]
+    assert update["operation"] == "u"
+    assert json.loads(update["after"]) == json.loads(update["before"])
+    assert json.loads(update["after"])["ints"] == [1, 2]

@@ -91,6 +91,19 @@ def test_an_old_row_without_columns_is_a_missing_one() -> None:
     ]
 
 
+def test_values_that_the_database_did_not_send_are_those_of_the_old_row() -> None:
+    schema = pa.schema([("id", pa.int32()), ("numbers", pa.list_(pa.int32())), ("text", pa.string())])
+    text = "__debezium_unavailable_value"
+    old, new = {"id": 1, "numbers": [1, 2], "text": "a"}, {"id": 1, "numbers": list(text.encode()), "text": text}
+    row = (1, [1, 2], "a")
+    assert changes(DEBEZIUM, change("u", old, new), schema=schema) == [("-U", *row), ("+U", *row)]
+    message = "the database did not send the value"
+    assert reason(DEBEZIUM, change("u", {"id": 1}, new), schema).startswith(f"field after.numbers: {message}")
+    # Columns that are not read need no value
+    only_ids = pa.schema([("id", pa.int32())])
+    assert changes(DEBEZIUM, change("u", {"id": 1}, new), schema=only_ids) == [("-U", 1), ("+U", 1)]
+
+
 def test_documents_of_mongodb_are_refused_with_the_advice_that_helps() -> None:
     source = {"connector": "mongodb", "db": "shop", "collection": "orders"}
     for message in (change("c", after='{"_id": 1}', source=source), change("d", source=source)):

@@ -13,8 +13,8 @@ import msgspec
 
 from millrace.change_dialects import DEBEZIUM, Operation, SkipReason
 from millrace.errors import MalformedMessageError
+from millrace.unavailable_values import may_have_placeholder, with_old_values
 from millrace_catalog.inference.debezium_types import DeclaredRow, declared_row, primitives_as_strings
-from millrace_catalog.inference.debezium_values import has_placeholder, with_values
 from millrace_catalog.inference.image_reader import row_images, table_name
 from millrace_catalog.inference.json_payload import object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
@@ -91,8 +91,8 @@ class DebeziumReader:
         if isinstance(change, SkipReason) or not change.rows:
             return change
         ((before, after),) = change.rows
-        if payload is not None and after is not None and has_placeholder(payload):
-            after = with_values(after, before)
+        if payload and after is not None and (self._read_message is not None or may_have_placeholder(payload)):
+            after = with_old_values(after, before)
         declared = None if parsed.schema is None else declared_row(parsed.schema)
         if declared is None:
             return change if after is change.rows[0][1] else change.with_rows(((before, after),))

@@ -182,8 +182,9 @@ class ChangeParser:
         values, keys = (batch.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("value", "key"))
         messages = None if self._extra is None else batch.to_pylist()
         fast = self._fast_parser if is_text(batch.column("value")) else None
+        unreadable = () if fast is None else fast.unreadable(values)
         for index, value in enumerate(values):
-            if fast is not None and value is not None:
+            if fast is not None and value is not None and index not in unreadable:
                 parsed = fast.parse(topics[index], value)
                 if parsed is not None:
                     found.add(index, *parsed)

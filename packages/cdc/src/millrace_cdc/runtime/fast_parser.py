@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
 
-from millrace_catalog.inference.debezium_values import has_placeholder
+from millrace.unavailable_values import indices_with_placeholders
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.rows.row_normalizer import RowNormalizer, row_normalizer
 
@@ -31,6 +31,9 @@ class ParsedChange(NamedTuple):
 
 class FastParser(Protocol):
     """Parser of the messages of all topics."""
+
+    def unreadable(self, values: Sequence[bytes | None]) -> Collection[int]:
+        """Return the indices of messages that have to be read with inference, whatever `parse` makes of them."""
 
     def parse(self, topic: str, value: bytes) -> ParsedChange | None:
         """Parse a message; None if it has to be read with inference."""
@@ -96,13 +99,16 @@ class _DebeziumParser:
     def clear(self) -> None:
         self._normalizers.clear()
 
+    def unreadable(self, values: Sequence[bytes | None]) -> Collection[int]:
+        return frozenset(indices_with_placeholders(values))
+
     def parse(self, topic: str, value: bytes) -> ParsedChange | None:
         try:
             change = self._decode(value)
             source = change.source or _Source()
             name = topic, source.db, source.schema, source.table
             table, rows = self._normalizers.get(name) or self._open(name)
-            if rows is None or has_placeholder(value):
+            if rows is None:
                 return None
             operation, normalize = change.op, rows.normalize
             if operation not in _INSERTIONS and _is_empty(change.before):
@@ -132,6 +138,9 @@ class _JsonParser:
 
     def clear(self) -> None:
         self._normalizers.clear()
+
+    def unreadable(self, values: Sequence[bytes | None]) -> Collection[int]:
+        return ()
 
     def parse(self, topic: str, value: bytes) -> ParsedChange | None:
         if topic not in self._normalizers:

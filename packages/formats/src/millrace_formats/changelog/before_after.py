@@ -10,6 +10,7 @@ from typing import Any
 
 from millrace.change_dialects import Operation
 from millrace.errors import MalformedMessageError
+from millrace.unavailable_values import with_old_values
 from millrace_formats.changelog.dialect import Layout
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.row_changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, RowChanges
@@ -103,8 +104,20 @@ class BeforeAfterLayout(Layout):
         advice = self.messages.row_advice(message) if isinstance(value, str) else ""
         if advice:
             raise MalformedMessageError(f"expected an object, found text: {advice}", field)
+        if field == self.messages.after and self.messages.has_placeholders and isinstance(value, dict):
+            old = message.get(self.messages.before)
+            value = _with_old_values(value, old if isinstance(old, dict) else None, rows, field)
         is_missing = value == {} and field == self.messages.before
         row = None if is_missing else rows.whole(value, field)
         if row is None:
             raise self.messages.missing_row(field, operation, name, message)
         return row
+
+
+def _with_old_values(
+    after: dict[str, Any], before: dict[str, Any] | None, rows: ExactRows, field: str
+) -> dict[str, Any]:
+    try:
+        return with_old_values(after, before, rows.names)
+    except MalformedMessageError as error:
+        raise error.within(field) from None

@@ -27,6 +27,7 @@ class ExactRows:
 
     def __init__(self, schema: pa.Schema, options: JsonOptions) -> None:
         self._fields = [(field.name, field_converter(field, options)) for field in schema]
+        self.names = frozenset(schema.names)
         self._ignore = options.nulls_fields
 
     def whole(self, value: Any, path: str) -> Row | None:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
+from millrace.unavailable_values import indices_with_placeholders
 from millrace_formats.changelog.canal_values import DECLARED_TYPES, declared_binary, to_bytes
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.message_types import message_type, metadata_column
@@ -96,6 +97,8 @@ class FastChangeReader:
     def read(self, payloads: PayloadList) -> FastChanges:
         """Read the messages that can be read; null and empty messages give no rows."""
         index, unread = self._select(payloads)
+        if self._dialect.layout.messages.has_placeholders:
+            index, unread = _without_placeholders(payloads, index, unread)
         selected = payloads if len(index) == len(payloads) else [payloads[i] for i in index.tolist()]
         roots, refused = decode_each(self._decode, selected)
         if refused:
@@ -162,6 +165,16 @@ class FastChangeReader:
         if len(row_message) == len(messages) and (row_message == np.arange(len(messages))).all():
             return columns
         return [column.take(pa.array(row_message)) for column in columns]
+
+
+def _without_placeholders(payloads: PayloadList, index: np.ndarray, unread: set[int]) -> tuple[np.ndarray, set[int]]:
+    """Leave the messages to the exact reader that may hold placeholders for values that the database did not send."""
+    found = indices_with_placeholders(payloads)
+    return (
+        (index[~np.isin(index, found)], unread | set(index[np.isin(index, found)].tolist()))
+        if found
+        else (index, unread)
+    )
 
 
 def _empty_row(message: type[msgspec.Struct], dialect: Dialect) -> Any:
