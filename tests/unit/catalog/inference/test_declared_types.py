@@ -62,6 +62,9 @@ def test_a_value_that_a_declared_type_holds_does_not_change_it(type_, value):
     ("type_", "value", "needed"),
     [
         ("TINYINT", 128, "BIGINT"),
+        ("DOUBLE", {"a": 1}, "STRING"),
+        ("DOUBLE", [1], "ARRAY<BIGINT NOT NULL>"),
+        ("BOOLEAN", Decimal("1.0"), "DOUBLE"),
         ("INT", Decimal("1.5"), "DOUBLE"),
         ("INT", Decimal("1E+999999999"), "DOUBLE"),
         ("DECIMAL(10, 2)", Decimal("12.345"), "DECIMAL(11, 3)"),

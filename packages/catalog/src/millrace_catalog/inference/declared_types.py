@@ -96,11 +96,11 @@ def _holds_scalar(type_: Scalar, value: Any) -> bool:
         return _holds_bytes(type_.size or 0, value)
     if kind in _TIMESTAMPS:
         return isinstance(value, str) and _holds_timestamp(type_, value)
+    if kind in ("FLOAT", "DOUBLE") and isinstance(value, str) and value in _NOT_FINITE:
+        return True
     if kind == "FLOAT":
         return _holds_float(value)
-    if kind == "DOUBLE" and value in _NOT_FINITE:
-        return True
-    if isinstance(value, Decimal) and abs(value.adjusted()) <= MAX_DIGITS:
+    if kind != "BOOLEAN" and isinstance(value, Decimal) and abs(value.adjusted()) <= MAX_DIGITS:
         # Zeros at the end are no digits to keep
         value = int(value) if value == value.to_integral_value() else value.normalize(_exact)
     nullable = with_nullability(type_, True)
@@ -128,8 +128,6 @@ def _holds_timestamp(type_: Scalar, text: str) -> bool:
 
 
 def _holds_float(value: Any) -> bool:
-    if isinstance(value, str) and value in _NOT_FINITE:
-        return True
     try:
         # Either its shortest text, or the text of its value as a DOUBLE
         number = float(value) if not isinstance(value, bool | list | dict) else None
