@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import Observation
-from millrace_catalog.inference.declared_types import keep_declared_types
+from millrace_catalog.inference.declared_types import DeclaredTypes
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import parse_schema
@@ -82,7 +82,7 @@ def keep_and_convert(type_, values):
     tracker.create(parse_schema(f"v {type_}"))
     rows = [exact_json.decode(f'{{"v":{value}}}'.encode()) for value in values]
     for row in rows:
-        columns = keep_declared_types(OBJECTS.columns_of(row)[0], tracker.schema.types, [row])
+        columns = DeclaredTypes(tracker.schema.types).keep(OBJECTS.columns_of(row)[0], [row])
         tracker.observe(Observation("t", columns))
     is_same = str(tracker.schema) == f"v {type_}"
     convert = row_converter(tracker.schema)
