@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Context, Decimal
 
@@ -14,11 +16,14 @@ from millrace.contracts import PipelineTable
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader, JsonInferenceOptions
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.sinks.jdbc.json_chunks import RowRecoding
+from millrace_catalog.sinks.jdbc.sqlite import SQLite
+from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.arrow import to_arrow_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.delta.rows import read_rows, write_rows
 from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
+from millrace_cdc.connectors.jdbc.rows import RowSettings, write_chunks
 from millrace_cdc.connectors.kafka.encoder import EncoderSettings, RecordEncoder
 from millrace_cdc.connectors.kafka.messages import MessageSettings
 from millrace_cdc.connectors.values.lines import change_lines, parse_changes
@@ -154,6 +159,23 @@ def test_rows_of_delta_have_all_digits(number):
     (chunk,) = write_rows(states, {"t": to_arrow_schema(SCHEMA)})
     table = read_rows(chunk.column("rows")[0].as_py())
     assert [table.column(name)[0].as_py() for name in ("q", "l", "m")] == [number, [number, None], [("k", number)]]
+
+
+@given(NUMBERS)
+def test_rows_of_databases_have_all_digits(number):
+    dialect = SQLite()
+    stored = dialect.stored_schema(SCHEMA)
+    statements = RowStatements.of(dialect, "t", SCHEMA, stored, ("q",))
+    keyed = KeyedTable(("q",), statements.normalized_keys)
+    settings = RowSettings({"t": statements.recoding}, frozenset({"t"}), has_nul=True, database="SQLite", batch_rows=10)
+    states = FinalStates({"t": keyed}).read([inserted(number)])
+    (chunk,) = write_chunks(states, settings)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(dialect.create("t", stored, ("q",)))
+        connection.execute(statements.upsert, (chunk.column("rows")[0].as_py(),))
+        ((q, texts, inner),) = connection.execute("SELECT q, l, m FROM t")
+    assert Decimal(q) == number
+    assert [json.loads(text, parse_float=Decimal) for text in (texts, inner)] == [[number, None], {"k": number}]
 
 
 @given(NUMBERS, st.sampled_from(["json", "csv"]))

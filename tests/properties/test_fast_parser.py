@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from millrace.errors import MalformedMessageError
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader, Observation
-from millrace_catalog.inference.declared_types import keep_declared_types
+from millrace_catalog.inference.declared_types import DeclaredTypes
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.types import parse_schema
 from millrace_cdc.rows import exact_json
@@ -167,7 +167,7 @@ def test_rows_of_declared_types_that_are_read_without_inference_fit_them_and_hav
     ((_, row),) = change.rows
     tracker = SchemaTracker("topic")
     tracker.create(parse_schema(columns))
-    kept = keep_declared_types(inferred, tracker.schema.types, [row])
+    kept = DeclaredTypes(tracker.schema.types).keep(inferred, [row])
     assert tracker.observe(Observation("topic", kept)) == ()
     assert exact_json.encode(row_converter(tracker.schema)(row)) == found.after
 

@@ -16,5 +16,9 @@ def test_a_decimal_stays_as_declared_exactly_where_it_holds_the_value(declared, 
     text = f"{number:0{scale + 1}}"
     text = f"{text[:-scale]}.{text[-scale:]}" if scale else text
     digits = max(len(str(number)), scale)
+    needed = decimal(*declared)
+    # Each DECIMAL has zero, also one without digits before the point
+    if number or scale > declared[1]:
+        needed = least_common_type(needed, decimal(digits, scale))
     fit = fitting_type_reader(iso=False, integers_are_booleans=False)
-    assert fit(decimal(*declared), text) == least_common_type(decimal(*declared), decimal(digits, scale))
+    assert fit(decimal(*declared), text) == needed

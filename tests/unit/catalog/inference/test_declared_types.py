@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from millrace_catalog.inference.declared_types import keep_declared_types
+from millrace_catalog.inference.declared_types import DeclaredTypes
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import parse_schema
@@ -17,7 +17,7 @@ OBJECTS = JsonObjectColumns(FormatOptions())
 def kept(type_, *values):
     rows = [{"v": value} for value in values]
     columns = OBJECTS.columns_of(rows[0])[0]
-    return str(keep_declared_types(columns, parse_schema(f"v {type_}").types, rows)["v"]).removesuffix(" NOT NULL")
+    return str(DeclaredTypes(parse_schema(f"v {type_}").types).keep(columns, rows)["v"]).removesuffix(" NOT NULL")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,7 @@ def kept(type_, *values):
         ("DECIMAL(10, 2)", Decimal("12.500")),
         ("DECIMAL(10, 2)", "12.50"),
         ("DECIMAL(10, 2)", 5),
+        ("DECIMAL(3, 3)", 0),
         ("DECIMAL(38, 18)", Decimal("12345678901234567890.123456789012345678")),
         ("FLOAT", Decimal("1.5")),
         ("FLOAT", Decimal("0.10000000149011612")),
@@ -62,6 +63,9 @@ def test_a_value_that_a_declared_type_holds_does_not_change_it(type_, value):
     ("type_", "value", "needed"),
     [
         ("TINYINT", 128, "BIGINT"),
+        ("DOUBLE", {"a": 1}, "STRING"),
+        ("DOUBLE", [1], "ARRAY<BIGINT NOT NULL>"),
+        ("BOOLEAN", Decimal("1.0"), "DOUBLE"),
         ("INT", Decimal("1.5"), "DOUBLE"),
         ("INT", Decimal("1E+999999999"), "DOUBLE"),
         ("DECIMAL(10, 2)", Decimal("12.345"), "DECIMAL(11, 3)"),
@@ -88,4 +92,13 @@ def test_all_rows_of_a_change_count():
 
 def test_nulls_and_missing_columns_need_nothing():
     columns = OBJECTS.columns_of({"a": None})[0]
-    assert keep_declared_types(columns, parse_schema("a INT, b INT").types, [{"a": None}]) == columns
+    assert DeclaredTypes(parse_schema("a INT, b INT").types).keep(columns, [{"a": None}]) == columns
+
+
+def test_a_type_that_was_held_is_looked_at_again_when_another_one_comes():
+    declared = DeclaredTypes(parse_schema("v VARCHAR(3)").types)
+    kinds = []
+    for value in (None, "abc", "abcd", "abc"):
+        columns = OBJECTS.columns_of({"v": value})[0]
+        kinds.append(declared.keep(columns, [{"v": value}])["v"].kind)
+    assert kinds == ["NULL", "VARCHAR", "STRING", "VARCHAR"]

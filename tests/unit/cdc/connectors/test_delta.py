@@ -1,13 +1,22 @@
-"""The options of Delta Lake as a sink of pipelines."""
+"""The options and the rows of Delta Lake as a sink of pipelines."""
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
 import pytest
 
-from millrace.errors import MachineError
+from millrace.errors import MachineError, TableFailedError
 from millrace.testing import PipelineSinkSuite
+from millrace_catalog.types import parse_schema
 from millrace_cdc.connectors.delta import sink as module
+from millrace_cdc.connectors.delta.rows import DELETED, read_rows, write_rows
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
+from millrace_cdc.connectors.delta.tables import arrow_schema
+from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
+from millrace_cdc.rows import exact_json
 from support.pipeline_sinks import make_sink
 
 
@@ -26,3 +35,72 @@ def test_a_missing_package_is_named_before_the_start(monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(MachineError, match=r"pip install 'millrace-cdc\[delta\]'"):
         make_sink(DeltaPipelineSink, path="/lake").check(None)
+
+
+COLUMNS = "id BIGINT, s STRING, n DECIMAL(38, 18), b BYTES, d DATE, t TIMESTAMP(6), z TIMESTAMP_LTZ(6), f FLOAT"
+COLUMNS += ", l ARRAY<DATE>, m MAP<STRING, BYTES>, r ROW<x TIMESTAMP_LTZ(6), y DECIMAL(3, 1)>"
+ROW = {
+    "id": 1,
+    "s": "a",
+    "n": Decimal("12345678901234567890.123456789012345678"),
+    "b": "aGk=",
+    "d": "2024-02-29",
+    "t": "2024-05-06 07:08:09.123456",
+    "z": "2024-05-06 07:08:09+02:00",
+    "f": 1.5,
+    "l": ["2024-02-29", None],
+    "m": {"k": "aGk="},
+    "r": {"x": "2024-05-06 07:08:09Z", "y": Decimal("1.5")},
+}
+
+
+def changes(*rows):
+    """Return an insertion for each row, and a deletion for each key."""
+    texts = [exact_json.encode(row) for row in rows]
+    is_gone = [row.keys() == {"id"} for row in rows]
+    before = [text if gone else None for text, gone in zip(texts, is_gone, strict=True)]
+    after = [None if gone else text for text, gone in zip(texts, is_gone, strict=True)]
+    return pa.record_batch(
+        {
+            "table": ["t"] * len(rows),
+            "operation": ["d" if gone else "c" for gone in is_gone],
+            "before": pa.array(before, pa.binary()),
+            "after": pa.array(after, pa.binary()),
+            "topic": ["t"] * len(rows),
+            "partition": pa.array([0] * len(rows), pa.int32()),
+            "offset": pa.array(range(len(rows)), pa.int64()),
+            "timestamp": pa.array([0] * len(rows), pa.timestamp("us", "UTC")),
+        }
+    )
+
+
+def written(*rows):
+    states = FinalStates({"t": KeyedTable(("id",), {})}).read([changes(*rows)])
+    (chunk,) = write_rows(states, {"t": arrow_schema(parse_schema(COLUMNS))})
+    return read_rows(chunk.column("rows")[0].as_py())
+
+
+def test_rows_are_columns_and_deleted_ones_have_their_keys_only():
+    deleted, inserted = written(ROW, {"id": 2}).to_pylist()
+    assert deleted == dict.fromkeys(ROW) | {"id": 2, DELETED: True}
+    moment = datetime(2024, 5, 6, 7, 8, 9)
+    assert inserted == {
+        "id": 1,
+        "s": "a",
+        "n": ROW["n"],
+        "b": b"hi",
+        "d": date(2024, 2, 29),
+        "t": moment.replace(microsecond=123456),
+        "z": moment.replace(hour=5, tzinfo=UTC),
+        "f": 1.5,
+        "l": [date(2024, 2, 29), None],
+        "m": [("k", b"hi")],
+        "r": {"x": moment.replace(tzinfo=UTC), "y": Decimal("1.5")},
+        DELETED: False,
+    }
+
+
+def test_a_value_that_its_column_cannot_hold_is_refused_with_its_table():
+    with pytest.raises(TableFailedError, match="cannot hold a row: column 'd': 'someday' is no date32") as error:
+        written(ROW | {"d": "someday"})
+    assert error.value.failed_table == "t"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 from millrace_catalog.types import Column, Schema, parse_schema
@@ -32,9 +33,16 @@ def test_a_number_is_a_float_only_in_a_column_of_floats(name):
     schema = Schema((*parse_schema(columns), Column(name, parse_schema("v BIGINT").columns[0].type)))
     row = b'{"d":0.1,"x":0.1,"s":0.10,"l":[0.5,null],"m":{"k":1.5},"n":[0.10],%b:7}' % exact_json.encode(name)
     values = value_reader(schema)(row)
-    exact = [float(each) if isinstance(each, Decimal) and at == 1 else each for at, each in enumerate(values)]
-    assert exact[:3] == [Decimal("0.1"), 0.1, Decimal("0.10")]
-    assert exact[3:] == [[0.5, None], {"k": 1.5}, [Decimal("0.10")], 7]
+    assert list(values[:1] + values[2:]) == [
+        Decimal("0.1"),
+        Decimal("0.10"),
+        [0.5, None],
+        {"k": 1.5},
+        [Decimal("0.10")],
+        7,
+    ]
+    # A row with such a name is read as an object, whose floats the conversion makes
+    assert float(values[1]) == 0.1
 
 
 def test_a_number_beyond_all_floats_is_read_too():
@@ -49,8 +57,6 @@ def test_names_without_a_class():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_keys_of_all_sinks_may_have_the_name(name):
-    import pyarrow as pa
-
     rows = [exact_json.encode({name: value, "v": 1}) for value in ("a", "b", "a")]
     assert exact_json.decode(message_key("json", (name,))(rows[0])) == {name: "a"}
     assert message_key("csv", (name,))(rows[0]) == b"a"

@@ -90,18 +90,20 @@ def _fit_decimal(declared: Scalar, text: str) -> Scalar:
     if not _NUMBER.fullmatch(text):
         return STRING
     try:
-        _, digits, exponent = Decimal(text).as_tuple()
+        number = Decimal(text)
     except InvalidOperation:
         return STRING
+    _, digits, exponent = number.as_tuple()
     scale = max(0, -int(exponent))
-    size = max(len(digits) + max(0, int(exponent)), scale, 1)
+    # Zero has no digit before the point
+    size = max(len(digits) + max(0, int(exponent)) if number else 0, scale)
     if size > MAX_DIGITS:
         return STRING
     if declared.kind == "DECIMAL" and declared.nullable:
         spare = (declared.scale or 0) - scale
         if spare >= 0 and (declared.size or 0) - size >= spare:
             return declared
-    fitted = least_common_type(declared, decimal(size, scale))
+    fitted = least_common_type(declared, decimal(max(size, 1), scale))
     return fitted if isinstance(fitted, Scalar) else STRING
 
 

@@ -5,6 +5,7 @@ The format is that of Debezium's connectors, https://debezium.io/documentation/r
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,6 +43,8 @@ class _Parsed(NamedTuple):
     schema: bytes | None
 
 
+# Messages declare the same few types
+_with_nullability = functools.lru_cache(maxsize=4096)(with_nullability)
 _decode_with_schema = msgspec.json.Decoder(_WithSchema, float_hook=Decimal).decode
 
 
@@ -108,7 +111,7 @@ class DebeziumReader:
         ((before, after),) = change.rows
         row = before if after is None else after
         # What an old row shares with its new one has the same types
-        return {name: with_nullability(type_, row.get(name) is None) for name, type_ in types.items()} if row else {}
+        return {name: _with_nullability(type_, row.get(name) is None) for name, type_ in types.items()} if row else {}
 
     def _columns_by_value(self, change: TableChange) -> dict[str, DataType]:
         ((before, after),) = change.rows

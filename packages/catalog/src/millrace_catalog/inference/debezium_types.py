@@ -190,9 +190,15 @@ def _to_date(days: int) -> str:
     return date.fromordinal(_EPOCH + days).isoformat()
 
 
+def _whole(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError
+    return value
+
+
 def _time(per_second: int, precision: int) -> Convert:
     def convert(value: int) -> str:
-        seconds, fraction = divmod(value, per_second)
+        seconds, fraction = divmod(_whole(value), per_second)
         if not 0 <= seconds < _SECONDS_OF_DAY:
             raise ValueError
         return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{fraction:0{precision}}"
@@ -202,7 +208,7 @@ def _time(per_second: int, precision: int) -> Convert:
 
 def _timestamp(per_second: int, precision: int) -> Convert:
     def convert(value: int) -> str:
-        seconds, fraction = divmod(value, per_second)
+        seconds, fraction = divmod(_whole(value), per_second)
         days, seconds = divmod(seconds, _SECONDS_OF_DAY)
         clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         return f"{_to_date(days)} {clock}.{fraction:0{precision}}"

@@ -29,24 +29,39 @@ _TIMESTAMPS["TIMESTAMP_TZ"] = _TIMESTAMPS["TIMESTAMP_LTZ"]
 _NOT_FINITE = {"NaN", "Infinity", "-Infinity"}
 
 
-def keep_declared_types(
-    columns: Mapping[str, DataType], declared: Mapping[str, DataType], rows: Iterable[RowImage | None]
-) -> dict[str, DataType]:
-    """Return the columns of some rows, of which those whose values a declared type holds have that type.
+class DeclaredTypes:
+    """The types of columns that have been declared, for the messages of one table.
 
     Args:
-        columns: The columns as the rows are, by name.
-        declared: The types of columns that have been declared.
-        rows: The rows.
+        types: The types, by name of the column.
     """
-    kept = dict(columns)
-    present = [row for row in rows if row is not None]
-    for name, type_ in declared.items():
-        inferred = columns.get(name, NULL)
-        if not _holds_all(type_, inferred):
+
+    def __init__(self, types: Mapping[str, DataType]) -> None:
+        self._types = types
+        self._held: dict[str, DataType] = {}
+
+    def keep(self, columns: dict[str, DataType], rows: Iterable[RowImage | None]) -> dict[str, DataType]:
+        """Return the columns of some rows, of which those whose values a declared type holds have that type.
+
+        Args:
+            columns: The columns as the rows are, by name.
+            rows: The rows.
+        """
+        held = self._held
+        unsure = [name for name in self._types if name in columns and held.get(name) is not columns[name]]
+        if not unsure:
+            return columns
+        kept = dict(columns)
+        present = [row for row in rows if row is not None]
+        for name in unsure:
+            type_, inferred = self._types[name], columns[name]
+            if _holds_all(type_, inferred):
+                # Types are the same objects in most messages
+                held[name] = inferred
+                continue
             values = [row[name] for row in present if row.get(name) is not None]
             kept[name] = with_nullability(_type_of(values, type_, inferred), inferred.nullable)
-    return kept
+        return kept
 
 
 @functools.lru_cache(maxsize=4096)
@@ -96,11 +111,11 @@ def _holds_scalar(type_: Scalar, value: Any) -> bool:
         return _holds_bytes(type_.size or 0, value)
     if kind in _TIMESTAMPS:
         return isinstance(value, str) and _holds_timestamp(type_, value)
+    if kind in ("FLOAT", "DOUBLE") and isinstance(value, str) and value in _NOT_FINITE:
+        return True
     if kind == "FLOAT":
         return _holds_float(value)
-    if kind == "DOUBLE" and value in _NOT_FINITE:
-        return True
-    if isinstance(value, Decimal) and abs(value.adjusted()) <= MAX_DIGITS:
+    if kind != "BOOLEAN" and isinstance(value, Decimal) and abs(value.adjusted()) <= MAX_DIGITS:
         # Zeros at the end are no digits to keep
         value = int(value) if value == value.to_integral_value() else value.normalize(_exact)
     nullable = with_nullability(type_, True)
@@ -128,8 +143,6 @@ def _holds_timestamp(type_: Scalar, text: str) -> bool:
 
 
 def _holds_float(value: Any) -> bool:
-    if isinstance(value, str) and value in _NOT_FINITE:
-        return True
     try:
         # Either its shortest text, or the text of its value as a DOUBLE
         number = float(value) if not isinstance(value, bool | list | dict) else None

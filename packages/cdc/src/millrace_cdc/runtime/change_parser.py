@@ -31,7 +31,7 @@ from millrace_catalog.inference import (
     OggReader,
     Position,
 )
-from millrace_catalog.inference.declared_types import keep_declared_types
+from millrace_catalog.inference.declared_types import DeclaredTypes
 from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.inference.options import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_catalog.types import Column, DataType, Schema, parse_schema
@@ -155,6 +155,7 @@ class ChangeParser:
         self._tables = tables
         self._readers: dict[str, ChangeReader] = {}
         self._trackers: dict[str, SchemaTracker] = {}
+        self._declared: dict[str, tuple[Schema, DeclaredTypes]] = {}
         self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
         self._fast_parser = fast_parser(settings.options, self._columns_of) if settings.extra.are_none else None
         self._replaces_times = not settings.has_times and settings.declares_types
@@ -258,9 +259,12 @@ class ChangeParser:
         if table is None or not table.declared or self._settings.format == change_encoding.FORMAT:
             return columns
         tracker = self._trackers.get(change.table)
-        types = (columns_of(table) if tracker is None else tracker.schema).types
-        declared = {name: types[name] for name in table.declared}
-        return keep_declared_types(columns, declared, itertools.chain.from_iterable(change.rows))
+        schema = columns_of(table) if tracker is None else tracker.schema
+        known = self._declared.get(change.table)
+        if known is None or known[0] is not schema:
+            types = schema.types
+            known = self._declared[change.table] = schema, DeclaredTypes({name: types[name] for name in table.declared})
+        return known[1].keep(columns, itertools.chain.from_iterable(change.rows))
 
     def _skip_malformed(
         self, place: Place, key: bytes | None, value: bytes | None, error: MalformedMessageError

@@ -88,8 +88,9 @@ class ChangeBatch(ABC):
         Args:
             function: From batches with the columns of `CHANGE_BATCH_COLUMNS` to others. ``operation`` is ``c``, ``u``
                 or ``d`` for an insertion, update or deletion; ``before`` and ``after`` are rows as JSON objects with
-                all columns of their table, in order: numbers and booleans as such, times as texts, bytes in base64;
-                NULL where the operation has no such row. Changes of a partition are in the order of their offsets.
+                all columns of their table, in order: booleans and numbers as such, a DECIMAL with all of its digits,
+                times as texts, bytes in base64; NULL where the operation has no such row. Changes of a partition are in
+                the order of their offsets.
             columns: The result's columns, as Spark SQL.
         """
 
