@@ -18,7 +18,7 @@ from millrace_cdc.connectors.kafka.reading import MICRO_BATCH_RECORDS
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.extra_columns import ExtraColumns
 from millrace_cdc.runtime.micro_batch import MicroBatches
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 
 REQUIRED = {"properties.bootstrap.servers": "h:1", "topic": "t", "scan.startup.mode": "earliest-offset"}
 

@@ -24,16 +24,19 @@ from millrace_cdc.plans.model import (
     PlannedColumn,
     PlannedRule,
     PlannedSchemaChange,
+    PlannedStart,
     PlannedTable,
     PlannedTarget,
 )
 from millrace_cdc.plans.sampling import Sample, sample_tables
 from millrace_cdc.routing.router import Route, Router
 from millrace_cdc.runtime.execution import PipelineJob, pipeline_session
+from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.projection import table_id
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings, SinkDerivation
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.transforms import RowTransforms
@@ -44,8 +47,6 @@ if TYPE_CHECKING:
 
 _FOUND: tuple[SchemaChangeType, ...] = ("create.table", "add.column", "alter.column.type", "truncate.table")
 """The types of schema changes that messages bring."""
-
-_NEWEST = 1 << 62
 
 
 def plan_pipeline(
@@ -112,14 +113,17 @@ class _Planning:
 
     def plan(self, source: str, sink: str, checkpoint_location: str | None) -> PipelinePlan:
         start = None if checkpoint_location is None else find_start(self._session, checkpoint_location)
-        state = SchemaState() if start is None else self._load_state(start.location)
+        derivation = self._evolution.derivation(SchemaState() if start is None else self._load_state(start))
+        state = derivation.state
         if not state.sources:
             self._create_given(state)
         if start is None:
             self._found.problems += [Problem(None, each) for each in self._job.source.start_problems()]
+        versions = {name: tracker.version for name, tracker in state.sources.items()}
         sample = sample_tables(self._job.source, state)
         self._note_messages(sample)
-        self._derive(state, sample)
+        changed = [name for name, tracker in state.sources.items() if tracker.version != versions.get(name)]
+        self._derive(derivation, changed)
         tables = tuple(self._tables(state, sample))
         targets = tuple(self._targets(state))
         rules = tuple(self._rules(tables))
@@ -144,30 +148,26 @@ class _Planning:
             tuple(dict.fromkeys(self._found.problems)),
         )
 
-    def _load_state(self, location: str) -> SchemaState:
-        store = StateStore(self._session(), location)
-        text = store.load_before(_NEWEST) or store.load_initial()
-        if text is None:
-            return SchemaState()
-        state = SchemaState.from_text(text, self._settings.max_columns, self._settings.strategy)
-        for table in state.sources:
-            self._planner.targets(table)
-        return state.next_batch()
+    def _load_state(self, start: PlannedStart) -> SchemaState:
+        """Return the state with which a run goes on: that of a micro-batch that is repeated, or of the one before."""
+        store = StateStore(self._session(), start.location)
+        states = PipelineStates(store, self._settings, self._planner)
+        batch = 0 if start.batch is None else start.batch + 1
+        return states.stored(batch) or states.before(batch)
 
     def _create_given(self, state: SchemaState) -> None:
         for name, (schema, primary_key) in self._job.source.initial_schemas.items():
             tracker = state.sources[name] = SchemaTracker(name, self._parser.strategy, self._parser.max_columns)
             tracker.create(schema, primary_key)
 
-    def _derive(self, state: SchemaState, sample: Sample) -> None:
-        copied: set[str] = set()
-        for table in sorted({*state.sources} if not state.sinks else {*sample.tables} & {*state.sources}):
+    def _derive(self, derivation: SinkDerivation, changed: Iterable[str]) -> None:
+        paused = derivation.state.paused
+        self._found.notes += [f"table {table!r} is paused: {reason}" for table, reason in sorted(paused.items())]
+        for table in sorted({*changed, *derivation.outdated()} - paused.keys()):
             try:
-                self._evolution.derive(state, table, copied)
+                derivation.derive(table)
             except MillraceError as error:
                 self._found.add(error)
-                for target in [name for name, tracker in state.sinks.items() if not tracker.version]:
-                    del state.sinks[target]
 
     def _note_messages(self, sample: Sample) -> None:
         self._found.problems += [Problem(None, each) for each in sample.problems]

@@ -11,7 +11,7 @@ from millrace.contracts import PipelineSink, SchemaChangeType
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.types.spark import to_spark
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
-from millrace_cdc.definitions.rules import RouteRule, TransformRule
+from millrace_cdc.definitions.rules import RouteRule, TransformRule, rules_digest
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
@@ -19,8 +19,10 @@ from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.metrics import PipelineMetrics, pipeline_metrics
 from millrace_cdc.runtime.micro_batch import MicroBatches, PipelineProgress
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, check_pausing
+from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.time_columns import has_times
@@ -82,6 +84,15 @@ class PipelineJob:
             parser.strategy,
             parser.max_columns,
             lambda before, after: sink.can_widen(to_spark(before), to_spark(after)),
+            self.rules,
+        )
+
+    @property
+    def rules(self) -> str:
+        """The digest of all that decides on the sink's tables, beside the source's."""
+        changes = sorted(self.accepted), sorted(self.sink.capabilities.schema_changes)
+        return rules_digest(
+            self.routes, self.transforms, self.route_mode, self.malformed_table, self.behavior, *changes
         )
 
 
@@ -156,8 +167,8 @@ def start_pipeline(
     if store.load_initial() is None:
         evolution = SchemaEvolution(settings, planner, pauses=job.pauses)
         store.save_initial(initial_state(job.source, parser, evolution).to_text())
-    tolerated = job.source.tolerated_messages
-    batches = MicroBatches(parser, planner, settings, job.sink, store, transforms, tolerated, request)
+    states, tolerated = PipelineStates(store, settings, planner), job.source.tolerated_messages
+    batches = MicroBatches(parser, planner, settings, job.sink, states, transforms, tolerated, request)
     writer = messages.writeStream.foreachBatch(batches.process)
     writer = writer.option("checkpointLocation", checkpoint_location)
     if job.name is not None:

@@ -15,12 +15,14 @@ from millrace.pyspark_internals import streaming_query_id
 from millrace_cdc.runtime.change_columns import CHANGE_COLUMNS
 from millrace_cdc.runtime.change_parser import ParserSettings, TableSchema, parse_stage
 from millrace_cdc.runtime.converted_changes import ConvertedChanges
+from millrace_cdc.runtime.micro_batch_states import MicroBatchStates
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused, without_tables
+from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
-from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.table_failures import TableFailures
 from millrace_cdc.runtime.task_reports import TaskReport, read_report
 from millrace_cdc.runtime.transforms import RowTransforms
@@ -78,7 +80,7 @@ class MicroBatches:
         planner: Plans the sink's tables.
         evolution: Settings of schema evolution.
         sink: The sink.
-        store: Keeps the schemas.
+        states: Keeps the schemas.
         transforms: Transforms rows.
         tolerated: The number of malformed messages that are skipped; None for any.
         request: The tables to pause, and those that go on.
@@ -90,25 +92,24 @@ class MicroBatches:
         planner: TablePlanner,
         evolution: EvolutionSettings,
         sink: PipelineSink,
-        store: StateStore,
+        states: PipelineStates,
         transforms: RowTransforms,
         tolerated: int | None,
         request: PauseRequest = NO_REQUEST,
     ) -> None:
-        self._request = request
+        evolving = SchemaEvolution(evolution, planner, pauses=parser.pauses)
+        failures = TableFailures(planner, parser)
         self._parser = parser
         self._planner = planner
-        self._evolution = SchemaEvolution(evolution, planner, pauses=parser.pauses)
         self._settings = evolution
         self._sink = sink
-        self._store = store
+        self._states = MicroBatchStates(states, evolving, failures, evolution.rules, request)
         self._transforms = transforms
         self._tolerated = tolerated
         self._truncations = TruncationPolicy(evolution, planner, has_distributed_tables=parser.has_distributed_tables)
         self._texts = TableSchemas()
         self._sink_texts = TableSchemas()
-        self._state: SchemaState | None = None
-        self._failures = TableFailures(planner, parser)
+        self._failures = failures
         self._partitions: dict[str, set[tuple[str, int]]] = {}
         self.progress = PipelineProgress()
 
@@ -119,7 +120,7 @@ class MicroBatches:
             MillraceError: Messages, schemas or the sink do not allow it.
         """
         # 1. The schemas as the micro-batch before has left them
-        before = self._state_before(batch)
+        before = self._states.before(batch)
         # 2. One job parses all messages, keeps their changes, and reports what tables need
         tables = self._texts.of(before.sources)
         stage = parse_stage(self._parser, tables, before.paused)
@@ -127,7 +128,7 @@ class MicroBatches:
         try:
             reports = [read_report(bytes(row.report)) for row in parsed.where("report IS NOT NULL").collect()]
             # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
-            state = self._state_after(before, reports, batch)
+            state = self._states.after(before, reports, batch)
             self._check_malformed(state)
             for report in reports:
                 self.progress.collected.update(report.collected)
@@ -135,7 +136,7 @@ class MicroBatches:
 
             def pause(state: SchemaState, error: Exception, *, is_change: bool) -> SchemaState:
                 after = self._failures.pause(state, error, is_change=is_change)
-                self._store.amend(batch, after.to_text())
+                self._states.amend(batch, after)
                 self._collect_paused(messages, state, after, reports)
                 return after
 
@@ -151,7 +152,7 @@ class MicroBatches:
                     state = pause(state, error, is_change=False)
         finally:
             parsed.unpersist()
-        self._state = state
+        self._states.finish(state)
         self._count(state, kept, changes)
 
     def _apply(
@@ -178,39 +179,6 @@ class MicroBatches:
                 logger.error("table %r is paused, and its messages go to the collector of dirty data: %s", name, reason)
             self.progress.collected.update(collect_tables(messages, self._parser, paused))
         self.progress.paused = dict(state.paused)
-
-    def _state_before(self, batch: int) -> SchemaState:
-        state = self._latest_state(batch)
-        # A repeated micro-batch is what it was; the wishes hold from the next one on
-        if self._request == NO_REQUEST or self._store.has(batch):
-            return state
-        return self._failures.without_waiting(self._request.apply(state))
-
-    def _latest_state(self, batch: int) -> SchemaState:
-        if self._state is not None:
-            return self._state.next_batch()
-        text = self._store.load_before(batch)
-        if text is not None:
-            return self._restore(text).next_batch()
-        # The sink has yet to hear of the tables of the beginning, or hears of them once more
-        initial = self._store.load_initial()
-        return SchemaState() if initial is None else self._restore(initial)
-
-    def _state_after(self, before: SchemaState, reports: Iterable[TaskReport], batch: int) -> SchemaState:
-        stored = self._store.load(batch)
-        if stored is not None:
-            return self._restore(stored)
-        after = self._evolution.evolve(before, reports)
-        is_asked, self._request = self._request != NO_REQUEST, NO_REQUEST
-        if is_asked or after.changes() or after.malformed != before.malformed or _differ(before, after):
-            self._store.save(batch, after.to_text())
-        return after
-
-    def _restore(self, text: str) -> SchemaState:
-        state = SchemaState.from_text(text, self._settings.max_columns, self._settings.strategy)
-        for table in state.sources:
-            self._planner.targets(table)
-        return state
 
     def _check_malformed(self, state: SchemaState) -> None:
         if self._tolerated is not None and state.malformed > self._tolerated:
@@ -297,10 +265,3 @@ def _fitting(tables: Mapping[str, TableSchema], reports: Iterable[TaskReport]) -
     """Return the tables all of whose rows have the columns that they had before the micro-batch."""
     others = {name for report in reports for name, found in report.tables.items() if not found.fits}
     return {name: table for name, table in tables.items() if name not in others}
-
-
-def _differ(before: SchemaState, after: SchemaState) -> bool:
-    if before.paused != after.paused:
-        return True
-    versions = {name: tracker.version for name, tracker in before.sources.items()}
-    return versions != {name: tracker.version for name, tracker in after.sources.items()}
