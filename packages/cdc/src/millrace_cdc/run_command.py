@@ -75,27 +75,33 @@ def _follow(running: RunningPipeline) -> None:
     ended = False
     while not ended:
         ended = running.await_termination(_REPORT_INTERVAL_S)
-        line = describe_progress(running.progress, behind=running.metrics.pending_records)
+        line = describe_progress(running.progress, behind=running.metrics.pending_records, has_ended=ended)
         if line != shown:
             click.echo(line)
         shown = line
 
 
-def describe_progress(progress: PipelineProgress, *, behind: int | None = None) -> str:
+def describe_progress(progress: PipelineProgress, *, behind: int | None = None, has_ended: bool = False) -> str:
     """Return a line with the figures of a pipeline since its start.
 
     Args:
         progress: The figures.
         behind: The number of messages that are yet to be read; None where it is unknown.
+        has_ended: Whether the pipeline has ended.
     """
+    texts = _figures(progress) or ["no changes" if has_ended else "the pipeline runs, no changes yet"]
+    if progress.paused:
+        messages = counted(progress.collected.total(), "message")
+        texts.append(f"paused: {', '.join(progress.paused)} ({messages} collected)")
+    return ", ".join([*texts, f"{behind:,} behind"] if behind else texts)
+
+
+def _figures(progress: PipelineProgress) -> list[str]:
+    """Return the numbers with their nouns; none before there is any."""
     counts = {
         "table": len(progress.tables),
         "change": sum(table.rows for table in progress.tables.values()),
         "schema change": progress.schema_changes,
         "malformed message": progress.malformed,
     }
-    texts = [counted(number, noun) for noun, number in counts.items()]
-    if progress.paused:
-        messages = counted(progress.collected.total(), "message")
-        texts.append(f"paused: {', '.join(progress.paused)} ({messages} collected)")
-    return ", ".join([*texts, f"{behind:,} behind"] if behind else texts)
+    return [counted(number, noun) for noun, number in counts.items()] if any(counts.values()) else []

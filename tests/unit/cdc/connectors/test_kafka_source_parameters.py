@@ -182,6 +182,12 @@ def test_the_number_of_tolerated_messages():
     assert [source(**{name: text}).tolerated_messages for text in ("", "-1", "0", "1000")] == [None, None, 0, 1000]
 
 
+def test_a_plan_is_told_which_messages_are_looked_at():
+    assert source().sample_scope == "the newest 50 messages of each partition"
+    given = source(**{"scan.max.pre.fetch.records": "7"})
+    assert given.sample_scope == "the newest 7 messages of each partition"
+
+
 @pytest.mark.parametrize(("distributed", "warnings"), [("", 1), ("true", 0)])
 def test_a_table_in_several_partitions_is_told_once_unless_it_may_be(distributed, warnings, caplog):
     parser = source(**{"debezium-json.distributed-tables": distributed}).parser_settings

@@ -50,7 +50,16 @@ def parse_table_options(text: str) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteRule:
+class _Rule:
+    places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)
+
+    def position(self, key: str, offset: int = 0) -> Position | None:
+        """Return the place of a character of a key's value; None for a rule that comes from no file."""
+        return None if self.places is None else self.places(key, offset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteRule(_Rule):
     """A rule of ``route``: the changes of some tables go to another one."""
 
     source_table: str = option(
@@ -72,7 +81,7 @@ class RouteRule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformRule:
+class TransformRule(_Rule):
     """A rule of ``transform``: columns, rows and keys of some tables."""
 
     source_table: str = option(
@@ -114,11 +123,6 @@ class TransformRule:
         "__data_event_type__ AS op_type tells them apart.",
     )
     description: str | None = option("description", default=None, doc="Words for people.")
-    places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)
-
-    def position(self, key: str, offset: int = 0) -> Position | None:
-        """Return the place of a character of a key's value; None for a rule that comes from no file."""
-        return None if self.places is None else self.places(key, offset)
 
 
 def rules_digest(routes: Iterable[RouteRule], transforms: Iterable[TransformRule], *settings: object) -> str:

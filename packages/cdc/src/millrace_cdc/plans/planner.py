@@ -14,6 +14,7 @@ from millrace.contracts import (
     SchemaChangeType,
 )
 from millrace.errors import MachineError, MillraceError
+from millrace.options.suggestions import closest
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.values.lines import schema_change_line
@@ -127,13 +128,7 @@ class _Planning:
         tables = tuple(self._tables(state, sample))
         targets = tuple(self._targets(state))
         rules = tuple(self._rules(tables))
-        self._found.notes += [
-            f"{each.kind} {each.number} ({each.pattern}) is for none of the tables that were found"
-            for each in rules
-            if not each.tables
-        ]
-        if not tables:
-            self._found.notes.append("no table was found: there are no messages of changes yet")
+        self._find_unused(rules, [table.id for table in tables])
         return PipelinePlan(
             self._job.name,
             source,
@@ -170,6 +165,8 @@ class _Planning:
                 self._found.add(error)
 
     def _note_messages(self, sample: Sample) -> None:
+        if self._job.source.sample_scope is not None:
+            self._found.notes.append(f"tables are looked for in {self._job.source.sample_scope}: more may exist")
         self._found.problems += [Problem(None, each) for each in sample.problems]
         if sample.malformed:
             first = sample.malformed[0]
@@ -230,6 +227,22 @@ class _Planning:
             selector = Transform.of(transform).selector
             found = tuple(name for name, id_ in ids.items() if selector.matches(id_))
             yield PlannedRule("transform", number, transform.source_table, found)
+
+    def _find_unused(self, rules: Sequence[PlannedRule], tables: Sequence[str]) -> None:
+        """Add a problem for each rule without a table: its tables would be copied as if there were no rule."""
+        if not tables:
+            self._found.notes.append("no table was found: there are no messages of changes yet")
+        for each in rules:
+            if each.tables:
+                continue
+            close = closest(each.pattern, tables)
+            hint = f"; did you mean {close!r}?" if close else ""
+            sentence = f"{each.kind} {each.number} ({each.pattern}) is for none of the tables that were found{hint}"
+            if not tables:
+                self._found.notes.append(sentence)
+                continue
+            section = self._job.routes if each.kind == "route" else self._job.transforms
+            self._found.problems.append(Problem(section[each.number - 1].position("source-table"), sentence))
 
     def _schema_change(self, type_: SchemaChangeType) -> PlannedSchemaChange:
         settings = self._settings

@@ -166,7 +166,7 @@ class _Reader:
             except ValueError as error:
                 field: Literal["sink-table", "source-table"] = "sink-table" if "$" in str(error) else "source-table"
                 section.report(field, f"option {field!r}: {error}")
-            yield rule
+            yield replace(rule, places=section.place)
 
     def _transforms(self, node: Node | None) -> Iterator[TransformRule]:
         for section in self._rules("transform", node):

@@ -154,8 +154,8 @@ class Database:
             if error.java_exception.getClass().getName() != "java.lang.ClassNotFoundException":
                 raise
             raise MachineError(
-                f"the session has no JDBC driver for {self!r} ({self.dialect.driver}): start it with "
-                f".config('spark.jars.packages', '{self.dialect.package}'), or a newer one"
+                f"the session has no JDBC driver for {self!r} ({self.dialect.driver}): start it with the setting "
+                f"spark.jars.packages={self.dialect.package}, or a newer one; on the command line by --conf"
             ) from None
         driver = jvm
         for name in self.dialect.driver.split("."):
