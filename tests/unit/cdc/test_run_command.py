@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from millrace_cdc.run_command import describe_progress
-from millrace_cdc.runtime.micro_batch import PipelineProgress, TableProgress
+from millrace_cdc.runtime.progress import PipelineProgress, TableProgress
 
 
 def test_the_first_line_says_that_the_pipeline_runs():

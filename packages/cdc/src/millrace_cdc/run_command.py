@@ -15,7 +15,7 @@ from millrace_cli.errors import CommandError
 if TYPE_CHECKING:
     from millrace_cdc.definitions.model import PipelineDefinition
     from millrace_cdc.runtime.execution import RunningPipeline
-    from millrace_cdc.runtime.micro_batch import PipelineProgress
+    from millrace_cdc.runtime.progress import PipelineProgress
 
 _INTERRUPTED = 130
 _REPORT_INTERVAL_S = 5

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from millrace_cdc.runtime.metrics import pipeline_metrics
-from millrace_cdc.runtime.micro_batch import PipelineProgress, TableProgress
+from millrace_cdc.runtime.progress import PipelineProgress, TableProgress
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

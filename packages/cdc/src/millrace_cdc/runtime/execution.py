@@ -17,10 +17,11 @@ from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
 from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.metrics import PipelineMetrics, pipeline_metrics
-from millrace_cdc.runtime.micro_batch import MicroBatches, PipelineProgress
+from millrace_cdc.runtime.micro_batch import MicroBatches
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, check_pausing
 from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
+from millrace_cdc.runtime.progress import PipelineProgress
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.source import MessageSource

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from millrace.api.metrics_model import Metrics, SourceMetrics
 
 if TYPE_CHECKING:
-    from millrace_cdc.runtime.micro_batch import PipelineProgress
+    from millrace_cdc.runtime.progress import PipelineProgress
 
 
 @dataclass(frozen=True)
