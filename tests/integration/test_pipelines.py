@@ -179,13 +179,13 @@ sink:
   sink.topic.create.config.cleanup.policy: compact
 route: [{{source-table: shop.orders, sink-table: {table}}}]
 """
-    pipeline = Pipeline.from_yaml(text)
+    pipeline, checkpoint = Pipeline.from_yaml(text), str(tmp_path / "checkpoint")
     try:
         for exists in (False, True):
-            plan = pipeline.plan(no_session if not exists else spark, checkpoint_location=str(tmp_path))
+            plan = pipeline.plan(spark if exists else no_session, checkpoint_location=checkpoint)
             assert [(each.destination.name, each.destination.exists) for each in plan.targets] == [(table, exists)]
             assert (table in topic_names(broker.bootstrap_servers)) is exists
-            pipeline.run(spark, checkpoint_location=str(tmp_path), once=True).await_termination()
+            pipeline.run(spark, checkpoint_location=checkpoint, once=True).await_termination()
         assert len(values(broker, table)) == 1
         topic = WriteAdmin(Properties({"bootstrap.servers": broker.bootstrap_servers}))
         assert topic.topics([table])[table].partitions == 3

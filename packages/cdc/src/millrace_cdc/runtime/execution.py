@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from millrace import metrics
 from millrace.contracts import PipelineSink, SchemaChangeType
@@ -12,6 +16,7 @@ from millrace.plugins.manager import PluginRef
 from millrace_catalog.types.spark import to_spark
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
 from millrace_cdc.definitions.rules import RouteRule, TransformRule, rules_digest
+from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
@@ -24,6 +29,7 @@ from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.progress import PipelineProgress
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings
+from millrace_cdc.runtime.sink_retries import SinkRetries
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.time_columns import has_times
@@ -59,6 +65,7 @@ class PipelineJob:
         settings: Settings of the query's Spark session.
         pauses: Whether a table whose columns cannot change as they need is paused, instead of the pipeline's end.
         malformed_table: The id of the sink's table that malformed messages go to; None where there is none.
+        max_retries: How often a micro-batch is tried again while the sink is away.
     """
 
     source: MessageSource
@@ -73,6 +80,7 @@ class PipelineJob:
     settings: Mapping[str, str] = field(default_factory=dict)
     pauses: bool = False
     malformed_table: str | None = None
+    max_retries: int = SinkRetryOptions.max_retries
 
     @property
     def evolution_settings(self) -> EvolutionSettings:
@@ -169,7 +177,8 @@ def start_pipeline(
         evolution = SchemaEvolution(settings, planner, pauses=job.pauses)
         store.save_initial(initial_state(job.source, parser, evolution).to_text())
     states, tolerated = PipelineStates(store, settings, planner), job.source.tolerated_messages
-    batches = MicroBatches(parser, planner, settings, job.sink, states, transforms, tolerated, request)
+    retries = SinkRetries(job.max_retries, partial(_has_running_query, session))
+    batches = MicroBatches(parser, planner, settings, job.sink, states, transforms, tolerated, retries, request)
     writer = messages.writeStream.foreachBatch(batches.process)
     writer = writer.option("checkpointLocation", checkpoint_location)
     if job.name is not None:
@@ -179,6 +188,15 @@ def start_pipeline(
     elif interval is not None:
         writer = writer.trigger(processingTime=interval)
     return RunningPipeline(writer.start(), batches, job.sink)
+
+
+def _has_running_query(session: SparkSession) -> bool:
+    """Return whether a query of a session runs, and nobody stops it: the pipeline is the only one of its session."""
+    try:
+        return any(query.isActive for query in session.streams.active)
+    except (Py4JError, PySparkException, OSError):
+        # Java has ended, or is about to
+        return False
 
 
 def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, DataFrame]:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from millrace.contracts import PipelineSink
@@ -21,6 +22,7 @@ from millrace_cdc.runtime.progress import PartitionOrder, PipelineProgress
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings
+from millrace_cdc.runtime.sink_retries import SinkRetries
 from millrace_cdc.runtime.sink_tables import pending_changes
 from millrace_cdc.runtime.table_failures import TableFailures
 from millrace_cdc.runtime.task_reports import TaskReport, read_report
@@ -65,6 +67,7 @@ class MicroBatches:
         states: Keeps the schemas.
         transforms: Transforms rows.
         tolerated: The number of malformed messages that are skipped; None for any.
+        retries: Retries of the sink.
         request: The tables to pause, and those that go on.
     """
 
@@ -77,6 +80,7 @@ class MicroBatches:
         states: PipelineStates,
         transforms: RowTransforms,
         tolerated: int | None,
+        retries: SinkRetries,
         request: PauseRequest = NO_REQUEST,
     ) -> None:
         evolving = SchemaEvolution(evolution, planner, pauses=parser.pauses)
@@ -86,6 +90,7 @@ class MicroBatches:
         self._settings = evolution
         self._sink = sink
         self._tolerated = tolerated
+        self._retries = retries
         self._tables = TableSchemas()
         self._failures = TableFailures(planner, parser)
         self._states = MicroBatchStates(states, evolving, self._failures, evolution.rules, request)
@@ -153,12 +158,14 @@ class MicroBatches:
     ) -> tuple[SchemaState, T]:
         """Take a step; where a table fails and is paused for it, take the step again without this table.
 
+        While the sink is away, the step is taken again and again.
+
         Returns:
             The state without the tables that have failed, and what the step has returned.
         """
         while True:
             try:
-                return state, step(found, state)
+                return state, self._retries.run(partial(step, found, state))
             except Exception as error:
                 before, state = state, self._failures.pause(state, error, is_change=is_change)
             self._states.amend(found.parsed.batch, state)

@@ -123,7 +123,9 @@ class Database:
                 raise
             reason = self.without_secrets(str(cause.getMessage()).splitlines()[0])
             failure = TableSinkError(f"{self!r} could not {action}: {reason}")
-            if table is not None and self.dialect.refuses_table(cause.getSQLState(), cause.getErrorCode()):
+            code = cause.getSQLState(), cause.getErrorCode()
+            failure.is_transient = self.dialect.is_transient(*code)
+            if table is not None and self.dialect.refuses_table(*code):
                 failure.failed_table = table
             raise failure from None
 

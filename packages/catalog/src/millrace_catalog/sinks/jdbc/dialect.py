@@ -112,6 +112,15 @@ class Dialect(ABC):
         """
 
     @abstractmethod
+    def is_transient(self, state: str | None, code: int) -> bool:
+        """Return whether an error says that the same may succeed later: the database is away, or busy.
+
+        Args:
+            state: The state of the error, as for `refuses_table`.
+            code: Its number.
+        """
+
+    @abstractmethod
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type that stores a scalar type, another one where the database lacks it."""
 

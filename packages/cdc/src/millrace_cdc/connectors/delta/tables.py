@@ -181,15 +181,19 @@ class DeltaSinkTable:
 
     @contextmanager
     def _translated_errors(self, action: str) -> Iterator[None]:
-        from deltalake.exceptions import DeltaError
+        from deltalake.exceptions import CommitFailedError, DeltaError
 
         try:
             yield
         except (DeltaError, OSError) as error:
+            # Of the storages' errors, only those of files have classes of their own
+            is_lasting = isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError)
             text = str(error)
             for secret in filter(None, self._storage.values()):
                 text = text.replace(secret, "***")
-            raise TableSinkError(f"table {self._id!r} in {self.uri} could not {action}: {text}") from None
+            failure = TableSinkError(f"table {self._id!r} in {self.uri} could not {action}: {text}")
+            failure.is_transient = isinstance(error, CommitFailedError | OSError) and not is_lasting
+            raise failure from None
 
 
 def _merge(delta: DeltaTable, rows: pa.Table, key: Sequence[str], properties: CommitProperties) -> None:
