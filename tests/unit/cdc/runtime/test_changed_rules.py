@@ -170,10 +170,21 @@ def test_a_column_that_the_sink_could_not_get_is_not_tried_again_when_no_rule_ne
     assert second.applied == []
 
 
+def test_a_column_that_the_sink_does_not_get_is_named_once(caplog):
+    checkpoint = Texts()
+    Run(checkpoint, **NARROW).write(0, insert(id=1, v="a", more=1))
+    state = Run(checkpoint, supported=frozenset({"create.table"})).write(1, insert(id=2, v="b", more=2))
+    assert str(state.sinks["shop.o"].schema) == "id BIGINT, v STRING"
+    Run(checkpoint, supported=frozenset({"create.table"})).write(2, insert(id=3, v="c", more=3))
+    assert [each.partition(": ")[0] for each in caplog.messages] == ["table 'shop.o' does not get 'more'"]
+
+
 def test_a_primary_key_cannot_become_another_one():
     checkpoint = Texts()
     Run(checkpoint, **BY_ID).write(0, insert(id=1, v=1))
-    with pytest.raises(SchemaError, match=r"another primary key: \(v\) instead of \(id\)"):
+    with pytest.raises(
+        SchemaError, match=r"^table 'shop.o' has another primary key: \(v\) instead of \(id\);.* or another"
+    ):
         Run(checkpoint, primary_keys=("v",)).batch(1, insert(id=1, v=1))
 
 

@@ -163,6 +163,7 @@ class _Planning:
                 derivation.derive(table)
             except MillraceError as error:
                 self._found.add(error)
+        self._found.notes += derivation.notes
 
     def _note_messages(self, sample: Sample) -> None:
         if self._job.source.sample_scope is not None:
@@ -196,9 +197,12 @@ class _Planning:
             yield PlannedTable(name, columns, tracker.primary_key, report.rows if report else 0, targets)
 
     def _targets(self, state: SchemaState) -> Iterator[PlannedTarget]:
+        # Rules may have led elsewhere before
+        targets = self._planner.targets_of(state.sources)
         tables = {
             name: pipeline_table(tracker.schema, tracker, self._planner)
             for name, tracker in sorted(state.sinks.items())
+            if name in targets
         }
         by_table = {each.table: each for each in self._destinations(tuple(tables.values()))}
         changes: dict[str, list[PipelineSchemaChange]] = {}

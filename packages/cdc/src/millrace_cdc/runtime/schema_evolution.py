@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Literal
 
@@ -14,6 +15,8 @@ from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings, SinkDerivation
 from millrace_cdc.runtime.task_reports import RequiredColumns, TaskReport
+
+logger = logging.getLogger("millrace.pipelines")
 
 
 class SchemaEvolution:
@@ -64,6 +67,8 @@ class SchemaEvolution:
                 derivation.derive(table)
             except (SchemaError, PipelineError) as error:
                 self._fail(state, after, table, error)
+        for note in derivation.notes:
+            logger.warning("%s", note)
         return after
 
     def derivation(self, state: SchemaState) -> SinkDerivation:

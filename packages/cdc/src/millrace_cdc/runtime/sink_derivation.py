@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -53,6 +53,7 @@ class SinkDerivation:
 
     Attributes:
         state: A copy of the state, whose sink's tables `derive` changes.
+        notes: Sentences about columns that other rules have, and the sink's tables do not get.
     """
 
     def __init__(self, settings: EvolutionSettings, planner: TablePlanner, before: SchemaState) -> None:
@@ -64,6 +65,8 @@ class SinkDerivation:
             # What a millrace without digests has stored may be right already: it only gets what it lacks
             sinks = applied_tables(before) if before.rules else sinks
             unapplied = unapplied & planner.targets_of(before.paused)
+        self.notes: list[str] = []
+        self._before = before
         self.state = replace(
             before,
             sources=dict(before.sources),
@@ -91,11 +94,15 @@ class SinkDerivation:
         """
         source = self.state.sources[table]
         plan = self._planner.plan(table, source.schema, source.primary_key)
-        cause = source.changes()[-1].cause
+        # Where messages have changed nothing, rules are the cause
+        is_changed = self._before.sources.get(table) is not source
+        cause = source.changes()[-1].cause if is_changed else None
         derived = {target: self._copy(target) for target in plan.targets}
         for sink in derived.values():
             self._derive_target(sink, plan, cause)
         self.state.sinks.update(derived)
+        if self._has_other_rules:
+            self.notes += (note for sink in derived.values() for note in _left_out(plan, sink))
 
     def _copy(self, target: str) -> SchemaTracker:
         tracker = self.state.sinks.get(target)
@@ -110,6 +117,8 @@ class SinkDerivation:
         # Messages keep their primary key; a rule may give one to a table that has none
         gets_key = bool(plan.primary_key) and not sink.primary_key and sink.table in self._may_get_key
         key = None if gets_key else plan.primary_key
+        if self._has_other_rules and key is not None and key != sink.primary_key:
+            raise SchemaError(_other_key(sink, key))
         for change in sink.observe(Observation(sink.table, required, key), cause):
             type_ = change_type(change)
             if settings.behavior == "exception":
@@ -162,6 +171,24 @@ def applied_tables(state: SchemaState) -> dict[str, SchemaTracker]:
     """Return the sink's tables as they were before the micro-batch of a state."""
     versions = {name: state.applied.get(name, 0) for name in state.sinks}
     return {name: tracker.copy(versions[name]) for name, tracker in state.sinks.items() if versions[name]}
+
+
+def _left_out(plan: TablePlan, sink: SchemaTracker) -> Iterator[str]:
+    """Yield a sentence about the columns of a plan that a table does not have."""
+    names = [name for name in plan.columns.names if name not in sink.schema.types]
+    if names:
+        yield (
+            f"table {sink.table!r} does not get {', '.join(map(repr, names))}: 'schema.change.behavior' or "
+            f"'exclude.schema.changes' keeps new columns out, or the sink cannot add any"
+        )
+
+
+def _other_key(sink: SchemaTracker, key: tuple[str, ...]) -> str:
+    current, wanted = (f"({', '.join(each)})" if each else "none" for each in (sink.primary_key, key))
+    return (
+        f"table {sink.table!r} has another primary key: {wanted} instead of {current}; primary keys cannot change: "
+        f"give the old one by 'primary-keys', or another 'sink-table' by a route"
+    )
 
 
 def change_type(change: SchemaChange) -> SchemaChangeType:
