@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _LOGIN_IN_URL = re.compile(r"//[^/@]*@")
 _SECRET_PARAMETER = re.compile(r"[?&;]([^=?&;]+)=([^&;]*)")
 
+_ADD_KEY = ". Rows are replaced by their key: give the table a primary key or a unique constraint on its columns"
+
 
 class Connection:
     """An open connection with a transaction that ends with `commit`."""
@@ -122,8 +124,9 @@ class Database:
             if cause is None:
                 raise
             reason = self.without_secrets(str(cause.getMessage()).splitlines()[0])
-            failure = TableSinkError(f"{self!r} could not {action}: {reason}")
             code = cause.getSQLState(), cause.getErrorCode()
+            advice = _ADD_KEY if self.dialect.lacks_unique_key(code[0], reason) else ""
+            failure = TableSinkError(f"{self!r} could not {action}: {reason}{advice}")
             failure.is_transient = self.dialect.is_transient(*code)
             if table is not None and self.dialect.refuses_table(*code):
                 failure.failed_table = table

@@ -77,6 +77,10 @@ class SQLite(Dialect):
         """Return whether somebody else writes at the moment."""
         return code & _RESULT in (_BUSY, _LOCKED)
 
+    def lacks_unique_key(self, state: str | None, reason: str) -> bool:
+        """Return whether ON CONFLICT matches no constraint."""
+        return "ON CONFLICT clause does not match" in reason
+
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type itself where SQLite stores all of its values exactly, else STRING."""
         if type_.kind == "FLOAT":
