@@ -8,6 +8,7 @@ from pathlib import Path
 from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
+from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 
 PAGE = Path(__file__).with_name("pipeline-options.md")
 
@@ -33,5 +34,6 @@ def render(section: Callable[[str, type], str]) -> str:
         for name in manager.names(kind)
         if manager.find(kind, name).distribution.startswith("millrace-")
     ]
+    every = section("`sink` of any type", SinkRetryOptions)
     rest = {"Rules of `route`": RouteRule, "Rules of `transform`": TransformRule, "`pipeline`": PipelineOptions}
-    return "\n".join([HEAD, *ends, *(section(title, cls) for title, cls in rest.items())])
+    return "\n".join([HEAD, *ends, every, *(section(title, cls) for title, cls in rest.items())])

@@ -87,7 +87,5 @@ def test_what_is_missing_is_named(spark):
         JdbcSink("jdbc:mysql://localhost/orders?password=s3cr3t", "orders")
     sink = JdbcSink("jdbc:postgresql://u:s3cr3t@localhost/orders?password=s3cr3t", "orders", {"password": "s3cr3t"})
     assert repr(sink) == "JdbcSink('jdbc:postgresql://localhost/orders', 'orders')"
-    with pytest.raises(
-        MachineError, match=r"no JDBC driver for .*: start it with .config\('spark.jars.packages', 'org"
-    ):
+    with pytest.raises(MachineError, match=r"no JDBC driver for .*: start it with the setting spark.jars.packages=org"):
         sink.prepare(spark, parse_schema("`partition` INT NOT NULL, `offset` BIGINT NOT NULL, id BIGINT"))

@@ -7,9 +7,11 @@ from decimal import Decimal
 
 import pytest
 from deltalake import DeltaTable
+from pyspark.errors import StreamingQueryException
 
 from millrace.errors import SchemaError
 from millrace_catalog.sinks.table_sink import TableSinkError
+from millrace_cdc import Pipeline
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
 from support.pipeline_sinks import Table, make_sink, micro_batch
 
@@ -63,6 +65,28 @@ def test_rows_are_merged_by_key_once_and_columns_follow(spark, sink, tmp_path):
     again.write(micro_batch(spark, 3, [log], [], truncated=["shop.log"]))
     assert rows(tmp_path) == [(9, None, None, None)]
     assert rows(tmp_path, "log") == []
+
+
+def test_a_micro_batch_that_failed_for_want_of_a_key_goes_on_with_the_key_of_a_rule(spark, tmp_path):
+    text = """
+source:
+  type: values
+  changes: |
+    +I shop.orders {"id": 1, "n": 1}
+    MORE
+sink: {type: delta, path: PATH}
+""".replace("PATH", str(tmp_path))
+
+    def run(more: str, rules: str = "") -> None:
+        pipeline = Pipeline.from_yaml(text.replace("MORE", more) + rules)
+        pipeline.run(spark, checkpoint_location=str(tmp_path / "checkpoint"), once=True).await_termination()
+
+    run("")
+    update = '-U shop.orders {"id": 1, "n": 1}\n    +U shop.orders {"id": 1, "n": 2}'
+    with pytest.raises(StreamingQueryException, match="primary-keys"):
+        run(update)
+    run(update, "transform: [{source-table: shop.orders, primary-keys: id}]")
+    assert rows(tmp_path) == [(1, 2)]
 
 
 @pytest.mark.nightly

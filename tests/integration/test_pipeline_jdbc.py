@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
 import sqlite3
 import struct
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -87,6 +89,54 @@ def doubles() -> list[float]:
     bits = (struct.unpack("<d", chosen.randbytes(8))[0] for _ in range(1_000))
     edges = [0.1, 1e308, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 123456789012345680.0, -0.0]
     return [value for value in (*edges, *bits) if value == value and abs(value) != float("inf")]
+
+
+class Lock(logging.Handler):
+    """A transaction that keeps everybody from a database of SQLite, until the log says that the pipeline waits."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._transaction = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
+        self._transaction.execute("BEGIN EXCLUSIVE")
+        self.waits: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "is tried again" in record.getMessage():
+            self.waits.append(record.getMessage())
+            if len(self.waits) == 1:
+                self._transaction.execute("ROLLBACK")
+                self._transaction.close()
+
+
+def test_a_database_that_is_busy_for_a_while_does_not_end_a_pipeline(spark, tmp_path, monkeypatch):
+    add_drivers(spark)
+    file = tmp_path / "shop.db"
+    text = f"""
+source: {{type: values, changes: '+I shop.orders {{"id": 1, "name": "a"}}'}}
+sink: {{type: jdbc, url: "jdbc:sqlite:{file}?busy_timeout=100"}}
+transform: [{{source-table: shop.orders, primary-keys: id}}]
+"""
+    locks: list[Lock] = []
+    apply = JdbcPipelineSink.apply
+
+    def apply_while_locked(*arguments):
+        if not locks:
+            locks.append(Lock(file))
+            logging.getLogger("millrace.pipelines").addHandler(locks[0])
+        apply(*arguments)
+
+    monkeypatch.setattr(JdbcPipelineSink, "apply", apply_while_locked)
+    try:
+        running = Pipeline.from_yaml(text).run(spark, checkpoint_location=str(tmp_path / "checkpoint"), once=True)
+        running.await_termination()
+    finally:
+        for lock in locks:
+            logging.getLogger("millrace.pipelines").removeHandler(lock)
+    assert [each.partition(": ")[0] for each in locks[0].waits] == [
+        "the sink is away, and the micro-batch is tried again in 1 s (1 of 7)"
+    ]
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("SELECT * FROM orders").fetchall() == [(1, "a")]
 
 
 @pytest.mark.nightly

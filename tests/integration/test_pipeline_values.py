@@ -67,6 +67,46 @@ pipeline: {{schema.change.behavior: evolve}}
 """
 
 
+CHANGED = """
+source:
+  type: values
+  changes: |
+    +I shop.o {{"id": 1, "v": "a", "more": 1}}
+    {more}
+sink: {{type: values, materialized.in.memory: true}}
+transform: [{{source-table: shop.o, primary-keys: id, projection: "{projection}"}}]
+route: [{{source-table: shop.o, sink-table: {target}}}]
+"""
+
+
+def test_a_run_with_other_rules_does_what_its_plan_says(spark, tmp_path, capsys):
+    first = Pipeline.from_yaml(CHANGED.format(more="", projection="id, v", target="ods.o"))
+    first.run(spark, checkpoint_location=str(tmp_path), once=True).await_termination()
+
+    added = '+I shop.o {"id": 2, "v": "b", "more": 2}'
+    wider = Pipeline.from_yaml(CHANGED.format(more=added, projection="id, v, more + 1 AS sum", target="ods.o"))
+    planned = [
+        each
+        for target in wider.plan(spark, checkpoint_location=str(tmp_path)).targets
+        for each in target.schema_changes
+    ]
+    capsys.readouterr()
+    wider.run(spark, checkpoint_location=str(tmp_path), once=True).await_termination()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == ["ALTER TABLE ods.o ADD (sum BIGINT);", '+I ods.o {"id":2,"v":"b","sum":3}']
+    assert planned == printed[:1]
+
+    added += '\n    +I shop.o {"id": 3, "v": "c", "more": 3}'
+    elsewhere = Pipeline.from_yaml(CHANGED.format(more=added, projection="id, v", target="ods.p"))
+    plan = elsewhere.plan(spark, checkpoint_location=str(tmp_path))
+    running = elsewhere.run(spark, checkpoint_location=str(tmp_path), once=True)
+    running.await_termination()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "CREATE TABLE ods.p (id BIGINT, v STRING, PRIMARY KEY (id) NOT ENFORCED);"
+    assert {each.id: list(each.schema_changes) for each in plan.targets} == {"ods.p": printed[:1]}
+    assert running.sink.tables == {"ods.p": [{"id": 3, "v": "c"}]}
+
+
 @pytest.mark.nightly
 def test_a_run_after_a_failure_ends_with_the_changes_that_have_come_since(spark, tmp_path):
     first = Pipeline.from_yaml(FAILS_ONCE.format(refuses="true", more=""))

@@ -15,7 +15,9 @@ from pyspark.errors import StreamingQueryException
 
 from millrace.contracts import SCHEMA_CHANGES, PipelineSink, SinkCapabilities
 from millrace.errors import OptionsError
+from millrace.kafka.write_admin import WriteAdmin
 from millrace.options.parser import OptionParser
+from millrace.options.secrets import Properties
 from millrace.plugins import DEAD_LETTER_COLLECTOR, plugin_manager
 from millrace_cdc import Pipeline
 from millrace_cdc.connectors.kafka.sink import KafkaPipelineSink
@@ -25,7 +27,7 @@ from millrace_cdc.run_command import describe_progress
 from millrace_cdc.runtime.execution import PipelineJob, start_pipeline
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest
 from millrace_dead_letters.topic import TopicOptions
-from support.admin import group_names, topic_names
+from support.admin import delete_topics, group_names, topic_names
 from support.cases import CASES
 from support.kafka import consume, produce
 from support.waiting import wait_until
@@ -161,6 +163,35 @@ def test_tables_go_to_topics_of_their_names_and_new_columns_come_with_their_rows
     ]
     assert [json.loads(value)["op"] for value in values(broker, users)] == ["c", "d"]
     assert {message.key() for message in consume(broker.bootstrap_servers, users)} == {b'{"id":7}'}
+
+
+def test_topics_are_created_as_planned(spark, connection, broker, make_topic, tmp_path):
+    origin = make_topic()
+    table = f"new.{origin}"
+    produce(broker.bootstrap_servers, origin, [change("c", "orders", after={"id": 1})])
+    servers = f"properties.bootstrap.servers: {connection['properties.bootstrap.servers']}"
+    text = f"""
+source: {{type: kafka, {servers}, topic: {origin}, scan.startup.mode: earliest-offset}}
+sink:
+  type: kafka
+  {servers}
+  sink.topic.create.partitions: 3
+  sink.topic.create.config.cleanup.policy: compact
+route: [{{source-table: shop.orders, sink-table: {table}}}]
+"""
+    pipeline, checkpoint = Pipeline.from_yaml(text), str(tmp_path / "checkpoint")
+    try:
+        for exists in (False, True):
+            plan = pipeline.plan(spark if exists else no_session, checkpoint_location=checkpoint)
+            assert [(each.destination.name, each.destination.exists) for each in plan.targets] == [(table, exists)]
+            assert (table in topic_names(broker.bootstrap_servers)) is exists
+            pipeline.run(spark, checkpoint_location=checkpoint, once=True).await_termination()
+        assert len(values(broker, table)) == 1
+        topic = WriteAdmin(Properties({"bootstrap.servers": broker.bootstrap_servers}))
+        assert topic.topics([table])[table].partitions == 3
+        assert topic.topic_config(table, "cleanup.policy") == {"cleanup.policy": "compact"}
+    finally:
+        delete_topics(broker.bootstrap_servers, [table])
 
 
 @pytest.mark.nightly

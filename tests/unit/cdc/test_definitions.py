@@ -19,6 +19,7 @@ from millrace_cdc.definitions.model import SinkDefinition, SourceDefinition
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import included_schema_changes, schema_changes_of
+from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.errors import Position, Problem
 from millrace_cdc.json_schema import json_schema
 
@@ -65,10 +66,13 @@ DEFINITIONS = st.builds(
         WORDS,
     ),
     sink=st.builds(
-        lambda name, include, exclude: SinkDefinition("kafka", Properties(SERVERS), name, include, exclude),
+        lambda name, include, exclude, retries: SinkDefinition(
+            "kafka", Properties(SERVERS), name, include, exclude, SinkRetryOptions(max_retries=retries)
+        ),
         st.none() | WORDS,
         TAGS,
         st.none() | TAGS,
+        st.integers(0, 99),
     ),
     routes=st.lists(ROUTES, max_size=3).map(tuple),
     transforms=st.lists(TRANSFORMS, max_size=3).map(tuple),

@@ -51,19 +51,33 @@ def test_columns_of_statements_are_told_from_those_of_messages():
     assert table.primary_key == ("id",)
 
 
-def test_rules_have_their_tables_and_one_without_is_noted():
+def test_rules_have_their_tables_and_one_without_is_a_problem_at_its_place():
     rest = (
         "route:\n  - {source-table: 'a.\\.*', sink-table: all.t}\n  - {source-table: b.t, sink-table: c.t}\n"
+        "  - {source-table: xyz, sink-table: c.t}\n"
         f"transform:\n  - {{source-table: a.t, primary-keys: id}}\n{SINK}"
     )
     found = plan('+I a.t {"id": 1}\n+I a.u {"id": 1}', rest)
     assert [(each.kind, each.number, each.tables) for each in found.rules] == [
         ("route", 1, ("a.t", "a.u")),
         ("route", 2, ()),
+        ("route", 3, ()),
         ("transform", 1, ("a.t",)),
     ]
-    assert "route 2 (b.t) is for none of the tables that were found" in found.notes
+    assert problems(found) == [
+        "line 8, column 20: route 2 (b.t) is for none of the tables that were found; did you mean 'a.t'?",
+        "line 9, column 20: route 3 (xyz) is for none of the tables that were found",
+    ]
     assert [target.id for target in found.targets] == ["all.t"]
+
+
+def test_rules_are_no_problem_while_there_are_no_tables():
+    found = plan("", f"route: [{{source-table: b.t, sink-table: c.t}}]\n{SINK}")
+    assert problems(found) == []
+    assert found.notes == (
+        "no table was found: there are no messages of changes yet",
+        "route 1 (b.t) is for none of the tables that were found",
+    )
 
 
 def test_a_column_that_is_not_there_is_told_at_its_place():

@@ -11,6 +11,7 @@ from millrace.plugins import PIPELINE_SINK, PIPELINE_SOURCE, plugin_manager
 from millrace.plugins.kinds import Kind
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
+from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 
 _REFERENCE = {"type": "string", "pattern": r"\$\{[^{}]*\}"}
 _TEXT = {"type": ["string", "number", "boolean"]}
@@ -24,7 +25,7 @@ def json_schema() -> dict[str, Any]:
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
         }
         for word in ("include", "exclude")
-    }
+    } | _options(SinkRetryOptions)["properties"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Change-data pipeline",

@@ -144,6 +144,7 @@ class Pipeline:
             _settings(options),
             options.table_failure_behavior == "pause",
             _malformed_table(options),
+            definition.sink.retries.max_retries,
         )
 
 

@@ -16,7 +16,7 @@ from millrace_cli.errors import CommandError
 if TYPE_CHECKING:
     from millrace_cdc.definitions.model import PipelineDefinition
     from millrace_cdc.runtime.execution import RunningPipeline
-    from millrace_cdc.runtime.micro_batch import PipelineProgress
+    from millrace_cdc.runtime.progress import PipelineProgress
 
 _INTERRUPTED = 130
 _REPORT_INTERVAL_S = 5
@@ -76,29 +76,35 @@ def _follow(running: RunningPipeline) -> None:
     ended = False
     while not ended:
         ended = running.await_termination(_REPORT_INTERVAL_S)
-        line = describe_progress(running.progress, behind=running.metrics.pending_records)
+        line = describe_progress(running.progress, behind=running.metrics.pending_records, has_ended=ended)
         if line != shown:
             click.echo(line)
         shown = line
 
 
-def describe_progress(progress: PipelineProgress, *, behind: int | None = None) -> str:
+def describe_progress(progress: PipelineProgress, *, behind: int | None = None, has_ended: bool = False) -> str:
     """Return a line with the figures of a pipeline since its start.
 
     Args:
         progress: The figures.
         behind: The number of messages that are yet to be read; None where it is unknown.
+        has_ended: Whether the pipeline has ended.
     """
-    counts = {
-        "table": len(progress.tables),
-        "change": sum(table.rows for table in progress.tables.values()),
-        "schema change": progress.schema_changes,
-        "malformed message": progress.malformed,
-    }
-    texts = [counted(number, noun) for noun, number in counts.items()]
+    texts = _figures(progress) or ["no changes" if has_ended else "the pipeline runs, no changes yet"]
     if progress.skipped:
         texts.append(f"skipped: {describe_skipped(progress.skipped)}")
     if progress.paused:
         messages = counted(progress.collected.total(), "message")
         texts.append(f"paused: {', '.join(progress.paused)} ({messages} collected)")
     return ", ".join([*texts, f"{behind:,} behind"] if behind else texts)
+
+
+def _figures(progress: PipelineProgress) -> list[str]:
+    """Return the numbers with their nouns; none before there is any."""
+    counts = {
+        "table": len(progress.tables),
+        "change": sum(table.rows for table in progress.tables.values()),
+        "schema change": progress.schema_changes,
+        "malformed message": progress.malformed,
+    }
+    return [counted(number, noun) for noun, number in counts.items()] if any(counts.values()) else []

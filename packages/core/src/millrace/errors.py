@@ -92,9 +92,11 @@ class MillraceError(Exception):
 
     Attributes:
         failed_table: The id of the table of a pipeline's sink that alone is to blame; None for any other error.
+        is_transient: Whether the same may succeed after a while, as where a database is away.
     """
 
     failed_table: str | None = None
+    is_transient: bool = False
 
     @classmethod
     def message_in(cls, failure: BaseException) -> str | None:
@@ -248,6 +250,8 @@ class UnreachableError(ClientError):
         advertised: The ids of brokers by the addresses that they advertise and at which none answered, if these are
             the cause: a bootstrap server has answered then.
     """
+
+    is_transient = True
 
     def __init__(self, message: str, advertised: Mapping[str, int] | None = None) -> None:
         super().__init__(message)

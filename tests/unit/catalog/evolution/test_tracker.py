@@ -166,6 +166,24 @@ def test_another_primary_key_is_refused() -> None:
         tracker_of("id BIGINT").observe(Observation("orders", row, ("id",)))
 
 
+def test_a_table_without_a_primary_key_can_get_one_once() -> None:
+    tracker = tracker_of("id BIGINT, x STRING")
+    with pytest.raises(SchemaError, match="has no column y, which its primary key names"):
+        tracker.set_primary_key(("y",))
+    tracker.set_primary_key(("id",))
+    assert SchemaTracker.restore(tracker.state()).primary_key == ("id",)
+    with pytest.raises(SchemaError, match=r"another primary key: \(x\) instead of \(id\)"):
+        tracker.set_primary_key(("x",))
+
+
+def test_a_copy_changes_by_itself_and_may_be_of_an_earlier_version() -> None:
+    tracker = tracker_of("id BIGINT")
+    tracker.observe(said('{"x": 1}'))
+    copy = tracker.copy()
+    copy.observe(said('{"y": 1}'))
+    assert [len(each.schema) for each in (tracker, copy, tracker.copy(1), tracker.copy(0))] == [2, 3, 1, 0]
+
+
 def test_what_cannot_be_created_is_refused() -> None:
     with pytest.raises(SchemaError, match=r"^table 'orders' exists already$"):
         tracker_of("id BIGINT").create(parse_schema("id BIGINT"))

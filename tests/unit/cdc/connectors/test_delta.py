@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
+from millrace.contracts import PipelineTable
 from millrace.errors import MachineError, TableFailedError
 from millrace.testing import PipelineSinkSuite
 from millrace_catalog.types import parse_schema
+from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.delta import sink as module
 from millrace_cdc.connectors.delta.rows import DELETED, read_rows, write_rows
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
-from millrace_cdc.connectors.delta.tables import arrow_schema
+from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema
 from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
 from millrace_cdc.rows import exact_json
 from support.pipeline_sinks import make_sink
@@ -104,3 +108,17 @@ def test_a_value_that_its_column_cannot_hold_is_refused_with_its_table():
     with pytest.raises(TableFailedError, match="cannot hold a row: column 'd': 'someday' is no date32") as error:
         written(ROW | {"d": "someday"})
     assert error.value.failed_table == "t"
+
+
+@pytest.mark.parametrize(("key", "truncate"), [((), False), (("id",), False), ((), True)])
+def test_a_table_may_have_more_and_wider_columns_than_rows(tmp_path, key, truncate):
+    target = DeltaSinkTable("shop.orders", str(tmp_path / "orders"), {})
+    no_spark: Any = None
+    wide = parse_schema("id BIGINT, more ARRAY<STRING>, n STRING, price DOUBLE")
+    target.fit(no_spark, PipelineTable("shop.orders", to_spark_schema(wide), key), may_create=True)
+    narrow = PipelineTable("shop.orders", to_spark_schema(parse_schema("id BIGINT, price BIGINT, n BIGINT")), key)
+    columns = [pa.array([1], pa.int64()), pa.array([5], pa.int64()), pa.array([6], pa.int64()), pa.array([False])]
+    rows = pa.table(columns, ["id", "price", "n", DELETED])
+    target.write(narrow, rows, "pipeline", 0, truncate=truncate)
+    stored = DeltaTable(target.uri).to_pyarrow_table().to_pylist()
+    assert stored == [{"id": 1, "more": None, "n": "6", "price": 5.0}]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from millrace.contracts import SCHEMA_CHANGES
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace.source.enumerator.split_planner import MAX_SPLIT_RECORDS
@@ -17,8 +16,8 @@ from millrace_cdc.connectors.kafka import reading
 from millrace_cdc.connectors.kafka.reading import MICRO_BATCH_RECORDS
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.extra_columns import ExtraColumns
-from millrace_cdc.runtime.micro_batch import MicroBatches
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings
+from millrace_cdc.runtime.progress import PartitionOrder
+from millrace_cdc.runtime.task_reports import TableReport, TaskReport
 
 REQUIRED = {"properties.bootstrap.servers": "h:1", "topic": "t", "scan.startup.mode": "earliest-offset"}
 
@@ -182,15 +181,19 @@ def test_the_number_of_tolerated_messages():
     assert [source(**{name: text}).tolerated_messages for text in ("", "-1", "0", "1000")] == [None, None, 0, 1000]
 
 
+def test_a_plan_is_told_which_messages_are_looked_at():
+    assert source().sample_scope == "the newest 50 messages of each partition"
+    given = source(**{"scan.max.pre.fetch.records": "7"})
+    assert given.sample_scope == "the newest 7 messages of each partition"
+
+
 @pytest.mark.parametrize(("distributed", "warnings"), [("", 1), ("true", 0)])
 def test_a_table_in_several_partitions_is_told_once_unless_it_may_be(distributed, warnings, caplog):
     parser = source(**{"debezium-json.distributed-tables": distributed}).parser_settings
-    settings = EvolutionSettings("lenient", frozenset(SCHEMA_CHANGES), frozenset(SCHEMA_CHANGES))
-    nothing: Any = None
-    batches = MicroBatches(parser, nothing, settings, nothing, nothing, nothing, None)
+    order = PartitionOrder(parser)
     with caplog.at_level(logging.WARNING):
         for partition in (0, 1, 2):
-            batches._see_partitions("shop.t", {("t", partition)})
+            order.check([TaskReport({"shop.t": TableReport(partitions={("t", partition)})})])
     assert [record.message.partition(",")[0] for record in caplog.records] == [
         "table 'shop.t' has changes in several partitions"
     ] * warnings

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from millrace.change_dialects import SkipReason
 from millrace_cdc.runtime.metrics import pipeline_metrics
-from millrace_cdc.runtime.micro_batch import PipelineProgress, TableProgress
+from millrace_cdc.runtime.progress import PipelineProgress, TableProgress
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -16,8 +16,9 @@ from millrace_cdc.errors import PipelineError
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.task_reports import Place
 from millrace_cdc.transforms.transform import Transforms
 

@@ -10,16 +10,19 @@ from millrace.errors import SchemaError, TableFailedError
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference.options import DebeziumInferenceOptions
 from millrace_catalog.types import parse_schema
+from millrace_cdc.definitions.rules import RouteRule
+from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ParserSettings
+from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.table_failures import TableFailures
+from millrace_cdc.transforms.transform import Transforms
 
-TARGETS = {"a_1": ("a",), "a_2": ("a", "b"), "b": ("b",), "bad": ("malformed",)}
-
-
-class Planner:
-    def targets(self, table):
-        return TARGETS[table]
+TABLES = ("a_1", "a_2", "b", "bad")
+ROUTES = [
+    RouteRule(source_table=table, sink_table=target)
+    for table, target in [("a_1", "a"), ("a_2", "a"), ("a_2", "b"), ("bad", "malformed")]
+]
 
 
 def tracker(name):
@@ -30,11 +33,11 @@ def tracker(name):
 
 def failures(*, pauses=True):
     parser = ParserSettings("debezium-json", DebeziumInferenceOptions(), pauses=pauses, malformed_table="bad")
-    return TableFailures(Planner(), parser)
+    return TableFailures(TablePlanner(Router(ROUTES), Transforms(()), None), parser)
 
 
 def state(**given):
-    return SchemaState({name: tracker(name) for name in TARGETS}, {name: tracker(name) for name in "ab"}, **given)
+    return SchemaState({name: tracker(name) for name in TABLES}, {name: tracker(name) for name in "ab"}, **given)
 
 
 def failure(table="a"):

@@ -14,7 +14,7 @@ from millrace_cdc.definitions.rules import RouteRule
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.task_reports import Place, TableReport, TaskReport
 from millrace_cdc.runtime.truncation import Truncation, TruncationPolicy
 from millrace_cdc.transforms.transform import Transforms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from millrace.errors import SchemaError
@@ -67,6 +68,13 @@ class SchemaTracker:
             tracker._apply(change)
         return tracker
 
+    def copy(self, version: int | None = None) -> SchemaTracker:
+        """Return a tracker of its own with the changes up to a number, by default with all of them."""
+        tracker = SchemaTracker(self.table, self._strategy, self._max_columns)
+        for change in self._changes[:version]:
+            tracker._apply(change)
+        return tracker
+
     @property
     def schema(self) -> Schema:
         """Columns of the table; none before its creation."""
@@ -107,6 +115,19 @@ class SchemaTracker:
         change = CreateTable(1, self.table, schema.columns, primary_key, cause)
         self._apply(change)
         return change
+
+    def set_primary_key(self, primary_key: tuple[str, ...]) -> None:
+        """Give a table without a primary key one, from now on.
+
+        Raises:
+            SchemaError: The table has another primary key, or lacks a column of this one.
+        """
+        self._check_key(primary_key if self.primary_key else None, None)
+        if missing := [name for name in primary_key if name not in self._types]:
+            raise self._error(f"has no column {quote_name(missing[0])}, which its primary key names")
+        created = self._changes[0]
+        assert isinstance(created, CreateTable)  # noqa: S101
+        self._changes[0] = replace(created, primary_key=primary_key)
 
     def observe(self, observation: Observation, cause: Position | None = None) -> tuple[SchemaChange, ...]:
         """Change the table so that it holds a message.

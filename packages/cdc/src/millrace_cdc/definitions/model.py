@@ -9,6 +9,7 @@ from millrace.options.secrets import Properties
 from millrace_cdc.definitions.pipeline_options import PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import included_schema_changes
+from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class SinkDefinition:
         name: Its name for people.
         include: Tags of the schema changes to include; empty for all.
         exclude: Tags of those to exclude; None when nothing is said about it.
+        retries: Retries while it is away.
     """
 
     type: str
@@ -43,6 +45,7 @@ class SinkDefinition:
     name: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] | None = None
+    retries: SinkRetryOptions = field(default_factory=SinkRetryOptions)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ def _end(end: SourceDefinition | SinkDefinition) -> dict[str, Any]:
             keys["include.schema.changes"] = list(end.include)
         if end.exclude is not None:
             keys["exclude.schema.changes"] = list(end.exclude)
+        keys |= dict(_given(end.retries))
     return keys | dict(end.options)
 
 

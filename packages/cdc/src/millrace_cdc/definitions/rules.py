@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from millrace.options import option
 from millrace.options.values import parse_names
@@ -48,7 +50,16 @@ def parse_table_options(text: str) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteRule:
+class _Rule:
+    places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)
+
+    def position(self, key: str, offset: int = 0) -> Position | None:
+        """Return the place of a character of a key's value; None for a rule that comes from no file."""
+        return None if self.places is None else self.places(key, offset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteRule(_Rule):
     """A rule of ``route``: the changes of some tables go to another one."""
 
     source_table: str = option(
@@ -70,7 +81,7 @@ class RouteRule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformRule:
+class TransformRule(_Rule):
     """A rule of ``transform``: columns, rows and keys of some tables."""
 
     source_table: str = option(
@@ -112,8 +123,20 @@ class TransformRule:
         "__data_event_type__ AS op_type tells them apart.",
     )
     description: str | None = option("description", default=None, doc="Words for people.")
-    places: Callable[[str, int], Position] | None = field(default=None, compare=False, repr=False)
 
-    def position(self, key: str, offset: int = 0) -> Position | None:
-        """Return the place of a character of a key's value; None for a rule that comes from no file."""
-        return None if self.places is None else self.places(key, offset)
+
+def rules_digest(routes: Iterable[RouteRule], transforms: Iterable[TransformRule], *settings: object) -> str:
+    """Return a text that differs wherever rules make other tables of the sink.
+
+    Args:
+        routes: The routes, in order.
+        transforms: The transforms, in order.
+        settings: Other values that the sink's tables depend on; their texts are compared.
+    """
+    content = [list(map(_content, routes)), list(map(_content, transforms)), list(map(str, settings))]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _content(rule: RouteRule | TransformRule) -> dict[str, Any]:
+    """Return the values of a rule, without the words for people."""
+    return {each.name: getattr(rule, each.name) for each in fields(rule) if each.compare and each.name != "description"}

@@ -155,7 +155,7 @@ class PipelinePlan:
         rules: The rules of ``route`` and ``transform``.
         schema_changes: The types of schema changes.
         notes: Sentences about what is worth a look.
-        problems: What would end a run.
+        problems: What would end a run, and rules that are for no table.
     """
 
     name: str | None

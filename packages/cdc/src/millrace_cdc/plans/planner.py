@@ -14,6 +14,7 @@ from millrace.contracts import (
     SchemaChangeType,
 )
 from millrace.errors import MachineError, MillraceError
+from millrace.options.suggestions import closest
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.values.lines import schema_change_line
@@ -24,16 +25,19 @@ from millrace_cdc.plans.model import (
     PlannedColumn,
     PlannedRule,
     PlannedSchemaChange,
+    PlannedStart,
     PlannedTable,
     PlannedTarget,
 )
 from millrace_cdc.plans.sampling import Sample, sample_tables
 from millrace_cdc.routing.router import Route, Router
 from millrace_cdc.runtime.execution import PipelineJob, pipeline_session
+from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.projection import table_id
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings, SinkDerivation
 from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.task_reports import describe_skipped
@@ -45,8 +49,6 @@ if TYPE_CHECKING:
 
 _FOUND: tuple[SchemaChangeType, ...] = ("create.table", "add.column", "alter.column.type", "truncate.table")
 """The types of schema changes that messages bring."""
-
-_NEWEST = 1 << 62
 
 
 def plan_pipeline(
@@ -113,24 +115,21 @@ class _Planning:
 
     def plan(self, source: str, sink: str, checkpoint_location: str | None) -> PipelinePlan:
         start = None if checkpoint_location is None else find_start(self._session, checkpoint_location)
-        state = SchemaState() if start is None else self._load_state(start.location)
+        derivation = self._evolution.derivation(SchemaState() if start is None else self._load_state(start))
+        state = derivation.state
         if not state.sources:
             self._create_given(state)
         if start is None:
             self._found.problems += [Problem(None, each) for each in self._job.source.start_problems()]
+        versions = {name: tracker.version for name, tracker in state.sources.items()}
         sample = sample_tables(self._job.source, state)
         self._note_messages(sample)
-        self._derive(state, sample)
+        changed = [name for name, tracker in state.sources.items() if tracker.version != versions.get(name)]
+        self._derive(derivation, changed)
         tables = tuple(self._tables(state, sample))
         targets = tuple(self._targets(state))
         rules = tuple(self._rules(tables))
-        self._found.notes += [
-            f"{each.kind} {each.number} ({each.pattern}) is for none of the tables that were found"
-            for each in rules
-            if not each.tables
-        ]
-        if not tables:
-            self._found.notes.append("no table was found: there are no messages of changes yet")
+        self._find_unused(rules, [table.id for table in tables])
         return PipelinePlan(
             self._job.name,
             source,
@@ -145,32 +144,31 @@ class _Planning:
             tuple(dict.fromkeys(self._found.problems)),
         )
 
-    def _load_state(self, location: str) -> SchemaState:
-        store = StateStore(self._session(), location)
-        text = store.load_before(_NEWEST) or store.load_initial()
-        if text is None:
-            return SchemaState()
-        state = SchemaState.from_text(text, self._settings.max_columns, self._settings.strategy)
-        for table in state.sources:
-            self._planner.targets(table)
-        return state.next_batch()
+    def _load_state(self, start: PlannedStart) -> SchemaState:
+        """Return the state with which a run goes on: that of a micro-batch that is repeated, or of the one before."""
+        store = StateStore(self._session(), start.location)
+        states = PipelineStates(store, self._settings, self._planner)
+        batch = 0 if start.batch is None else start.batch + 1
+        return states.stored(batch) or states.before(batch)
 
     def _create_given(self, state: SchemaState) -> None:
         for name, (schema, primary_key) in self._job.source.initial_schemas.items():
             tracker = state.sources[name] = SchemaTracker(name, self._parser.strategy, self._parser.max_columns)
             tracker.create(schema, primary_key)
 
-    def _derive(self, state: SchemaState, sample: Sample) -> None:
-        copied: set[str] = set()
-        for table in sorted({*state.sources} if not state.sinks else {*sample.tables} & {*state.sources}):
+    def _derive(self, derivation: SinkDerivation, changed: Iterable[str]) -> None:
+        paused = derivation.state.paused
+        self._found.notes += [f"table {table!r} is paused: {reason}" for table, reason in sorted(paused.items())]
+        for table in sorted({*changed, *derivation.outdated()} - paused.keys()):
             try:
-                self._evolution.derive(state, table, copied)
+                derivation.derive(table)
             except MillraceError as error:
                 self._found.add(error)
-                for target in [name for name, tracker in state.sinks.items() if not tracker.version]:
-                    del state.sinks[target]
+        self._found.notes += derivation.notes
 
     def _note_messages(self, sample: Sample) -> None:
+        if self._job.source.sample_scope is not None:
+            self._found.notes.append(f"tables are looked for in {self._job.source.sample_scope}: more may exist")
         self._found.problems += [Problem(None, each) for each in sample.problems]
         if sample.malformed:
             first = sample.malformed[0]
@@ -202,9 +200,12 @@ class _Planning:
             yield PlannedTable(name, columns, tracker.primary_key, report.rows if report else 0, targets)
 
     def _targets(self, state: SchemaState) -> Iterator[PlannedTarget]:
+        # Rules may have led elsewhere before
+        targets = self._planner.targets_of(state.sources)
         tables = {
             name: pipeline_table(tracker.schema, tracker, self._planner)
             for name, tracker in sorted(state.sinks.items())
+            if name in targets
         }
         by_table = {each.table: each for each in self._destinations(tuple(tables.values()))}
         changes: dict[str, list[PipelineSchemaChange]] = {}
@@ -233,6 +234,22 @@ class _Planning:
             selector = Transform.of(transform).selector
             found = tuple(name for name, id_ in ids.items() if selector.matches(id_))
             yield PlannedRule("transform", number, transform.source_table, found)
+
+    def _find_unused(self, rules: Sequence[PlannedRule], tables: Sequence[str]) -> None:
+        """Add a problem for each rule without a table: its tables would be copied as if there were no rule."""
+        if not tables:
+            self._found.notes.append("no table was found: there are no messages of changes yet")
+        for each in rules:
+            if each.tables:
+                continue
+            close = closest(each.pattern, tables)
+            hint = f"; did you mean {close!r}?" if close else ""
+            sentence = f"{each.kind} {each.number} ({each.pattern}) is for none of the tables that were found{hint}"
+            if not tables:
+                self._found.notes.append(sentence)
+                continue
+            section = self._job.routes if each.kind == "route" else self._job.transforms
+            self._found.problems.append(Problem(section[each.number - 1].position("source-table"), sentence))
 
     def _schema_change(self, type_: SchemaChangeType) -> PlannedSchemaChange:
         settings = self._settings

@@ -19,6 +19,7 @@ from millrace_cdc.definitions.model import PipelineDefinition, SinkDefinition, S
 from millrace_cdc.definitions.pipeline_options import UNSUPPORTED, PipelineOptions
 from millrace_cdc.definitions.rules import RouteRule, TransformRule
 from millrace_cdc.definitions.schema_changes import schema_changes_of
+from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.errors import PipelineError, Position, Problem
 from millrace_cdc.reader.document import Mapping, Node, Text, parse_document
 from millrace_cdc.reader.sections import Section, as_list, as_mapping
@@ -126,8 +127,9 @@ class _Reader:
             return None
         name = _text(section.take("name"))
         include, exclude = (self._schema_changes(each, section.take(each)) for each in (INCLUDE, EXCLUDE))
+        retries = section.take_options(SinkRetryOptions)
         type_ = self._check_end(PIPELINE_SINK, section)
-        return SinkDefinition(type_, section.texts(), name, include or (), exclude)
+        return SinkDefinition(type_, section.texts(), name, include or (), exclude, retries or SinkRetryOptions())
 
     def _schema_changes(self, key: str, value: Text | None) -> tuple[str, ...] | None:
         if value is None:
@@ -166,7 +168,7 @@ class _Reader:
             except ValueError as error:
                 field: Literal["sink-table", "source-table"] = "sink-table" if "$" in str(error) else "source-table"
                 section.report(field, f"option {field!r}: {error}")
-            yield rule
+            yield replace(rule, places=section.place)
 
     def _transforms(self, node: Node | None) -> Iterator[TransformRule]:
         for section in self._rules("transform", node):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from millrace.contracts import OptionProblem
+from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace.options.references import ReferenceValues, UnresolvedReferenceError
 from millrace.options.secrets import Properties
@@ -86,6 +87,16 @@ class Section:
             for _, sentence in names_only.named_problems(hint):
                 if sentence.startswith("unknown option"):
                     self.report(name, sentence, at_key=True)
+        return options
+
+    def take_options(self, cls: type[T]) -> T | None:
+        """Remove the values of a dataclass of options, and return it; add a problem for each that is wrong."""
+        values = {info.name: self.take(info.name) for info in options_of(cls).values()}
+        given = {name: value for name, value in values.items() if value is not None}
+        parser = OptionParser(self.title, {name: value.text for name, value in given.items()})
+        options = parser.take(cls)
+        for name, sentence in parser.named_problems():
+            self._problems.append(Problem(self.position if name is None else given[name].position, sentence))
         return options
 
     def report(self, name: str | None, sentence: str, *, at_key: bool = False, offset: int = 0) -> None:

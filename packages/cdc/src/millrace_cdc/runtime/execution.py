@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from millrace import metrics
 from millrace.contracts import PipelineSink, SchemaChangeType
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.types.spark import to_spark
 from millrace_cdc.definitions.pipeline_options import RouteMode, SchemaChangeBehavior
-from millrace_cdc.definitions.rules import RouteRule, TransformRule
+from millrace_cdc.definitions.rules import RouteRule, TransformRule, rules_digest
+from millrace_cdc.definitions.sink_retries import SinkRetryOptions
 from millrace_cdc.routing.router import Router
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, check_collector
 from millrace_cdc.runtime.initial_state import initial_state
 from millrace_cdc.runtime.metrics import PipelineMetrics, pipeline_metrics
-from millrace_cdc.runtime.micro_batch import MicroBatches, PipelineProgress
+from millrace_cdc.runtime.micro_batch import MicroBatches
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, check_pausing
+from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.progress import PipelineProgress
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
+from millrace_cdc.runtime.sink_retries import SinkRetries
 from millrace_cdc.runtime.source import MessageSource
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.time_columns import has_times
@@ -56,6 +65,7 @@ class PipelineJob:
         settings: Settings of the query's Spark session.
         pauses: Whether a table whose columns cannot change as they need is paused, instead of the pipeline's end.
         malformed_table: The id of the sink's table that malformed messages go to; None where there is none.
+        max_retries: How often a micro-batch is tried again while the sink is away.
     """
 
     source: MessageSource
@@ -70,6 +80,7 @@ class PipelineJob:
     settings: Mapping[str, str] = field(default_factory=dict)
     pauses: bool = False
     malformed_table: str | None = None
+    max_retries: int = SinkRetryOptions.max_retries
 
     @property
     def evolution_settings(self) -> EvolutionSettings:
@@ -82,6 +93,15 @@ class PipelineJob:
             parser.strategy,
             parser.max_columns,
             lambda before, after: sink.can_widen(to_spark(before), to_spark(after)),
+            self.rules,
+        )
+
+    @property
+    def rules(self) -> str:
+        """The digest of all that decides on the sink's tables, beside the source's."""
+        changes = sorted(self.accepted), sorted(self.sink.capabilities.schema_changes)
+        return rules_digest(
+            self.routes, self.transforms, self.route_mode, self.malformed_table, self.behavior, *changes
         )
 
 
@@ -156,8 +176,9 @@ def start_pipeline(
     if store.load_initial() is None:
         evolution = SchemaEvolution(settings, planner, pauses=job.pauses)
         store.save_initial(initial_state(job.source, parser, evolution).to_text())
-    tolerated = job.source.tolerated_messages
-    batches = MicroBatches(parser, planner, settings, job.sink, store, transforms, tolerated, request)
+    states, tolerated = PipelineStates(store, settings, planner), job.source.tolerated_messages
+    retries = SinkRetries(job.max_retries, partial(_has_running_query, session))
+    batches = MicroBatches(parser, planner, settings, job.sink, states, transforms, tolerated, retries, request)
     writer = messages.writeStream.foreachBatch(batches.process)
     writer = writer.option("checkpointLocation", checkpoint_location)
     if job.name is not None:
@@ -167,6 +188,15 @@ def start_pipeline(
     elif interval is not None:
         writer = writer.trigger(processingTime=interval)
     return RunningPipeline(writer.start(), batches, job.sink)
+
+
+def _has_running_query(session: SparkSession) -> bool:
+    """Return whether a query of a session runs, and nobody stops it: the pipeline is the only one of its session."""
+    try:
+        return any(query.isActive for query in session.streams.active)
+    except (Py4JError, PySparkException, OSError):
+        # Java has ended, or is about to
+        return False
 
 
 def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, DataFrame]:

@@ -30,11 +30,12 @@ def initial_state(source: MessageSource, settings: ParserSettings, evolution: Sc
     problems = tuple(source.start_problems())
     if problems:
         raise OptionsError("source", problems)
-    state = SchemaState()
+    derivation = evolution.derivation(SchemaState())
+    state = derivation.state
     for name, (schema, primary_key) in source.initial_schemas.items():
         tracker = state.sources[name] = SchemaTracker(name, settings.strategy, settings.max_columns)
         tracker.create(schema, primary_key)
-        evolution.derive(state, name, set())
+        derivation.derive(name)
     # The messages that a static strategy reads beforehand make the schema together
     continuous = replace(settings, strategy="continuous")
     parser = ChangeParser(continuous, TableSchemas().of(state.sources))

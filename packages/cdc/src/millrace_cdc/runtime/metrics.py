@@ -11,7 +11,7 @@ from millrace.api.metrics_model import Metrics, SourceMetrics
 from millrace_cdc.runtime.task_reports import by_reason
 
 if TYPE_CHECKING:
-    from millrace_cdc.runtime.micro_batch import PipelineProgress
+    from millrace_cdc.runtime.progress import PipelineProgress
 
 
 @dataclass(frozen=True)

@@ -1,76 +1,59 @@
-"""One micro-batch of a pipeline, on the driver."""
+"""One micro-batch of a pipeline, on the driver: parse, report, evolve, store, apply, write, count."""
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from millrace.change_dialects import SkipReason
 from millrace.contracts import PipelineSink
 from millrace.errors import MessageError
-from millrace.pyspark_internals import streaming_query_id
 from millrace_cdc.rows.change_records import CHANGE_COLUMNS
-from millrace_cdc.runtime.change_parser import ParserSettings, TableSchema, parse_stage
-from millrace_cdc.runtime.converted_changes import ConvertedChanges
-from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused, without_tables
+from millrace_cdc.runtime.change_parser import ParserSettings, parse_stage
+from millrace_cdc.runtime.change_writing import ChangeWriter, ParsedChanges
+from millrace_cdc.runtime.micro_batch_states import MicroBatchStates
+from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused
+from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings, SchemaEvolution
+from millrace_cdc.runtime.progress import PartitionOrder, PipelineProgress
+from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState, TableSchemas
-from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
-from millrace_cdc.runtime.state_store import StateStore
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
+from millrace_cdc.runtime.sink_retries import SinkRetries
+from millrace_cdc.runtime.sink_tables import pending_changes
 from millrace_cdc.runtime.table_failures import TableFailures
 from millrace_cdc.runtime.task_reports import TaskReport, read_report
 from millrace_cdc.runtime.transforms import RowTransforms
-from millrace_cdc.runtime.truncation import TruncationPolicy, without_truncated
-from millrace_cdc.transforms.transform import BoundTransform
+from millrace_cdc.runtime.truncation import TruncationPolicy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+T = TypeVar("T")
 
 logger = logging.getLogger("millrace.pipelines")
 
 
-@dataclass
-class TableProgress:
-    """The progress of one of the source's tables since the start.
+@dataclass(frozen=True)
+class _MicroBatch:
+    """A micro-batch after its messages were parsed.
 
     Attributes:
-        rows: The number of its changes.
-        newest: The newest timestamp of its messages.
-        version: The number of its schema changes.
+        messages: Its messages.
+        parsed: Their changes.
+        reports: The reports of the tasks that have parsed them.
     """
 
-    rows: int = 0
-    newest: datetime | None = None
-    version: int = 0
+    messages: DataFrame
+    parsed: ParsedChanges
+    reports: tuple[TaskReport, ...]
 
-
-@dataclass
-class PipelineProgress:
-    """The progress of a pipeline since its start.
-
-    Attributes:
-        tables: By id of a source's table.
-        schema_changes: The number of schema changes that the sink got.
-        malformed: The number of malformed messages that were skipped since the pipeline's first start.
-        batches: The number of micro-batches with messages.
-        paused: By id of a source's table that is paused, the reason.
-        collected: By id of such a table, the number of its messages that went to the collector.
-        skipped: The number of messages that were skipped for each reason, because they change nothing.
-    """
-
-    tables: dict[str, TableProgress] = field(default_factory=dict)
-    schema_changes: int = 0
-    malformed: int = 0
-    batches: int = 0
-    paused: dict[str, str] = field(default_factory=dict)
-    collected: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[SkipReason] = field(default_factory=Counter)
+    def reports_without(self, paused: dict[str, str]) -> list[TaskReport]:
+        """Return the reports without the tables that are paused."""
+        return [without_paused(report, paused) for report in self.reports]
 
 
 class MicroBatches:
@@ -81,9 +64,10 @@ class MicroBatches:
         planner: Plans the sink's tables.
         evolution: Settings of schema evolution.
         sink: The sink.
-        store: Keeps the schemas.
+        states: Keeps the schemas.
         transforms: Transforms rows.
         tolerated: The number of malformed messages that are skipped; None for any.
+        retries: Retries of the sink.
         request: The tables to pause, and those that go on.
     """
 
@@ -93,26 +77,25 @@ class MicroBatches:
         planner: TablePlanner,
         evolution: EvolutionSettings,
         sink: PipelineSink,
-        store: StateStore,
+        states: PipelineStates,
         transforms: RowTransforms,
         tolerated: int | None,
+        retries: SinkRetries,
         request: PauseRequest = NO_REQUEST,
     ) -> None:
-        self._request = request
+        evolving = SchemaEvolution(evolution, planner, pauses=parser.pauses)
+        truncations = TruncationPolicy(evolution, planner, has_distributed_tables=parser.has_distributed_tables)
         self._parser = parser
         self._planner = planner
-        self._evolution = SchemaEvolution(evolution, planner, pauses=parser.pauses)
         self._settings = evolution
         self._sink = sink
-        self._store = store
-        self._transforms = transforms
         self._tolerated = tolerated
-        self._truncations = TruncationPolicy(evolution, planner, has_distributed_tables=parser.has_distributed_tables)
-        self._texts = TableSchemas()
-        self._sink_texts = TableSchemas()
-        self._state: SchemaState | None = None
+        self._retries = retries
+        self._tables = TableSchemas()
         self._failures = TableFailures(planner, parser)
-        self._partitions: dict[str, set[tuple[str, int]]] = {}
+        self._states = MicroBatchStates(states, evolving, self._failures, evolution.rules, request)
+        self._writer = ChangeWriter(sink, planner, transforms, truncations, self._tables)
+        self._order = PartitionOrder(parser)
         self.progress = PipelineProgress()
 
     def process(self, messages: DataFrame, batch: int) -> None:
@@ -122,98 +105,87 @@ class MicroBatches:
             MillraceError: Messages, schemas or the sink do not allow it.
         """
         # 1. The schemas as the micro-batch before has left them
-        before = self._state_before(batch)
+        before = self._states.before(batch)
         # 2. One job parses all messages, keeps their changes, and reports what tables need
-        tables = self._texts.of(before.sources)
-        stage = parse_stage(self._parser, tables, before.paused)
-        parsed = messages.select(*self._parser.source_columns).mapInArrow(stage, CHANGE_COLUMNS).persist()
-        try:
-            reports = [read_report(bytes(row.report)) for row in parsed.where("report IS NOT NULL").collect()]
+        with self._parse(messages, before, batch) as found:
             # 3. The schemas after it are stored before the sink hears of them, so that a repeated one has the same
-            state = self._state_after(before, reports, batch)
+            state = self._states.after(before, found.reports, batch)
             self._check_malformed(state)
-            for report in reports:
-                self.progress.collected.update(report.collected)
-            self._collect_paused(messages, before, state, reports)
-
-            def pause(state: SchemaState, error: Exception, *, is_change: bool) -> SchemaState:
-                after = self._failures.pause(state, error, is_change=is_change)
-                self._store.amend(batch, after.to_text())
-                self._collect_paused(messages, state, after, reports)
-                return after
-
+            self._collect(found, before, state)
             # 4. The sink's tables change before the rows that need it
-            state, changes = self._apply(messages, state, pause)
+            state, changes = self._without_failing_tables(found, state, self._apply, is_change=True)
             # 5. The rows of all tables
-            while True:
-                kept = [without_paused(report, state.paused) for report in reports]
-                try:
-                    self._write(parsed.where("report IS NULL").drop("report"), state, kept, tables, batch)
-                    break
-                except Exception as error:
-                    state = pause(state, error, is_change=False)
+            state, written = self._without_failing_tables(found, state, self._write, is_change=False)
+        # 6. The next one begins with these schemas
+        self._states.finish(state)
+        self._order.check(written)
+        self.progress.count(state, written, changes)
+
+    @contextmanager
+    def _parse(self, messages: DataFrame, before: SchemaState, batch: int) -> Iterator[_MicroBatch]:
+        """Parse the messages; their changes are kept for the ``with`` block."""
+        tables = self._tables.of(before.sources)
+        stage = parse_stage(self._parser, tables, before.paused)
+        kept = messages.select(*self._parser.source_columns).mapInArrow(stage, CHANGE_COLUMNS).persist()
+        try:
+            rows = kept.where("report IS NOT NULL").collect()
+            reports = tuple(read_report(bytes(row.report)) for row in rows)
+            changes = kept.where("report IS NULL").drop("report")
+            yield _MicroBatch(messages, ParsedChanges(batch, changes, tables), reports)
         finally:
-            parsed.unpersist()
-        self._state = state
-        self._count(state, kept, changes)
+            kept.unpersist()
 
-    def _apply(
-        self, messages: DataFrame, state: SchemaState, pause: Callable[..., SchemaState]
-    ) -> tuple[SchemaState, int]:
-        """Apply schema changes; return the state without tables that failed, and the number of changes."""
+    def _apply(self, found: _MicroBatch, state: SchemaState) -> int:
+        """Apply schema changes, and return their number."""
+        changes = pending_changes(state, self._planner, self._settings.accepted)
+        if changes:
+            self._sink.apply(found.messages.sparkSession, changes)
+        return len(changes)
+
+    def _write(self, found: _MicroBatch, state: SchemaState) -> list[TaskReport]:
+        """Write the changes, and return the reports about them."""
+        reports = found.reports_without(state.paused)
+        self._writer.write(found.parsed, state, reports)
+        return reports
+
+    def _without_failing_tables(
+        self,
+        found: _MicroBatch,
+        state: SchemaState,
+        step: Callable[[_MicroBatch, SchemaState], T],
+        *,
+        is_change: bool,
+    ) -> tuple[SchemaState, T]:
+        """Take a step; where a table fails and is paused for it, take the step again without this table.
+
+        While the sink is away, the step is taken again and again.
+
+        Returns:
+            The state without the tables that have failed, and what the step has returned.
+        """
         while True:
-            changes = pending_changes(state, self._planner, self._settings.accepted)
             try:
-                if changes:
-                    self._sink.apply(messages.sparkSession, changes)
-                return state, len(changes)
+                return state, self._retries.run(partial(step, found, state))
             except Exception as error:
-                state = pause(state, error, is_change=True)
+                before, state = state, self._failures.pause(state, error, is_change=is_change)
+            self._states.amend(found.parsed.batch, state)
+            self._collect_paused(found, before, state)
 
-    def _collect_paused(
-        self, messages: DataFrame, before: SchemaState, state: SchemaState, reports: Iterable[TaskReport]
-    ) -> None:
+    def _collect(self, found: _MicroBatch, before: SchemaState, state: SchemaState) -> None:
+        """Count the messages of paused tables, and collect those of tables that this micro-batch pauses."""
+        for report in found.reports:
+            self.progress.collected.update(report.collected)
+        self._collect_paused(found, before, state)
+
+    def _collect_paused(self, found: _MicroBatch, before: SchemaState, state: SchemaState) -> None:
         """Hand the messages of tables to the collector that this micro-batch is the first to pause."""
-        found = {name for report in reports for name in (*report.tables, *report.failed)}
-        paused = {name: state.paused[name] for name in found & (state.paused.keys() - before.paused.keys())}
+        names = {name for report in found.reports for name in (*report.tables, *report.failed)}
+        paused = {name: state.paused[name] for name in names & (state.paused.keys() - before.paused.keys())}
         if paused:
             for name, reason in paused.items():
                 logger.error("table %r is paused, and its messages go to the collector of dirty data: %s", name, reason)
-            self.progress.collected.update(collect_tables(messages, self._parser, paused))
+            self.progress.collected.update(collect_tables(found.messages, self._parser, paused))
         self.progress.paused = dict(state.paused)
-
-    def _state_before(self, batch: int) -> SchemaState:
-        state = self._latest_state(batch)
-        # A repeated micro-batch is what it was; the wishes hold from the next one on
-        if self._request == NO_REQUEST or self._store.has(batch):
-            return state
-        return self._failures.without_waiting(self._request.apply(state))
-
-    def _latest_state(self, batch: int) -> SchemaState:
-        if self._state is not None:
-            return self._state.next_batch()
-        text = self._store.load_before(batch)
-        if text is not None:
-            return self._restore(text).next_batch()
-        # The sink has yet to hear of the tables of the beginning, or hears of them once more
-        initial = self._store.load_initial()
-        return SchemaState() if initial is None else self._restore(initial)
-
-    def _state_after(self, before: SchemaState, reports: Iterable[TaskReport], batch: int) -> SchemaState:
-        stored = self._store.load(batch)
-        if stored is not None:
-            return self._restore(stored)
-        after = self._evolution.evolve(before, reports)
-        is_asked, self._request = self._request != NO_REQUEST, NO_REQUEST
-        if is_asked or after.changes() or after.malformed != before.malformed or _differ(before, after):
-            self._store.save(batch, after.to_text())
-        return after
-
-    def _restore(self, text: str) -> SchemaState:
-        state = SchemaState.from_text(text, self._settings.max_columns, self._settings.strategy)
-        for table in state.sources:
-            self._planner.targets(table)
-        return state
 
     def _check_malformed(self, state: SchemaState) -> None:
         if self._tolerated is not None and state.malformed > self._tolerated:
@@ -221,90 +193,3 @@ class MicroBatches:
                 f"{state.malformed} messages are malformed, more than 'ingestion.error-tolerance.max-count' allows "
                 f"({self._tolerated})"
             )
-
-    def _write(
-        self,
-        parsed: DataFrame,
-        state: SchemaState,
-        reports: Sequence[TaskReport],
-        schemas: Mapping[str, TableSchema],
-        batch: int,
-    ) -> None:
-        fitting = _fitting(schemas, reports)
-        truncations = self._truncations.applied(state.sources, reports)
-        changes = without_truncated(without_tables(parsed, state.paused), truncations)
-        rows: Counter[str] = Counter()
-        for report in reports:
-            rows.update({name: found.rows for name, found in report.tables.items() if found.rows})
-        routes = {table: self._planner.targets(table) for table in sorted(rows)}
-        truncated = frozenset(target for each in truncations for target in each.targets)
-        if not routes and not truncated:
-            return
-        found = (target for targets in routes.values() for target in targets)
-        names = list(dict.fromkeys((*found, *sorted(truncated))))
-        tables = {name: pipeline_table(state.sinks[name].schema, state.sinks[name], self._planner) for name in names}
-        columns = self._sink_texts.of(state.sinks, names)
-        transforms = self._transforms_of(state, routes)
-        sources = self._texts.of(state.sources, transforms)
-        same = frozenset(name for name in transforms if fitting.get(name) == sources[name])
-        transformed, finish = self._transforms.apply(changes, sources, transforms, same)
-        pipeline = streaming_query_id(changes.sparkSession.sparkContext)
-        stay = frozenset(
-            name
-            for name, targets in routes.items()
-            if name in fitting
-            and name not in transforms
-            and all(fitting[name].columns == columns[target].columns for target in targets)
-        )
-        self._sink.write(
-            ConvertedChanges(pipeline, batch, transformed, routes, columns, tables, rows, stay, truncated, finish)
-        )
-
-    def _transforms_of(self, state: SchemaState, tables: Iterable[str]) -> dict[str, tuple[BoundTransform, ...]]:
-        found = {name: self._planner.transforms(name, state.sources[name].schema) for name in tables}
-        return {name: bound for name, bound in found.items() if bound}
-
-    def _see_partitions(self, table: str, found: set[tuple[str, int]]) -> None:
-        """Warn once of a table in several partitions, between which the order of its changes is not kept."""
-        seen = self._partitions.setdefault(table, set())
-        is_new = len(seen) <= 1 < len(seen | found)
-        seen |= found
-        has_order = table != self._parser.malformed_table
-        if is_new and has_order and not self._parser.has_distributed_tables:
-            logger.warning(
-                "table %r has changes in several partitions, between which their order is not kept: %s. If each row "
-                "keeps its partition, set '%s.distributed-tables' to true",
-                table,
-                ", ".join(f"{topic}-{partition}" for topic, partition in sorted(seen)),
-                self._parser.format,
-            )
-
-    def _count(self, state: SchemaState, reports: Iterable[TaskReport], schema_changes: int) -> None:
-        progress = self.progress
-        progress.malformed = state.malformed
-        progress.schema_changes += schema_changes
-        seen: Mapping[str, object] = {}
-        for report in reports:
-            progress.skipped.update(report.skipped)
-            seen = report.tables
-            for name, found in report.tables.items():
-                table = progress.tables.setdefault(name, TableProgress())
-                table.rows += found.rows
-                table.version = state.sources[name].version if name in state.sources else 0
-                self._see_partitions(name, found.partitions)
-                if found.newest is not None and (table.newest is None or found.newest > table.newest):
-                    table.newest = found.newest
-        progress.batches += bool(seen)
-
-
-def _fitting(tables: Mapping[str, TableSchema], reports: Iterable[TaskReport]) -> dict[str, TableSchema]:
-    """Return the tables all of whose rows have the columns that they had before the micro-batch."""
-    others = {name for report in reports for name, found in report.tables.items() if not found.fits}
-    return {name: table for name, table in tables.items() if name not in others}
-
-
-def _differ(before: SchemaState, after: SchemaState) -> bool:
-    if before.paused != after.paused:
-        return True
-    versions = {name: tracker.version for name, tracker in before.sources.items()}
-    return versions != {name: tracker.version for name, tracker in after.sources.items()}

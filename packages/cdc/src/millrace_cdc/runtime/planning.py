@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -117,6 +118,14 @@ class TablePlanner:
                 for target in targets:
                     self._layouts.setdefault(target, layout)
         return targets
+
+    def targets_of(self, tables: Iterable[str]) -> frozenset[str]:
+        """Return the ids of the sink's tables that the rows of some of the source's go to, as far as routes lead."""
+        found: set[str] = set()
+        for table in tables:
+            with suppress(SchemaError):
+                found.update(self.targets(table))
+        return frozenset(found)
 
     def layout(self, target: str) -> TableLayout:
         """Return the layout of one of the sink's tables, some source's table of which has been planned."""

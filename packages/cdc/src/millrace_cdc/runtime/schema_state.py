@@ -32,6 +32,7 @@ class SchemaState:
         paused: By id of a source's table that is paused, the reason.
         unapplied: The ids of the sink's tables whose changes the sink could not apply; they wait until the source's
             tables go on.
+        rules: The digest of the rules by which the sink's tables were derived; empty where it is not known.
     """
 
     sources: dict[str, SchemaTracker] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class SchemaState:
     malformed: int = 0
     paused: dict[str, str] = field(default_factory=dict)
     unapplied: frozenset[str] = frozenset()
+    rules: str = ""
 
     def changes(self) -> tuple[SchemaChange, ...]:
         """Return the changes of the sink's tables that this micro-batch brings, those of each table in order."""
@@ -68,6 +70,7 @@ class SchemaState:
             "malformed": self.malformed,
             **({"paused": self.paused} if self.paused else {}),
             **({"unapplied": sorted(self.unapplied)} if self.unapplied else {}),
+            **({"rules": self.rules} if self.rules else {}),
         }
         return json.dumps(content, separators=(",", ":"))
 
@@ -88,10 +91,14 @@ class SchemaState:
                 )
             sources = [SchemaTracker.restore(state, strategy, max_columns) for state in content["sources"]]
             sinks = [SchemaTracker.restore(state, "continuous", max_columns) for state in content["sinks"]]
-            paused = content.get("paused", {})
-            unapplied = frozenset(content.get("unapplied", ()))
             return cls(
-                _by_table(sources), _by_table(sinks), content["applied"], content["malformed"], paused, unapplied
+                _by_table(sources),
+                _by_table(sinks),
+                content["applied"],
+                content["malformed"],
+                content.get("paused", {}),
+                frozenset(content.get("unapplied", ())),
+                content.get("rules", ""),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StateError(

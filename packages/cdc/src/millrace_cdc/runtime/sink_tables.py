@@ -9,8 +9,8 @@ from millrace_catalog.evolution import CreateTable, SchemaTracker, apply_change
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import change_type
 from millrace_cdc.runtime.schema_state import SchemaState
+from millrace_cdc.runtime.sink_derivation import change_type
 
 
 def pipeline_table(schema: Schema, tracker: SchemaTracker, planner: TablePlanner) -> PipelineTable:

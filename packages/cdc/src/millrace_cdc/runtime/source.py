@@ -65,6 +65,11 @@ class MessageSource(PipelineSource):
         return self.newest_messages()
 
     @property
+    def sample_scope(self) -> str | None:
+        """Words for the messages that `sample_messages` reads, for plans; None where it shows all tables."""
+        return None
+
+    @property
     @abstractmethod
     def tolerated_messages(self) -> int | None:
         """The number of malformed messages that are skipped before one more ends the pipeline; None for any."""

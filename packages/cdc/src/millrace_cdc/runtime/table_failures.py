@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from millrace.errors import MillraceError, SchemaError, TableFailedError
+from millrace.errors import MillraceError, TableFailedError
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.planning import TablePlanner
 from millrace_cdc.runtime.schema_state import SchemaState
@@ -46,19 +46,13 @@ class TableFailures:
 
     def without_waiting(self, state: SchemaState) -> SchemaState:
         """Return a state in which only changes of tables wait whose source is paused still."""
-        waiting = {name for table in state.paused for name in self._targets(table)}
-        return replace(state, unapplied=state.unapplied & waiting)
+        return replace(state, unapplied=state.unapplied & self._planner.targets_of(state.paused))
 
     def _sources(self, state: SchemaState, target: str) -> list[str]:
         """Return the tables of the source that go to one of the sink's and are not paused yet."""
-        return [name for name in state.sources if name not in state.paused and target in self._targets(name)]
-
-    def _targets(self, table: str) -> tuple[str, ...]:
-        try:
-            return self._planner.targets(table)
-        except SchemaError:
-            # The reason why it is paused
-            return ()
+        return [
+            name for name in state.sources if name not in state.paused and target in self._planner.targets_of([name])
+        ]
 
 
 def _failed_table(error: Exception) -> tuple[str | None, str]:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as fn
 
 from millrace.errors import SchemaError
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.schema_evolution import EvolutionSettings
+from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.task_reports import Place, TaskReport
 
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ class PipelineSink(_PipelineEnd, ABC):
 
         Raises:
             MillraceError: One cannot be applied. With `failed_table`, only that table is to blame: where the user wants
-                tables to be paused, the others' changes come again.
+                tables to be paused, the others' changes come again. With `is_transient`, all come again after a while.
         """
 
     @abstractmethod
@@ -165,5 +165,6 @@ class PipelineSink(_PipelineEnd, ABC):
 
         Raises:
             MillraceError: It cannot be written. With `failed_table`, only that table is to blame: where the user wants
-                tables to be paused, the micro-batch comes again without it.
+                tables to be paused, the micro-batch comes again without it. With `is_transient`, all of it comes again
+                after a while.
         """

@@ -47,9 +47,11 @@ class WriteAdmin(KafkaAdmin):
             ClientError: The client may not create a topic, the brokers refuse it, or it does not appear in time.
         """
         existing = self.topics(topics, allow_missing=topics)
-        for topic in (topic for topic in topics if topic not in existing):
-            numbers = (partitions or _BROKER_DEFAULT, replication_factor or _BROKER_DEFAULT)
-            self._create(NewTopic(topic, *numbers, config=dict(config or {})))
+        numbers = (partitions or _BROKER_DEFAULT, replication_factor or _BROKER_DEFAULT)
+        missing = [topic for topic in topics if topic not in existing]
+        if missing:
+            self._create([NewTopic(topic, *numbers, config=dict(config or {})) for topic in missing])
+        for topic in missing:
             self._await_leaders(topic)
 
     def check_writable(self, topics: Sequence[str], option: str = "topic") -> None:
@@ -107,22 +109,26 @@ class WriteAdmin(KafkaAdmin):
                 f"this client may not write to topic {named}: its user needs the operation WRITE on it (an ACL)"
             )
 
-    def _create(self, topic: NewTopic) -> None:
-        self.call(lambda timeout_s: self._request_topic(topic, timeout_s), f"creating topic {topic.topic!r}")
+    def _create(self, topics: Sequence[NewTopic]) -> None:
+        names = ", ".join(repr(topic.topic) for topic in topics)
+        action = f"creating {'topic' if len(topics) == 1 else 'topics'} {names}"
+        self.call(lambda timeout_s: self._request_topics(topics, timeout_s), action)
 
-    def _request_topic(self, topic: NewTopic, timeout_s: float) -> None:
-        try:
-            self._admin.create_topics([topic], request_timeout=timeout_s)[topic.topic].result()
-        except KafkaException as error:
-            code = kafka_error(error).code()
-            if code in _NOT_AUTHORIZED:
-                raise ClientError(
-                    f"this client may not create topic {topic.topic!r}, which does not exist (option "
-                    f"'sink.topic.create'): its user needs the operation CREATE on it or on the cluster (an ACL). Or "
-                    f"let somebody create it who may"
-                ) from error
-            if code != KafkaError.TOPIC_ALREADY_EXISTS:
-                raise
+    def _request_topics(self, topics: Sequence[NewTopic], timeout_s: float) -> None:
+        requests = self._admin.create_topics(list(topics), request_timeout=timeout_s)
+        for name, request in requests.items():
+            try:
+                request.result()
+            except KafkaException as error:
+                code = kafka_error(error).code()
+                if code in _NOT_AUTHORIZED:
+                    raise ClientError(
+                        f"this client may not create topic {name!r}, which does not exist (option "
+                        f"'sink.topic.create'): its user needs the operation CREATE on it or on the cluster (an ACL). "
+                        f"Or let somebody create it who may"
+                    ) from error
+                if code != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
 
     def _await_leaders(self, topic: str) -> None:
         def is_ready() -> bool:

@@ -120,10 +120,15 @@ def parse_topics(text: str) -> tuple[str, ...]:
     return names
 
 
+def is_topic_name(name: str) -> bool:
+    """Return whether Kafka allows a topic of this name."""
+    return name not in {".", ".."} and _TOPIC.fullmatch(name) is not None
+
+
 def _check_topic(name: str) -> None:
     if "," in name:
         raise ValueError("expected topic names separated by ';', not by ','")
-    if name in {".", ".."} or not _TOPIC.fullmatch(name):
+    if not is_topic_name(name):
         raise ValueError(
             f"{name!r} cannot be the name of a topic: Kafka allows up to 249 letters, digits, '.', '_' and '-'; for a "
             f"regular expression use 'topic-pattern'"

@@ -1,12 +1,13 @@
-"""Topics and their newest messages, for callers that must not see the Kafka client."""
+"""Topics and their newest messages, for callers that must not see the Kafka client; they may create topics, too."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from millrace.contracts import SampledMessage, TopicPartition
 from millrace.kafka.admin import KafkaAdmin
+from millrace.kafka.write_admin import write_admin_for
 from millrace.options.secrets import Properties
 from millrace.options.values import KAFKA_INTERNAL_TOPICS
 from millrace.sampling.newest import newest_messages
@@ -29,6 +30,27 @@ class Topics:
             UnreachableError: No bootstrap server answered.
         """
         return [name for name in self._admin.topic_names() if name not in KAFKA_INTERNAL_TOPICS]
+
+    def create_missing(
+        self,
+        topics: Sequence[str],
+        partitions: int | None = None,
+        replication_factor: int | None = None,
+        config: Mapping[str, str] | None = None,
+    ) -> None:
+        """Create those of some topics that do not exist, and wait until they can be written to.
+
+        Args:
+            topics: The topics.
+            partitions: The number of partitions of a new topic; None for the brokers' default.
+            replication_factor: The number of replicas of each partition; None for the brokers' default.
+            config: Settings of a new topic; the brokers' defaults for all others.
+
+        Raises:
+            UnreachableError: No bootstrap server answered.
+            ClientError: The client may not create a topic, the brokers refuse it, or it does not appear in time.
+        """
+        write_admin_for(self._client).create_missing(topics, partitions, replication_factor, config)
 
     def is_compacted(self, topic: str) -> bool:
         """Return whether a topic keeps the newest message of each key; requires the permission DESCRIBE_CONFIGS."""

@@ -88,3 +88,18 @@ def test_names_that_differ_in_case_only_are_refused():
     check_case(("a", "b"), "table 'orders'")
     with pytest.raises(SchemaError, match="table 'orders' would have the columns id and ID, which differ only in case"):
         check_case(("id", "b", "ID"), "table 'orders'")
+
+
+def test_errors_of_a_database_that_is_away_or_busy_are_told_from_others():
+    transient = ["08001", "08006", "40001", "40P01", "53300", "55P03", "57P01", "57P03"]
+    lasting = ["28P01", "3D000", "22003", "23505", "42601", "55000", None]
+    assert [PostgreSQL().is_transient(state, 0) for state in (*transient, *lasting)] == [True] * 8 + [False] * 7
+    assert [SQLite().is_transient(None, code) for code in (5, 6, 517, 1, 8, 14, 19)] == [True] * 3 + [False] * 4
+
+
+def test_a_table_without_a_constraint_on_its_key_is_told_from_other_errors():
+    reason = "ERROR: there is no unique or exclusion constraint matching the ON CONFLICT specification"
+    assert PostgreSQL().lacks_unique_key("42P10", reason)
+    assert not PostgreSQL().lacks_unique_key("42P10", 'ERROR: invalid reference to column "x"')
+    assert SQLite().lacks_unique_key(None, "ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint")
+    assert not SQLite().lacks_unique_key(None, "UNIQUE constraint failed: t.id")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _LOGIN_IN_URL = re.compile(r"//[^/@]*@")
 _SECRET_PARAMETER = re.compile(r"[?&;]([^=?&;]+)=([^&;]*)")
 
+_ADD_KEY = ". Rows are replaced by their key: give the table a primary key or a unique constraint on its columns"
+
 
 class Connection:
     """An open connection with a transaction that ends with `commit`."""
@@ -122,8 +124,11 @@ class Database:
             if cause is None:
                 raise
             reason = self.without_secrets(str(cause.getMessage()).splitlines()[0])
-            failure = TableSinkError(f"{self!r} could not {action}: {reason}")
-            if table is not None and self.dialect.refuses_table(cause.getSQLState(), cause.getErrorCode()):
+            code = cause.getSQLState(), cause.getErrorCode()
+            advice = _ADD_KEY if self.dialect.lacks_unique_key(code[0], reason) else ""
+            failure = TableSinkError(f"{self!r} could not {action}: {reason}{advice}")
+            failure.is_transient = self.dialect.is_transient(*code)
+            if table is not None and self.dialect.refuses_table(*code):
                 failure.failed_table = table
             raise failure from None
 
@@ -154,8 +159,8 @@ class Database:
             if error.java_exception.getClass().getName() != "java.lang.ClassNotFoundException":
                 raise
             raise MachineError(
-                f"the session has no JDBC driver for {self!r} ({self.dialect.driver}): start it with "
-                f".config('spark.jars.packages', '{self.dialect.package}'), or a newer one"
+                f"the session has no JDBC driver for {self!r} ({self.dialect.driver}): start it with the setting "
+                f"spark.jars.packages={self.dialect.package}, or a newer one; on the command line by --conf"
             ) from None
         driver = jvm
         for name in self.dialect.driver.split("."):

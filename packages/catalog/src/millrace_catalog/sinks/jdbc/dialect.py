@@ -112,6 +112,24 @@ class Dialect(ABC):
         """
 
     @abstractmethod
+    def is_transient(self, state: str | None, code: int) -> bool:
+        """Return whether an error says that the same may succeed later: the database is away, or busy.
+
+        Args:
+            state: The state of the error, as for `refuses_table`.
+            code: Its number.
+        """
+
+    @abstractmethod
+    def lacks_unique_key(self, state: str | None, reason: str) -> bool:
+        """Return whether an error says that the table has no unique constraint on the key that rows are replaced by.
+
+        Args:
+            state: The state of the error, as for `refuses_table`.
+            reason: Its text.
+        """
+
+    @abstractmethod
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type that stores a scalar type, another one where the database lacks it."""
 

@@ -29,6 +29,11 @@ from millrace_catalog.types.model import MAX_DIGITS, Kind
 _CLASSES_OF_TABLES = {"0A", "22", "23", "2B", "42", "44", "P0"}
 """https://www.postgresql.org/docs/current/errcodes-appendix.html"""
 
+_TRANSIENT_CLASSES = {"08", "40", "53", "57"}
+"""Connections, conflicts of transactions, resources, and shutdowns."""
+
+_LOCK_NOT_AVAILABLE, _INVALID_COLUMN_REFERENCE = "55P03", "42P10"
+
 _SQL_NAMES: dict[Kind, str] = {
     "BOOLEAN": "boolean",
     "SMALLINT": "smallint",
@@ -72,6 +77,14 @@ class PostgreSQL(Dialect):
     def refuses_table(self, state: str | None, code: int) -> bool:
         """Return whether it is of one of the classes of data, constraints, rights and unknown names."""
         return state is not None and state[:2] in _CLASSES_OF_TABLES
+
+    def is_transient(self, state: str | None, code: int) -> bool:
+        """Return whether it is of one of the classes of connections, conflicts, resources and shutdowns."""
+        return state is not None and (state[:2] in _TRANSIENT_CLASSES or state == _LOCK_NOT_AVAILABLE)
+
+    def lacks_unique_key(self, state: str | None, reason: str) -> bool:
+        """Return whether a reference of ON CONFLICT is invalid."""
+        return state == _INVALID_COLUMN_REFERENCE and "ON CONFLICT" in reason
 
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type itself; SMALLINT for TINYINT."""

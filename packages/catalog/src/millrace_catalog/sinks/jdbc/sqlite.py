@@ -24,7 +24,7 @@ from millrace_catalog.types import (
 from millrace_catalog.types.identifiers import quote_name
 
 # https://www.sqlite.org/rescode.html
-_RESULT, _ERROR, _CONSTRAINT, _MISMATCH = 0xFF, 1, 19, 20
+_RESULT, _ERROR, _BUSY, _LOCKED, _CONSTRAINT, _MISMATCH = 0xFF, 1, 5, 6, 19, 20
 
 _SQL_NAMES = {
     "BOOLEAN": "BOOLEAN",
@@ -72,6 +72,14 @@ class SQLite(Dialect):
     def refuses_table(self, state: str | None, code: int) -> bool:
         """Return whether a constraint or a type was violated, or the statement is wrong for the table."""
         return code & _RESULT in (_ERROR, _CONSTRAINT, _MISMATCH)
+
+    def is_transient(self, state: str | None, code: int) -> bool:
+        """Return whether somebody else writes at the moment."""
+        return code & _RESULT in (_BUSY, _LOCKED)
+
+    def lacks_unique_key(self, state: str | None, reason: str) -> bool:
+        """Return whether ON CONFLICT matches no constraint."""
+        return "ON CONFLICT clause does not match" in reason
 
     def storage_type(self, type_: Scalar) -> Scalar:
         """Return the type itself where SQLite stores all of its values exactly, else STRING."""

@@ -123,7 +123,7 @@ class DeltaSinkTable:
             if delta is None:
                 raise self._missing()
             if truncate or not table.primary_key:
-                kept = rows.filter(pa.compute.invert(rows[DELETED])).drop_columns([DELETED])
+                kept = _completed(rows.filter(pa.compute.invert(rows[DELETED])).drop_columns([DELETED]), delta)
                 write_deltalake(delta, kept, mode="overwrite" if truncate else "append", commit_properties=properties)
             else:
                 _merge(delta, rows, table.primary_key, properties)
@@ -181,15 +181,19 @@ class DeltaSinkTable:
 
     @contextmanager
     def _translated_errors(self, action: str) -> Iterator[None]:
-        from deltalake.exceptions import DeltaError
+        from deltalake.exceptions import CommitFailedError, DeltaError
 
         try:
             yield
         except (DeltaError, OSError) as error:
+            # Of the storages' errors, only those of files have classes of their own
+            is_lasting = isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError)
             text = str(error)
             for secret in filter(None, self._storage.values()):
                 text = text.replace(secret, "***")
-            raise TableSinkError(f"table {self._id!r} in {self.uri} could not {action}: {text}") from None
+            failure = TableSinkError(f"table {self._id!r} in {self.uri} could not {action}: {text}")
+            failure.is_transient = isinstance(error, CommitFailedError | OSError) and not is_lasting
+            raise failure from None
 
 
 def _merge(delta: DeltaTable, rows: pa.Table, key: Sequence[str], properties: CommitProperties) -> None:
@@ -198,6 +202,14 @@ def _merge(delta: DeltaTable, rows: pa.Table, key: Sequence[str], properties: Co
     merge = delta.merge(rows, same, source_alias="s", target_alias="t", commit_properties=properties)
     merge = merge.when_matched_delete(is_gone).when_matched_update_all(is_there, except_cols=extra)
     merge.when_not_matched_insert_all(is_there, except_cols=extra).execute()
+
+
+def _completed(rows: pa.Table, delta: DeltaTable) -> pa.Table:
+    """Add the columns that the table has in addition, which appended rows cannot lack, with NULL."""
+    for field in pa.schema(delta.schema().to_arrow()):
+        if field.name not in rows.schema.names:
+            rows = rows.append_column(field.name, pa.nulls(len(rows), field.type))
+    return rows
 
 
 def columns_of(table: PipelineTable) -> Schema:

@@ -36,6 +36,23 @@ _BATCH = "millrace.batch."
 
 _TABLE_DEFAULTS = {"format-version": "2"}
 _NEWEST_FORMAT = 2
+_TRANSIENT = {
+    "CommitFailedException",
+    "CommitStateUnknownException",
+    "ConnectException",
+    "HttpHostConnectException",
+    "NoHttpResponseException",
+    "NoRouteToHostException",
+    "ServiceFailureException",
+    "ServiceUnavailableException",
+    "SocketException",
+    "SocketTimeoutException",
+    "SQLNonTransientConnectionException",
+    "SQLTransientConnectionException",
+    "UncheckedSQLException",
+    "UnknownHostException",
+}
+"""Exceptions of Java and Iceberg while a catalog or a storage is away."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +180,9 @@ class IcebergCatalog:
             text = str(error) if java is None else f"{java.getClass().getSimpleName()}: {java.getMessage()}"
             for secret in self._secrets:
                 text = text.replace(secret, "***")
-            raise TableSinkError(f"Iceberg: {problem}: {text}") from None
+            failure = TableSinkError(f"Iceberg: {problem}: {text}")
+            failure.is_transient = java is not None and _is_transient(java)
+            raise failure from None
 
 
 class IcebergTable:
@@ -314,6 +333,18 @@ class IcebergTable:
             summary = self._java.currentSnapshot().summary()
             names = ("total-delete-files", "total-data-files", "total-files-size")
             return CommitSummary(*(int(summary.get(name) or 0) for name in names))
+
+
+def _is_transient(java: Any) -> bool:
+    """Return whether an exception of Java says that the catalog or the storage is away, or somebody else has written.
+
+    A commit whose outcome is unknown may come again: it looks for the number of its micro-batch first.
+    """
+    while java is not None:
+        if java.getClass().getSimpleName() in _TRANSIENT:
+            return True
+        java = java.getCause()
+    return False
 
 
 def check_partition(table: PipelineTable, fields: Sequence[PartitionField]) -> None:

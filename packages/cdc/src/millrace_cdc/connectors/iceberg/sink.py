@@ -107,7 +107,9 @@ class IcebergPipelineSink(PipelineSink):
         catalog = self._open(batch.spark)
         found = each_table(lambda each: self._table(catalog, each), batch.tables.values(), _AT_ONCE)
         tables = dict(zip(batch.tables, found, strict=True))
-        if self._is_first:
+        # The next one may be this one again
+        is_first, self._is_first = self._is_first, True
+        if is_first:
             # Those of a repeated micro-batch that the run before has committed
             last = each_table(lambda table: table.last_batch(batch.pipeline), tables.values(), _AT_ONCE)
             is_new = [number is None or number < batch.id for number in last]

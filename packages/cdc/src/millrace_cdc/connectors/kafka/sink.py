@@ -16,7 +16,8 @@ from millrace.contracts import (
 )
 from millrace_cdc.connectors.kafka.format_options import unused_format_options
 from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
-from millrace_cdc.connectors.kafka.writing import TopicChooser, topics_of_tables, write_changes
+from millrace_cdc.connectors.kafka.topics import SinkTopics
+from millrace_cdc.connectors.kafka.writing import topics_of_tables, write_changes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,6 +29,10 @@ class KafkaPipelineSink(PipelineSink):
     Options = KafkaSinkOptions
     options: KafkaSinkOptions
 
+    def __init__(self, options: KafkaSinkOptions) -> None:
+        super().__init__(options)
+        self._topics = SinkTopics(options)
+
     @property
     def capabilities(self) -> SinkCapabilities:
         """All changes of columns, since each message shows those of its row; a topic keeps the messages that it has."""
@@ -38,14 +43,14 @@ class KafkaPipelineSink(PipelineSink):
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
     ) -> Iterator[PipelineDestination]:
         """Yield the topics of tables: see `PipelineSink.destinations`."""
-        return topics_of_tables(tables, self.options)
+        return topics_of_tables(tables, self.options, self._topics)
 
     def apply(self, spark: SparkSession, changes: Sequence[PipelineSchemaChange]) -> None:
-        """Do nothing: each message shows the columns of its row."""
+        """Do nothing: each message shows the columns of its row, and a topic is created before its first message."""
 
     def write(self, batch: ChangeBatch) -> None:
         """Write the changes of a micro-batch to topics, in one job: see `PipelineSink.write`."""
-        write_changes(batch, self.options, TopicChooser(self.options))
+        write_changes(batch, self.options, self._topics)
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Gt
 
 from millrace.options import option
 from millrace.options.values import parse_topic
@@ -56,4 +58,27 @@ class KafkaSinkOptions(KafkaOptions):
         "sink.transactional-id-prefix",
         default=None,
         doc="With exactly-once: the prefix of the transactional ids; each pipeline needs one of its own (an addition).",
+    )
+    creates_topics: bool = option(
+        "sink.topic.create",
+        default=True,
+        doc="Whether topics of tables that do not exist are created before the first change (an addition).",
+    )
+    created_partitions: Annotated[int, Gt(0)] | None = option(
+        "sink.topic.create.partitions",
+        default=None,
+        doc="The number of partitions of topics that are created (an addition). By default the brokers' "
+        "num.partitions.",
+    )
+    created_replication_factor: Annotated[int, Gt(0)] | None = option(
+        "sink.topic.create.replication-factor",
+        default=None,
+        doc="The replication factor of topics that are created (an addition). By default the brokers' "
+        "default.replication.factor.",
+    )
+    created_config: tuple[tuple[str, str], ...] = option(
+        "sink.topic.create.config.*",
+        default=(),
+        doc="The configuration of topics that are created, such as sink.topic.create.config.cleanup.policy: compact "
+        "(an addition). By default the brokers'.",
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from millrace.contracts import OptionProblem, SampledMessage
+from millrace.wording import counted
 from millrace_catalog.types import Schema
 from millrace_cdc.connectors.initial_schemas import schemas_by_table
 from millrace_cdc.connectors.kafka.format_options import unused_format_options
@@ -89,7 +90,12 @@ class KafkaPipelineSource(MessageSource):
 
     def sample_messages(self) -> Mapping[str, Sequence[SampledMessage]]:
         """Read messages that show what a run would find, also where a run reads none beforehand."""
-        return newest_messages(self.options, self.options.prefetched_records or _SAMPLED)
+        return newest_messages(self.options, self._sampled)
+
+    @property
+    def sample_scope(self) -> str:
+        """The newest messages: see `MessageSource.sample_scope`."""
+        return f"the newest {counted(self._sampled, 'message')} of each partition"
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""
@@ -104,6 +110,10 @@ class KafkaPipelineSource(MessageSource):
         yield from self._prefix_problems()
         yield from unused_format_options(options)
         yield from registry_format_problems(options)
+
+    @property
+    def _sampled(self) -> int:
+        return self.options.prefetched_records or _SAMPLED
 
     def _startup_problems(self) -> Iterator[OptionProblem]:
         given = {

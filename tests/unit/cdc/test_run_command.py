@@ -1,0 +1,23 @@
+"""The lines of progress that a run writes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from millrace_cdc.run_command import describe_progress
+from millrace_cdc.runtime.progress import PipelineProgress, TableProgress
+
+
+def test_the_first_line_says_that_the_pipeline_runs():
+    assert describe_progress(PipelineProgress()) == "the pipeline runs, no changes yet"
+    assert describe_progress(PipelineProgress(), behind=1_200) == "the pipeline runs, no changes yet, 1,200 behind"
+    assert describe_progress(PipelineProgress(), has_ended=True) == "no changes"
+
+
+def test_a_line_has_all_figures_once_there_is_one():
+    progress = PipelineProgress({"a.t": TableProgress(rows=3)}, schema_changes=1)
+    assert describe_progress(progress) == "1 table, 3 changes, 1 schema change, 0 malformed messages"
+    broken = PipelineProgress(malformed=1)
+    assert describe_progress(broken) == "0 tables, 0 changes, 0 schema changes, 1 malformed message"
+    paused = PipelineProgress(paused={"a.t": "by hand"}, collected=Counter({"a.t": 2}))
+    assert describe_progress(paused) == "the pipeline runs, no changes yet, paused: a.t (2 messages collected)"
