@@ -397,7 +397,7 @@ def test_a_database_is_read_and_followed(spark, postgres, tmp_path):
         return {table: sorted(rows, key=lambda row: row["id"]) for table, rows in running.sink.tables.items() if rows}
 
     row = {
-        "price": 0.1234567890123456789,
+        "price": Decimal("0.12345678901234567890"),
         "whole": "1.50",
         "flag": True,
         "ratio": 0.1,
