@@ -178,6 +178,7 @@ sink:
   sink.topic.create.partitions: 3
   sink.topic.create.config.cleanup.policy: compact
 route: [{{source-table: shop.orders, sink-table: {table}}}]
+transform: [{{source-table: shop.orders, primary-keys: id}}]
 """
     pipeline, checkpoint = Pipeline.from_yaml(text), str(tmp_path / "checkpoint")
     try:
