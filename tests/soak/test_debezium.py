@@ -18,6 +18,7 @@ from deltalake import DeltaTable
 
 from millrace_broker import KafkaBroker
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
+from millrace_catalog.inference.observation import TableChange
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
 from millrace_cdc.connectors.iceberg.catalog import PACKAGE
 from support.copied_tables import check_equal
@@ -151,7 +152,7 @@ def changes(servers: str, topic: str, reader: DebeziumReader) -> Iterable[tuple[
     """Yield the changes of a topic's rows, with their tables."""
     for message in consume(servers, topic):
         change = reader.parse(message.value())
-        if change is not None and change.operation != "t":
+        if isinstance(change, TableChange) and change.operation != "t":
             ((before, after),) = change.rows
             yield change.table, (change.operation, as_dict(before), as_dict(after))
 
