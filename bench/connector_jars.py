@@ -19,7 +19,7 @@ KAFKA_CLIENTS = "3.9.2"
 """Version of the Kafka client that Spark's own connector for PySpark 4.2 is published with."""
 
 _CONNECTOR_VERSION = "4.2.0"
-"""It runs in later releases of 4.2, too, whose own ones some repositories lack."""
+"""The release of the connector, which runs in later releases of 4.2, too; some repositories lack theirs."""
 
 AVRO, PROTOBUF = "spark-avro_2.13", "spark-protobuf_2.13"
 

@@ -1,4 +1,4 @@
-"""One description of each tool's change messages, for every part that reads or writes them.
+"""Descriptions of the change messages of each tool, for every part that reads or writes them.
 
 Formats, inference, SQL and pipelines take operations, skipped messages, and the places of rows, tables and keys from
 here. The messages are described on these pages:
