@@ -1,8 +1,13 @@
-"""Let Spark's JVM load the classes that drivers of tests use, and end it; its arguments may have it archive them."""
+"""Let Spark's JVM load the classes that drivers of tests use, and end it, whereupon it archives them.
+
+Its arguments are two paths: where Java's options have it write the archive, and where a complete one belongs.
+"""
 
 from __future__ import annotations
 
+import sys
 import tempfile
+from pathlib import Path
 
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
@@ -51,3 +56,5 @@ with tempfile.TemporaryDirectory() as work:
     java = SparkContext._gateway.proc
     java.stdin.close()
     java.wait()
+
+Path(sys.argv[1]).replace(sys.argv[2])
