@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from millrace_cdc.rows import exact_json
@@ -95,6 +96,11 @@ def _bits(value: bool) -> str:
     return "1" if value else "0"
 
 
+def _shortest(value: Decimal | int | str) -> str:
+    # Infinity and NaN are texts
+    return value if isinstance(value, str) else exact_json.encode(float(value)).decode()
+
+
 def _latin_1(value: str) -> str:
     # Each byte is a character, as Canal reads bytes
     return base64.b64decode(value).decode("latin-1")
@@ -106,8 +112,8 @@ _TYPES: dict[str, tuple[int, str, Callable[[Any], str]]] = {
     "smallint": (5, "smallint", str),
     "int": (4, "int", str),
     "bigint": (-5, "bigint", str),
-    "float": (7, "float", str),
-    "double": (8, "double", str),
+    "float": (7, "float", _shortest),
+    "double": (8, "double", _shortest),
     "date": (91, "date", str),
     "time": (92, "time(6)", str),
     "timestamp_ntz": (93, "datetime(6)", str),
