@@ -110,7 +110,7 @@ def test_core_needs_neither_the_broker_nor_the_command_line(wheels):
 def test_the_command_comes_with_its_wheel(python, tmp_path):
     listed = run(python.with_name("millrace"), "--help")
 
-    for command in ("broker", "demo", "peek", "plugins", "schema", "transactions"):
+    for command in ("broker", "demo", "peek", "plugins", "schema"):
         assert re.search(rf"^  {command} ", listed, re.MULTILINE)
     status = subprocess.run(
         [python.with_name("millrace"), "broker", "status"],

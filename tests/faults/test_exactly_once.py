@@ -19,9 +19,9 @@ from millrace.sink.pipeline import write
 from millrace.sink.preflight import prepare
 from millrace.sink.write_task import WriteTask
 from millrace_broker import KafkaBroker
-from millrace_cli.transactions.open_transactions import open_transactions
 from support.copying import KILL_POINTS
 from support.kafka import QUICK_BROKER, consume, produce
+from support.open_transactions import open_transactions
 from support.waiting import wait_until
 
 NUMBERS = 4_000
@@ -87,11 +87,11 @@ def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
     with copy.driver("before commit") as running:
         wait_until(lambda: copy.used() == 1, "the driver to be in a transaction")
         running.kill()
-    left = {each.transactional_id: each.began_ms for each in copy.open_transactions()}
+    left = copy.open_transactions()
     assert left
 
     def is_open(transactional_id):
-        return left[transactional_id] in [each.began_ms for each in copy.open_transactions()]
+        return copy.open_transactions().get(transactional_id) == left[transactional_id]
 
     # It stays in its own transactions, so that taking over alone can have ended those
     copy.give_tokens(4)
@@ -101,7 +101,7 @@ def test_a_killed_query_blocks_readers_no_longer_than_its_restart_takes(copy):
         running.kill()
     with copy.driver() as running:
         running.result()
-    assert copy.open_transactions() == []
+    assert copy.open_transactions() == {}
     assert copy.copied() == Counter(range(NUMBERS))
 
 
@@ -114,7 +114,7 @@ def test_a_restart_with_fewer_tasks_ends_the_transactions_of_those_that_are_gone
     assert len(copy.open_transactions()) == 4
     with copy.driver(tasks=2) as running:
         running.result()
-    assert copy.open_transactions() == []
+    assert copy.open_transactions() == {}
 
 
 def kill_when_two_of_four_tasks_have_written(copy):
@@ -211,7 +211,7 @@ def test_a_task_longer_than_its_transaction_is_told_the_timeout(impatient, more)
     batch = pa.record_batch([pa.array([b"a"])], schema=schema)
 
     def is_open():
-        return open_transactions(Properties({"bootstrap.servers": impatient.bootstrap_servers}), "copy")
+        return open_transactions(impatient.bootstrap_servers, "copy")
 
     def slow_batches():
         yield batch

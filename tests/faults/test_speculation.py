@@ -50,7 +50,7 @@ def test_an_attempt_that_was_fenced_waits_while_the_other_one_lives(
         running.result()
     assert copy.used() == 2
     assert copy.copied() == Counter(range(NUMBERS))
-    assert copy.open_transactions() == []
+    assert copy.open_transactions() == {}
 
 
 @pytest.mark.parametrize("point", ["before produce", "before commit", "after commit"])
@@ -66,5 +66,5 @@ def test_an_attempt_that_waits_is_replaced_and_each_row_is_written_once(
         running.result()
     assert copy.used() == 1
     assert copy.copied() == Counter(range(NUMBERS))
-    assert copy.open_transactions() == []
+    assert copy.open_transactions() == {}
     assert copy.transactional_ids() == {f"{copy.prefix}-{task}" for task in range(4)}

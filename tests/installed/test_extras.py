@@ -14,8 +14,6 @@ from deltalake import DeltaTable
 
 from support.certificates import authority, issue
 from support.kafka import produce
-from support.names import unique_name
-from support.open_transactions import ABORT_ALL, OpenTransactions
 from support.postgres import Postgres
 from support.token_endpoint import CLIENT_ID, CLIENT_SECRET, token_endpoint
 
@@ -89,26 +87,6 @@ def test_a_pipeline_reads_from_postgresql(plain, with_extra, tmp_path):
         printed = with_extra("postgresql").output("millrace", "run", file, "--once", cwd=tmp_path)
 
     assert '+I public.orders {"id":1,"name":"a"}' in printed.splitlines()
-
-
-def test_transactions_are_listed_and_aborted(plain, with_extra, broker, make_topic, tmp_path):
-    left = OpenTransactions(broker.bootstrap_servers, unique_name("installed"))
-    topic = make_topic()
-    where = ("--prefix", left.prefix, "--bootstrap-servers", broker.bootstrap_servers)
-    try:
-        left.open(f"{left.prefix}-0", topic, 0)
-        assert "pip install 'millrace-cli[transactions]'" in refusal(
-            plain, "transactions", "list", *where, cwd=tmp_path
-        )
-
-        environment = with_extra("transactions", "millrace-cli")
-        listed = json.loads(environment.output("millrace", "transactions", "list", *where, "--json", cwd=tmp_path))
-        environment.output("millrace", "transactions", "abort", *where, *ABORT_ALL, cwd=tmp_path)
-
-        assert [each["transactional_id"] for each in listed["transactions"]] == [f"{left.prefix}-0"]
-        assert left.ids_now() == []
-    finally:
-        left.end()
 
 
 def test_a_notebook_runs_a_cell_of_sql(with_extra, broker, make_topic, tmp_path):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,11 +14,14 @@ from click.testing import CliRunner
 from confluent_kafka import TopicPartition
 
 import millrace
+from millrace_broker.installation import DEFAULT_VERSION
+from millrace_broker.java import find_java
 from millrace_cli.commands.why import why as why_command
 from support.admin import delete_topics
 from support.kafka import commit_offsets, has_hidden_records, produce
+from support.maven import Artifact, fetch_jars
 from support.names import unique_name
-from support.open_transactions import OpenTransactions
+from support.open_transactions import left_open
 from support.waiting import wait_until
 
 MESSAGES = 10
@@ -108,21 +114,35 @@ def test_a_condition_of_the_query_drops_all(spark, connection, filled, tmp_path)
 
 def test_a_transaction_is_open(spark, broker, connection, make_topic, tmp_path):
     topic = make_topic(1)
-    transactions = OpenTransactions(broker.bootstrap_servers, topic)
-    transactions.open(f"{topic}-0", topic, 0)
-    wait_until(lambda: has_hidden_records(broker.bootstrap_servers, topic), "a record behind the transaction")
     options = {**connection, "topic": topic, **EARLIEST}
-    try:
+    with left_open(broker.bootstrap_servers, f"{topic}-0", topic, 0):
+        wait_until(lambda: has_hidden_records(broker.bootstrap_servers, topic), "a record behind the transaction")
         with running(spark, options, tmp_path) as query:
             cause = wait_for(query, "open-transactions", options)
-            assert cause.evidence["offsets behind open transactions"] == {f"{topic}-0": 1}
-            (holder,) = cause.evidence["open transactions"]
-            assert holder.startswith(f"{topic}-0 of producer ")
-            assert holder.endswith(f"from offset 0 of {topic}-0")
-            # The query alone does not know the names
-            assert wait_for(query, "open-transactions").evidence.keys() == {"offsets behind open transactions"}
-    finally:
-        transactions.end()
+            assert cause.evidence == {"offsets behind open transactions": {f"{topic}-0": 1}}
+            assert f"describe-producers --topic {topic} --partition 0" in cause.remedy
+            # The query alone knows as much
+            assert wait_for(query, "open-transactions").evidence == cause.evidence
+
+
+@pytest.mark.nightly
+def test_the_advice_finds_the_open_transaction_and_ends_it(spark, broker, connection, make_topic, tmp_path):
+    topic = make_topic(1)
+    options = {**connection, "topic": topic, **EARLIEST}
+    with left_open(broker.bootstrap_servers, f"{topic}-0", topic, 0), running(spark, options, tmp_path) as query:
+        remedy = wait_for(query, "open-transactions", options).remedy
+        (advice,) = re.findall(r"kafka-transactions\.sh --bootstrap-server HOST:PORT (.*)", remedy)
+        assert "CurrentTransactionStartOffset" in kafka_transactions(broker, *advice.split())
+        kafka_transactions(broker, "abort", "--topic", topic, "--partition", "0", "--start-offset", "0")
+        wait_for(query, "no-new-offsets", options)
+
+
+def kafka_transactions(broker, *arguments):
+    """Run Kafka's own tool, which the brokers' jars are without."""
+    jars = fetch_jars(f"kafka-tools-{DEFAULT_VERSION}", [Artifact("org.apache.kafka", "kafka-tools", DEFAULT_VERSION)])
+    tool = ["-cp", os.pathsep.join(map(str, jars)), "org.apache.kafka.tools.TransactionsCommand"]
+    command = [str(find_java().path), *tool, "--bootstrap-server", broker.bootstrap_servers, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_a_limit_leaves_the_rest(spark, connection, filled, tmp_path):

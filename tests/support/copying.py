@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from millrace.options.secrets import Properties
-from millrace_cli.transactions.admin import TransactionsAdmin
-from millrace_cli.transactions.open_transactions import OpenTransaction, open_transactions
 from support.families import Family
 from support.kafka import consume, wait_for_markers
+from support.open_transactions import open_transactions, transactional_ids
 
 KILL_POINTS = Path(__file__).parent / "kill_points.py"
 PROGRAM = Path(__file__).parents[1] / "programs" / "copy_once.py"
@@ -119,19 +117,11 @@ class Copy:
 
     def transactional_ids(self) -> set[str]:
         """The ids of the query that the brokers know, open or not."""
-        from kafka.admin import TransactionState
+        return transactional_ids(self.servers, self.prefix)
 
-        states = [state.value for state in TransactionState]
-        found = TransactionsAdmin(self._client).describe(states, lambda name: name.startswith(self.prefix))
-        return {each.transactional_id for each in found}
-
-    def open_transactions(self) -> list[OpenTransaction]:
-        """Return the open transactions of the query."""
-        return open_transactions(self._client, self.prefix)
-
-    @property
-    def _client(self) -> Properties:
-        return Properties({"bootstrap.servers": self.servers})
+    def open_transactions(self) -> dict[str, int]:
+        """Return when the open transactions of the query began, in ms since 1970 UTC, by transactional id."""
+        return open_transactions(self.servers, self.prefix)
 
     def copied(self) -> Counter[int]:
         """Count the numbers in the target."""

@@ -1,67 +1,55 @@
-"""Transactions that tests leave open, and ``millrace transactions`` to run on them."""
+"""Transactions that tests leave open, and the ones that brokers have open."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from click.testing import CliRunner, Result
 from confluent_kafka import Producer
+from kafka.admin import KafkaAdminClient, TransactionState
 
-from millrace.options.secrets import Properties
-from millrace_cli.root import root
-from millrace_cli.transactions.open_transactions import OpenTransaction, open_transactions
 from support.kafka import transactional_producer
 from support.retrying import flush
 
-ABORT_ALL = ("--yes", "--older-than", "0s")
+_OPEN = ("Ongoing", "PrepareCommit", "PrepareAbort")
+"""The states in which a transaction blocks readers of committed records."""
 
 
-@dataclass
-class OpenTransactions:
-    """Transactions that a test leaves open on a broker; a test that has not ended them calls `end`."""
-
-    servers: str
-    prefix: str
-    ids: set[str] = field(default_factory=set)
-
-    def open(self, transactional_id: str, topic: str, *partitions: int) -> Producer:
-        """Write a record to each partition in a transaction; it stays open when the returned producer is dropped."""
-        self.ids.add(transactional_id)
-        producer = self.producer(transactional_id)
-        producer.begin_transaction()
-        for partition in partitions:
-            producer.produce(topic, b"left open", partition=partition)
-        flush(producer)
-        return producer
-
-    def now(self, prefix: str | None = None) -> list[OpenTransaction]:
-        """Find the open transactions."""
-        return open_transactions(Properties({"bootstrap.servers": self.servers}), prefix or self.prefix)
-
-    def ids_now(self, prefix: str | None = None) -> list[str]:
-        """Find the ids of the open transactions."""
-        return [each.transactional_id for each in self.now(prefix)]
-
-    def end(self) -> None:
-        """End all that was opened."""
-        for transactional_id in self.ids:
-            self.producer(transactional_id)
-
-    def producer(self, transactional_id: str) -> Producer:
-        """Create a producer with a transactional id, which ends the transaction of the one before it."""
-        return transactional_producer(self.servers, transactional_id, **{"transaction.timeout.ms": 600_000})
-
-    def run(self, command: str, *arguments: str) -> Result:
-        """Run a command for the prefix."""
-        return run_command(command, "--prefix", self.prefix, "--bootstrap-servers", self.servers, *arguments)
+@contextmanager
+def left_open(servers: str, transactional_id: str, topic: str, *partitions: int) -> Iterator[Producer]:
+    """Write a record to each partition in a transaction, which is open within the block."""
+    producer = _producer(servers, transactional_id)
+    producer.begin_transaction()
+    for partition in partitions:
+        producer.produce(topic, b"left open", partition=partition)
+    flush(producer)
+    try:
+        yield producer
+    finally:
+        # Ends the transaction of the producer before it
+        _producer(servers, transactional_id)
 
 
-def run_command(*arguments: str) -> Result:
-    """Run ``millrace transactions`` in this process."""
-    return CliRunner().invoke(root, ["transactions", *arguments])
+def open_transactions(servers: str, prefix: str) -> dict[str, int]:
+    """Return when the open transactions of a query's tasks began, in ms since 1970 UTC, by transactional id."""
+    with KafkaAdminClient(bootstrap_servers=servers.split(",")) as admin:
+        ids = _ids(admin, prefix, _OPEN)
+        # One may have ended since it was listed
+        found = admin.describe_transactions(sorted(ids)).items() if ids else ()
+        return {name: each.transaction_start_time_ms for name, each in found if each.state.value in _OPEN}
 
 
-def shows(stdout: str, transactional_id: str) -> bool:
-    """Tell whether a table shows a transaction as open."""
-    return re.search(rf"^{transactional_id} +Ongoing ", stdout, re.MULTILINE) is not None
+def transactional_ids(servers: str, prefix: str) -> set[str]:
+    """Return the transactional ids of a query's tasks that the brokers know, open or not."""
+    with KafkaAdminClient(bootstrap_servers=servers.split(",")) as admin:
+        return _ids(admin, prefix, [state.value for state in TransactionState])
+
+
+def _ids(admin: KafkaAdminClient, prefix: str, states: list[str] | tuple[str, ...]) -> set[str]:
+    listings = admin.list_transactions(state_filters=states)
+    ids = {listing.transactional_id for of_broker in listings.values() for listing in of_broker}
+    return {name for name in ids if name.startswith(f"{prefix}-")}
+
+
+def _producer(servers: str, transactional_id: str) -> Producer:
+    return transactional_producer(servers, transactional_id, **{"transaction.timeout.ms": 600_000})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from millrace.errors import MachineError, OptionsError
+from millrace.errors import OptionsError
 from millrace_cli.parameters import NameValue
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ def client_properties(bootstrap_servers: str | None, config: Path | None, proper
     """Return the properties for the Kafka client; names may have the prefix ``properties.`` as in a query.
 
     Raises:
-        MachineError: The library that reads properties files is not installed.
         OptionsError: A property or the file is wrong.
     """
     from millrace.configuration.client_properties import client_properties as translate
@@ -95,7 +94,6 @@ def open_catalog(
     """Open a catalog, which gets the properties of the Kafka client, as ``properties.*``, and its own options.
 
     Raises:
-        MachineError: The library that reads properties files is not installed.
         OptionsError: An option or a property is wrong.
         PluginError: No installed package offers the catalog, or it cannot be used.
     """
@@ -130,7 +128,6 @@ def java_properties(
     """Return the client's properties under Kafka's names.
 
     Raises:
-        MachineError: The library that reads properties files is not installed.
         OptionsError: The file is wrong.
     """
     merged = {**(_read_properties(config) if config else {}), **properties}
@@ -152,13 +149,8 @@ def require_brokers(java: dict[str, str]) -> dict[str, str]:
 
 
 def _read_properties(config: Path) -> dict[str, str]:
-    try:
-        import javaproperties
-    except ImportError as error:
-        raise MachineError(
-            "--config needs the library javaproperties, which is not installed; run: "
-            "pip install 'millrace-cli[transactions]'"
-        ) from error
+    import javaproperties
+
     try:
         with config.open("rb") as file:
             return javaproperties.load(file)

@@ -74,7 +74,7 @@ def _of_source(latest: ReportedOffset, current: StreamOffset) -> list[Cause]:
         return [Cause(kind, message, remedy, {"unread offsets": unread})]
     held = {p: high - stable.get(p, high) for p, high in plan.high_watermarks.items()}
     if not backlog and any(held.values()):
-        return [open_transactions(held, [])]
+        return [open_transactions(held)]
     return []
 
 

@@ -17,7 +17,6 @@ from millrace.errors import (
     UnreachableError,
 )
 from millrace.idle.model import Cause, CauseKind
-from millrace.idle.transactions import describe_holders
 from millrace.kafka.admin import KafkaAdmin
 from millrace.source.enumerator.consumer_group import check_group_is_free
 from millrace.source.enumerator.planner import Planner
@@ -58,7 +57,7 @@ def causes_of_topics(config: SourceConfig, position: StreamOffset | None) -> lis
     backlog = total(start.positions, available.positions)
     if behind:
         held = {p: high - available.positions[p] for p, high in behind.items()}
-        return [open_transactions(held, describe_holders(config.client, tuple(held)))]
+        return [open_transactions(held)]
     if backlog:
         waiting = f"{backlog:,} offsets are there to be read, which the query has not read"
         return [Cause(CauseKind.BEHIND, waiting, "see whether it runs", {"unread offsets": backlog})]
@@ -117,31 +116,21 @@ def _quietly(look: Callable[[], Any]) -> Any:
         return None
 
 
-def open_transactions(held: Offsets, holders: list[dict[str, Any]] | None) -> Cause:
+def open_transactions(held: Offsets) -> Cause:
     """Return the cause that messages are behind open transactions.
 
     Args:
         held: The number of offsets of each partition that cannot be read yet.
-        holders: The transactions; None where they cannot be looked up.
     """
-    evidence: dict[str, Any] = {
-        "offsets behind open transactions": {str(partition): count for partition, count in held.items()}
-    }
-    remedy = "wait for the producer to end its transaction; after its transaction.timeout.ms the brokers abort it"
-    if holders:
-        evidence["open transactions"] = [
-            f"{each['transactional_id'] or 'unknown id'} of producer {each['producer_id']}, from offset "
-            f"{each['offset']} of {each['partition']}"
-            for each in holders
-        ]
-        remedy += "; one of a millrace query that is gone is ended by millrace transactions abort"
-    elif holders is None:
-        remedy += "; pip install 'millrace-cli[transactions]' to have the producers named"
+    first = min(held)
     return Cause(
         CauseKind.OPEN_TRANSACTIONS,
         f"{sum(held.values()):,} offsets are behind open transactions, and the query reads committed messages alone",
-        remedy,
-        evidence,
+        "wait for the producer to end its transaction, or for the brokers, which abort it after its "
+        "transaction.timeout.ms. A query of millrace that was killed ends its own when it is started again. To see the "
+        f"producers: kafka-transactions.sh --bootstrap-server HOST:PORT describe-producers --topic {first.topic} "
+        f"--partition {first.partition}",
+        {"offsets behind open transactions": {str(partition): count for partition, count in held.items()}},
     )
 
 

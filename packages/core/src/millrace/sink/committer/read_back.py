@@ -101,10 +101,12 @@ def read_committed_records(config: SinkConfig, task_count: int, own_index: int, 
 
     in_transactions = poll(hidden, lambda found: not found, timeout_s=OPEN_TRANSACTIONS_TIMEOUT_S)
     if in_transactions:
+        first = in_transactions[0]
         raise LedgerError(
             f"transactions are open in {', '.join(map(str, in_transactions[:10]))}, which hide what the micro-batch "
-            f"has written already. End those that a dead query left open by 'millrace transactions abort --prefix "
-            f"{config.options.transactional_id_prefix}', or wait until the brokers do, and start again"
+            f"has written already. Stop the producers that write in them, or wait until the brokers abort them after "
+            f"transaction.timeout.ms, and start again. To see the producers: kafka-transactions.sh --bootstrap-server "
+            f"HOST:PORT describe-producers --topic {first.topic} --partition {first.partition}"
         )
     return CommittedRecords(_digests(client, admin.at_timestamp(partitions, began_ms), ends))
 

@@ -1,1 +1,0 @@
-"""Find open transactions with kafka-python, and end them."""
