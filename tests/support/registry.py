@@ -20,6 +20,7 @@ from millrace_broker.folders import cache_folder, exclusive_lock
 from millrace_broker.java import find_java
 from millrace_broker.listeners import free_ports
 from millrace_broker.process import GuardedProcess
+from support.spark_programs import QUICK
 from support.waiting import wait_until
 
 VERSION = "2.6.13.Final"
@@ -47,7 +48,7 @@ class SchemaRegistry:
     def __enter__(self) -> SchemaRegistry:
         folder = Path(tempfile.mkdtemp(prefix="millrace-registry-"))
         command = [
-            *(str(find_java().path), "-Xmx256m", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}"),
+            *(str(find_java().path), "-Xmx256m", *QUICK.split(), f"-Djava.io.tmpdir={folder}"),
             *("-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={self._port}"),
             *("-jar", str(_installed())),
         ]
