@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS, PipelineSink, SinkCapabilities
 from millrace.pyspark_internals import to_arrow_schema
-from millrace_cdc.connectors.table_files.images import read_images
+from millrace_cdc.connectors.table_changes.row_images import read_images
 from millrace_cdc.rows.arrow_rows import JsonColumns
 from support.origin import Origin, as_origin, plain
 

@@ -11,17 +11,17 @@ import pytest
 from deltalake import DeltaTable
 
 from millrace.contracts import PipelineTable
-from millrace.errors import MachineError, TableFailedError
+from millrace.errors import MachineError
 from millrace.testing import PipelineSinkSuite
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.delta import sink as module
-from millrace_cdc.connectors.delta.rows import DELETED, read_rows, write_rows
+from millrace_cdc.connectors.delta.rows import DELETED, RowEncoder, read_rows_of
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema
-from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
-from millrace_cdc.rows import exact_json
+from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from support.pipeline_sinks import make_sink
+from support.table_changes import changes_at
 
 
 class TestDeltaSink(PipelineSinkSuite):
@@ -58,34 +58,15 @@ ROW = {
 }
 
 
-def changes(*rows):
-    """Return an insertion for each row, and a deletion for each key."""
-    texts = [exact_json.encode(row) for row in rows]
-    is_gone = [row.keys() == {"id"} for row in rows]
-    before = [text if gone else None for text, gone in zip(texts, is_gone, strict=True)]
-    after = [None if gone else text for text, gone in zip(texts, is_gone, strict=True)]
-    return pa.record_batch(
-        {
-            "table": ["t"] * len(rows),
-            "operation": ["d" if gone else "c" for gone in is_gone],
-            "before": pa.array(before, pa.binary()),
-            "after": pa.array(after, pa.binary()),
-            "topic": ["t"] * len(rows),
-            "partition": pa.array([0] * len(rows), pa.int32()),
-            "offset": pa.array(range(len(rows)), pa.int64()),
-            "timestamp": pa.array([0] * len(rows), pa.timestamp("us", "UTC")),
-        }
-    )
-
-
-def written(*rows):
-    states = FinalStates({"t": KeyedTable(("id",), {})}).read([changes(*rows)])
-    (chunk,) = write_rows(states, {"t": arrow_schema(parse_schema(COLUMNS))})
-    return read_rows(chunk.column("rows")[0].as_py())
+def written(*changes):
+    schema = arrow_schema(parse_schema(COLUMNS))
+    encode = RowEncoder({"t": schema}, {"t": pa.schema([schema.field("id")])})
+    (chunk,) = encode("t", 0, changes_at(*changes))
+    return read_rows_of(chunk.column("rows")[0].as_py())
 
 
 def test_rows_are_columns_and_deleted_ones_have_their_keys_only():
-    deleted, inserted = written(ROW, {"id": 2}).to_pylist()
+    deleted, inserted = written(("c", None, ROW), ("d", {"id": 2}, None)).to_pylist()
     assert deleted == dict.fromkeys(ROW) | {"id": 2, DELETED: True}
     moment = datetime(2024, 5, 6, 7, 8, 9)
     assert inserted == {
@@ -104,10 +85,9 @@ def test_rows_are_columns_and_deleted_ones_have_their_keys_only():
     }
 
 
-def test_a_value_that_its_column_cannot_hold_is_refused_with_its_table():
-    with pytest.raises(TableFailedError, match="cannot hold a row: column 'd': 'someday' is no date32") as error:
-        written(ROW | {"d": "someday"})
-    assert error.value.failed_table == "t"
+def test_a_value_that_its_column_cannot_hold_is_refused_with_its_message():
+    with pytest.raises(ChangeError, match="offset 1 does not fit it: column 'd': 'someday' is no date32"):
+        written(("c", None, ROW), ("c", None, ROW | {"id": 2, "d": "someday"}))
 
 
 @pytest.mark.parametrize(("key", "truncate"), [((), False), (("id",), False), ((), True)])

@@ -23,9 +23,10 @@ from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
 from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField
 from millrace_cdc.connectors.iceberg.schema import can_promote, iceberg_type, without_ids
+from millrace_cdc.connectors.table_changes.grouping import collect_results
+from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
-from millrace_cdc.connectors.table_files.grouping import map_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,8 +39,6 @@ _COMPACTION = (
 )
 _SPARK_CATALOG = "spark.sql.catalog."
 _CATALOGS = ("type", "catalog-impl")
-_ONE_TEXT_TYPES = {"boolean", "int", "long", "date", "string"}
-"""Types whose equal values have the same text in JSON, so that a table can be divided by them."""
 
 
 class IcebergPipelineSink(PipelineSink):
@@ -122,8 +121,7 @@ class IcebergPipelineSink(PipelineSink):
         keys = {name: batch.tables[name].primary_key for name in tables}
         targets = {name: table.target(keys[name]) for name, table in tables.items()}
         writer = IcebergFileWriter(targets, f"{batch.pipeline[:8]}-{batch.id:08d}")
-        divided = {name: _dividing_columns(batch.tables[name]) for name in tables}
-        found = map_tables(batch, writer, divided)
+        found = collect_results(batch, writer, {name: key_schema(batch.tables[name]) for name in tables})
         entries = {name: [entry for text in texts for entry in json.loads(text)] for name, texts in found.items()}
         written = [name for name in tables if entries.get(name) or name in batch.truncated]
         each_table(lambda name: self._commit(tables[name], name, entries.get(name, ()), batch), written, _AT_ONCE)
@@ -184,10 +182,3 @@ class IcebergPipelineSink(PipelineSink):
                 f"{prefix}warehouse=/warehouse: give them by --conf, or 'catalog.properties.*' in the file"
             )
         return {name.removeprefix(prefix): value for name, value in settings.items()}
-
-
-def _dividing_columns(table: PipelineTable) -> tuple[str, ...] | None:
-    if not table.primary_key:
-        return ()
-    types = {field.name: iceberg_type(field.dataType) for field in table.schema}
-    return table.primary_key if all(types[name] in _ONE_TEXT_TYPES for name in table.primary_key) else None
