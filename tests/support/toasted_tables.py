@@ -92,6 +92,6 @@ TOASTED_TABLES: dict[str, OriginTable] = {
         moments=("TIMESTAMP[]", _list("timestamp '2024-02-29 12:34:56.789012' + {i} * interval '1 hour'")),
         zoned=("TIMESTAMPTZ[]", _list("timestamptz '2024-02-29 12:34:56.789012+02' + {i} * interval '1 hour'")),
         moods=("mood[]", _list("'ok'::mood", 1200)),
-        digits=("NUMERIC", _some("repeat('1{r}234567', 500)::numeric", "{r} / 16.0")),
+        digits=("NUMERIC", _some("repeat('1{r}234567', 400)::numeric", "{r} / 16.0")),
     )._replace(has_placeholders=False),
 }
