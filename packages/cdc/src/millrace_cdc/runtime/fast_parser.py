@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from millrace.unavailable_values import indices_with_placeholders
+from millrace.unavailable_values import PlaceholderSearch
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.rows.row_normalizer import RowNormalizer, row_normalizer
 
@@ -64,6 +64,8 @@ def fast_parser(options: FormatOptions, columns: Columns) -> FastParser | None:
 
 _NULL = msgspec.Raw(b"null")
 _INSERTIONS = ("c", "r")
+# Rows with arrays are checked by their normalizers, and rows with objects are read with inference
+_TEXT_PLACEHOLDERS = PlaceholderSearch(arrays=False, objects=False)
 _is_empty = re.compile(rb"\{\s*\}").fullmatch
 
 
@@ -100,7 +102,7 @@ class _DebeziumParser:
         self._normalizers.clear()
 
     def unreadable(self, values: Sequence[bytes | None]) -> Collection[int]:
-        return frozenset(indices_with_placeholders(values))
+        return frozenset(_TEXT_PLACEHOLDERS.indices(values))
 
     def parse(self, topic: str, value: bytes) -> ParsedChange | None:
         try:
