@@ -128,17 +128,39 @@ def with_old_values(
     Raises:
         MalformedMessageError: The old row does not have such a value either, so that the row cannot be known.
     """
+    row, missing = without_placeholders(after, before, names)
+    if missing:
+        raise missing_value(missing[0])
+    return row
+
+
+def without_placeholders(
+    after: Mapping[str, Any], before: Mapping[str, Any] | None, names: Collection[str] | None = None
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return a row with the old row's values, or else None, instead of placeholders, and the columns with None.
+
+    Args:
+        after: The row.
+        before: The old row.
+        names: The columns that are read; None for all.
+    """
     row = dict(after)
+    missing = []
     for name, value in after.items():
         if (names is not None and name not in names) or not is_placeholder(value):
             continue
-        if before is None or name not in before or is_placeholder(before[name]):
-            raise MalformedMessageError(
-                f"the database did not send the value, which the change has left as it was. {REPLICA_IDENTITY_HINT}",
-                name,
-            )
-        row[name] = before[name]
-    return row
+        row[name] = None if before is None else before.get(name)
+        if before is None or name not in before or is_placeholder(row[name]):
+            row[name] = None
+            missing.append(name)
+    return row, tuple(missing)
+
+
+def missing_value(name: str) -> MalformedMessageError:
+    """Make the error of a column whose value is not known."""
+    return MalformedMessageError(
+        f"the database did not send the value, which the change has left as it was. {REPLICA_IDENTITY_HINT}", name
+    )
 
 
 def is_placeholder(value: Any) -> bool:

@@ -16,9 +16,9 @@ from millrace.testing import PipelineSinkSuite
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.delta import sink as module
-from millrace_cdc.connectors.delta.rows import DELETED, read_rows, write_rows
+from millrace_cdc.connectors.delta.rows import DELETED, read_rows, together, write_rows
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
-from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema
+from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
 from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
 from millrace_cdc.rows import exact_json
 from support.pipeline_sinks import make_sink
@@ -58,8 +58,9 @@ ROW = {
 }
 
 
-def changes(*rows):
-    """Return an insertion for each row, and a deletion for each key."""
+def changes(*rows, kept=None):
+    """Return an insertion for each row, a deletion for each key, and an update where columns of a row are kept."""
+    kept = kept or {}
     texts = [exact_json.encode(row) for row in rows]
     is_gone = [row.keys() == {"id"} for row in rows]
     before = [text if gone else None for text, gone in zip(texts, is_gone, strict=True)]
@@ -67,13 +68,14 @@ def changes(*rows):
     return pa.record_batch(
         {
             "table": ["t"] * len(rows),
-            "operation": ["d" if gone else "c" for gone in is_gone],
+            "operation": ["d" if gone else "u" if index in kept else "c" for index, gone in enumerate(is_gone)],
             "before": pa.array(before, pa.binary()),
             "after": pa.array(after, pa.binary()),
             "topic": ["t"] * len(rows),
             "partition": pa.array([0] * len(rows), pa.int32()),
             "offset": pa.array(range(len(rows)), pa.int64()),
             "timestamp": pa.array([0] * len(rows), pa.timestamp("us", "UTC")),
+            "kept": pa.array([kept.get(index) for index in range(len(rows))], pa.list_(pa.string())),
         }
     )
 
@@ -122,3 +124,27 @@ def test_a_table_may_have_more_and_wider_columns_than_rows(tmp_path, key, trunca
     target.write(narrow, rows, "pipeline", 0, truncate=truncate)
     stored = DeltaTable(target.uri).to_pyarrow_table().to_pylist()
     assert stored == [{"id": 1, "more": None, "n": "6", "price": 5.0}]
+
+
+def test_updated_rows_say_which_values_the_table_keeps_and_a_merge_keeps_them(tmp_path):
+    columns = "id BIGINT, a STRING, l ARRAY<STRING>"
+    table = PipelineTable("t", to_spark_schema(parse_schema(columns)), ("id",))
+    target = DeltaSinkTable("t", str(tmp_path / "t"), {})
+    target.fit(None, table, may_create=True)
+
+    def write(batch: int, *rows, kept=None):
+        states = FinalStates({"t": KeyedTable(("id",), {})}).read([changes(*rows, kept=kept)])
+        chunks = write_rows(states, {"t": arrow_schema(columns_of(table))})
+        found = together([read_rows(chunk.column("rows")[0].as_py()) for chunk in chunks])
+        target.write(table, found, "p", batch, truncate=False)
+
+    write(0, {"id": 1, "a": "x", "l": ["y"]}, {"id": 2, "a": "x", "l": None}, {"id": 3, "a": "gone", "l": []})
+    partial = [{"id": 1, "a": "new", "l": None}, {"id": 2, "a": None, "l": ["new"]}, {"id": 4, "a": "b", "l": None}]
+    write(1, *partial, {"id": 3}, {"id": 5, "a": "c", "l": []}, kept={0: ["l"], 1: ["a"], 2: ["l"]})
+    found = sorted(DeltaTable(target.uri).to_pyarrow_table().to_pylist(), key=lambda row: row["id"])
+    assert found == [
+        {"id": 1, "a": "new", "l": ["y"]},
+        {"id": 2, "a": "x", "l": ["new"]},
+        {"id": 4, "a": "b", "l": None},
+        {"id": 5, "a": "c", "l": []},
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import struct
 import threading
@@ -252,14 +253,19 @@ def target(folder, *key, columns="id BIGINT, c STRING, n INT", partition=(), is_
 
 
 def changes(*rows) -> pa.Table:
-    operations, befores, afters = zip(*rows, strict=True)
+    operations, befores, afters, kept = zip(*((*row, None)[:4] for row in rows), strict=True)
     images = ([None if each is None else json.dumps(each).encode() for each in column] for column in (befores, afters))
     before, after = (pa.array(column, pa.binary()) for column in images)
-    return pa.table({"operation": pa.array(operations), "before": before, "after": after})
+    kept = pa.array(kept, pa.list_(pa.string()))
+    return pa.table({"operation": pa.array(operations), "before": before, "after": after, "kept": kept})
 
 
-def write(target, rows) -> dict[str, list[tuple]]:
-    entries = json.loads(IcebergFileWriter({"db.t": target}, "run-0")("db.t", 0, rows))
+def write(target, rows, known: pa.Table | None = None) -> dict[str, list[tuple]]:
+    kept = io.BytesIO()
+    if known is not None:
+        pq.write_table(known, kept)
+    writer = IcebergFileWriter({"db.t": target}, "run-0", {} if known is None else {"db.t": kept.getvalue()})
+    entries = json.loads(writer("db.t", 0, rows))
     found: dict[str, list[tuple]] = {"DATA": [], "EQUALITY_DELETES": []}
     for each in entries:
         content = pq.read_table(each["file-path"])
@@ -284,6 +290,26 @@ def test_a_table_gets_the_last_row_of_each_key_and_deletes_all_others(tmp_path):
     assert found["DATA"] == [((), [{"id": 3, "c": "DE", "n": 1}, {"id": 1, "c": "DE", "n": 2}])]
     ((_, deletes),) = found["EQUALITY_DELETES"]
     assert sorted(each["id"] for each in deletes) == [1, 2, 3, 9]
+
+
+def test_values_that_updates_lack_are_those_of_earlier_rows_of_the_key_or_of_the_table(tmp_path):
+    rows = changes(
+        ("c", None, {"id": 1, "c": "AT", "n": 1}),
+        ("u", None, {"id": 1, "c": None, "n": 2}, ["c"]),
+        ("u", None, {"id": 2, "c": None, "n": 3}, ["c"]),
+        ("u", None, {"id": 2, "c": "CH", "n": None}, ["n"]),
+        ("u", None, {"id": 3, "c": None, "n": 4}, ["c"]),
+        ("u", None, {"id": 4, "c": None, "n": 5}, ["c"]),
+    )
+    known = pa.table({"id": pa.array([3, 2], pa.int64()), "c": ["DE", "old"], "n": pa.array([9, 9], pa.int32())})
+    ((_, found),) = write(target(tmp_path, "id"), rows, known)["DATA"]
+    assert [tuple(row.values()) for row in found] == [(1, "AT", 2), (2, "CH", 3), (3, "DE", 4), (4, None, 5)]
+
+
+def test_an_update_that_lacks_values_and_changes_its_key_is_refused(tmp_path):
+    row = ("u", {"id": 1, "c": None}, {"id": 2, "c": None}, ["c"])
+    with pytest.raises(RowError, match=r"it changes the key of its row, and lacks column c.*REPLICA IDENTITY FULL"):
+        write(target(tmp_path, "id"), changes(row))
 
 
 def test_an_empty_table_gets_no_delete_file(tmp_path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import msgspec
 import pyarrow as pa
 import pytest
@@ -17,6 +20,7 @@ from millrace_catalog.sinks.jdbc.sqlite import SQLite
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.types import parse_schema
 from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
+from millrace_cdc.connectors.jdbc.rows import RowSettings, write_chunks
 from millrace_cdc.connectors.jdbc.sink import JdbcPipelineSink
 from support.pipeline_sinks import make_sink
 
@@ -112,7 +116,7 @@ def test_rows_are_divided_by_number_and_size():
 
 
 def changes(*rows) -> pa.RecordBatch:
-    """Make a batch of (table, operation, before, after, partition, offset, seconds)."""
+    """Make a batch of (table, operation, before, after, partition, offset, seconds) and maybe the kept columns."""
     images = [[None if row[place] is None else msgspec.json.encode(row[place]) for row in rows] for place in (2, 3)]
     return pa.record_batch(
         {
@@ -124,6 +128,7 @@ def changes(*rows) -> pa.RecordBatch:
             "partition": pa.array([row[4] for row in rows], pa.int32()),
             "offset": pa.array([row[5] for row in rows], pa.int64()),
             "timestamp": pa.array([row[6] * 1_000_000 for row in rows], pa.int64()).cast(pa.timestamp("us", "UTC")),
+            "kept": pa.array([row[7] if row[7:] else None for row in rows], pa.list_(pa.string())),
         }
     )
 
@@ -139,7 +144,7 @@ def test_changes_without_place_and_timestamp_count_in_their_order():
     rows = [("t", "c", None, {"id": 1, "n": number}, None, None, 0) for number in (1, 2)]
     batch = changes(*rows)
     nulls = pa.nulls(2, pa.timestamp("us", "UTC"))
-    states = FinalStates(TABLES).read([batch.set_column(batch.num_columns - 1, "timestamp", nulls)])
+    states = FinalStates(TABLES).read([batch.set_column(batch.column_names.index("timestamp"), "timestamp", nulls)])
     assert [state.row for state in states.rows("t")] == [b'{"id":1,"n":2}']
 
 
@@ -163,3 +168,48 @@ def test_changes_without_place_and_timestamp_count_in_their_order():
 def test_rows_without_a_key_are_refused(row, expected):
     with pytest.raises(MessageError, match=expected):
         FinalStates(TABLES).read([changes(row)])
+
+
+def test_a_value_that_a_row_keeps_is_that_of_an_earlier_row_of_its_key_or_stays_in_the_table():
+    rows = [
+        ("t", "c", None, {"id": 1, "n": 5}, 0, 0, 0),
+        ("t", "u", None, {"id": 1, "n": None}, 0, 1, 1, ["n"]),
+        ("t", "u", None, {"id": 2, "n": None}, 0, 2, 2, ["n"]),
+        # An older value of another partition, which comes later
+        ("t", "c", None, {"id": 2, "n": 7}, 1, 0, 1),
+    ]
+    states = FinalStates(TABLES).read([changes(*rows)])
+    assert [(state.row, state.kept) for state in states.rows("t")] == [
+        (b'{"id":1,"n":5}', ()),
+        (b'{"id":2,"n":7}', ()),
+    ]
+    states = FinalStates(TABLES).read([changes(*rows[:3])])
+    assert [(state.row, state.kept) for state in states.rows("t")][1] == (b'{"id":2,"n":null}', ("n",))
+
+
+def test_an_update_that_moves_its_row_to_another_key_must_have_all_values():
+    row = ("t", "u", {"id": 1, "n": None}, {"id": 2, "n": None}, 0, 4, 0, ["n"])
+    with pytest.raises(MessageError, match=r"offset 4: it changes the key of its row, and lacks column n.*REPLICA"):
+        FinalStates(TABLES).read([changes(row)])
+
+
+def test_a_database_keeps_the_values_that_updates_lack_also_where_its_columns_are_not_null():
+    columns = parse_schema("id BIGINT, a STRING, b STRING")
+    dialect = SQLite()
+    stored = dialect.stored_schema(columns)
+    statements = RowStatements.of(dialect, "t", columns, stored, ("id",))
+    tables = {"t": KeyedTable(("id",), {})}
+    settings = RowSettings({"t": statements.recoding}, frozenset({"t"}), has_nul=True, database="SQLite", batch_rows=10)
+    rows = [
+        ("t", "u", None, {"id": 1, "a": "new", "b": None}, 0, 0, 0, ["b"]),
+        ("t", "c", None, {"id": 2, "a": "c", "b": "d"}, 0, 1, 0),
+        ("t", "u", None, {"id": 3, "a": None, "b": "new"}, 0, 2, 0, ["a"]),
+    ]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL)")
+        connection.execute("INSERT INTO t VALUES (1, 'a', 'b'), (3, 'a', 'b')")
+        for chunk in write_chunks(FinalStates(tables).read([changes(*rows)]), settings):
+            ((text,), (kept,)) = (chunk.column(name).to_pylist() for name in ("rows", "kept"))
+            connection.execute(statements.upsert_keeping(kept), (text,))
+        found = connection.execute("SELECT * FROM t ORDER BY id").fetchall()
+    assert found == [(1, "new", "b"), (2, "c", "d"), (3, "a", "new")]

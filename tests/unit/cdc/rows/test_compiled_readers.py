@@ -70,6 +70,7 @@ def test_keys_of_all_sinks_may_have_the_name(name):
             "partition": pa.array([0] * 3, pa.int32()),
             "offset": pa.array([0, 1, 2], pa.int64()),
             "timestamp": pa.array([0, 1, 2], pa.timestamp("us", "UTC")),
+            "kept": pa.nulls(3, pa.list_(pa.string())),
         }
     )
     states = FinalStates({"t": KeyedTable((name,), {})}).read([changes])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,8 +15,9 @@ from millrace.errors import TableFailedError
 from millrace_catalog.sinks.normalized_json import normalized
 from millrace_catalog.types.identifiers import quote_name
 from millrace_cdc.rows.change_order import ReachedTimes
-from millrace_cdc.rows.change_records import row_images
+from millrace_cdc.rows.change_records import kept_columns, row_images
 from millrace_cdc.rows.compiled_readers import object_reader, raw_reader
+from millrace_cdc.rows.kept_values import check_same_key, with_kept_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -53,6 +55,7 @@ class State(NamedTuple):
         partition: Its partition.
         offset: Its offset.
         row: The row as JSON; None where there is no row any more.
+        kept: The columns whose values stay as the sink has them; they are null in the row.
     """
 
     reached: int
@@ -60,6 +63,14 @@ class State(NamedTuple):
     partition: int
     offset: int
     row: bytes | None
+    kept: tuple[str, ...] = ()
+
+    def after(self, earlier: State | None) -> State:
+        """Return the state with the values of an earlier one in the columns that this one leaves as they were."""
+        if not self.kept or self.row is None or earlier is None or earlier.row is None:
+            return self
+        row = with_kept_values(self.row, earlier.row, set(self.kept) - set(earlier.kept))
+        return self._replace(row=row, kept=tuple(name for name in self.kept if name in earlier.kept))
 
 
 def final_states(
@@ -152,8 +163,9 @@ class FinalStates:
         # Not every source has messages with places
         places = (batch.column(name).fill_null(none).to_pylist() for name, none in _PLACE.items())
         times = reached.to_pylist()
-        for table, operation, topic, partition, offset, time, before, after in zip(
-            *texts, *places, times, *row_images(batch), strict=True
+        kept_columns_of = kept_columns(batch)
+        for index, (table, operation, topic, partition, offset, time, before, after) in enumerate(
+            zip(*texts, *places, times, *row_images(batch), strict=True)
         ):
             key_of = self._keys.get(table) or self._open(table)
             try:
@@ -161,12 +173,16 @@ class FinalStates:
                     self._insert(table, operation, State(time, topic, partition, offset, after))
                     continue
                 states = self._states[table].setdefault((topic, partition), {})
-                for image, row in ((before, None), (after, after)):
+                kept = tuple(kept_columns_of.get(index, ()))
+                if kept:
+                    check_same_key(key_of, before, after, kept)
+                for image, row in ((None if kept else before, None), (after, after)):
                     if image is not None:
                         key = key_of(image)
                         other = states.get(key)
                         if other is None or other.offset <= offset:
-                            states[key] = State(time, topic, partition, offset, row)
+                            state = State(time, topic, partition, offset, row, kept)
+                            states[key] = state.after(other) if kept else state
             except ValueError as error:
                 place = f"message in topic {topic!r}, partition {partition}, offset {offset}"
                 raise TableFailedError(table, f"{place}: it {error}") from None
@@ -194,17 +210,23 @@ class FinalStates:
         if len(parts) == 1:
             return parts[0]
         merged: dict[bytes, State] = {}
+        partial: set[bytes] = set()
         for states in parts:
             for key, state in states.items():
                 other = merged.get(key)
+                if state.kept:
+                    partial.add(key)
                 if other is None or other[:3] < state[:3]:
                     merged[key] = state
+        for key in partial:
+            in_order = sorted((states[key] for states in parts if key in states), key=lambda state: state[:3])
+            merged[key] = functools.reduce(lambda earlier, state: state.after(earlier), in_order)
         return merged
 
 
 def _as_changes(rows: list[tuple[str, bytes, State]]) -> pa.RecordBatch:
     tables, keys, states = zip(*rows, strict=True)
-    times, topics, partitions, offsets, after = zip(*states, strict=True)
+    times, topics, partitions, offsets, after, kept = zip(*states, strict=True)
     is_gone = [row is None for row in after]
     return pa.record_batch(
         {
@@ -216,6 +238,7 @@ def _as_changes(rows: list[tuple[str, bytes, State]]) -> pa.RecordBatch:
             "partition": pa.array(partitions, pa.int32()),
             "offset": pa.array(offsets, pa.int64()),
             "timestamp": pa.array(times, pa.int64()).cast(pa.timestamp("us", "UTC")),
+            "kept": pa.array([each or None for each in kept], pa.list_(pa.string())),
             "key": pa.array(keys, pa.binary()),
         }
     )

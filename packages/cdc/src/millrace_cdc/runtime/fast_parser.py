@@ -46,16 +46,17 @@ Columns = Callable[[str], str | None]
 """Returns the columns of a table, as SQL; None for a table that is new."""
 
 
-def fast_parser(options: FormatOptions, columns: Columns) -> FastParser | None:
+def fast_parser(options: FormatOptions, columns: Columns, *, upserts: bool = False) -> FastParser | None:
     """Return a parser of a format's messages; None if all of them have to be read with inference.
 
     Args:
         options: The format's options.
         columns: Returns the columns of a table.
+        upserts: Whether updates may lack their old rows.
     """
     if isinstance(options, DebeziumInferenceOptions):
         # Schemas declare types that values are converted to
-        return None if options.schema_include else _DebeziumParser(options, columns)
+        return None if options.schema_include else _DebeziumParser(options, columns, upserts=upserts)
     if isinstance(options, JsonInferenceOptions):
         has_rows_as_they_are = options.nesting == "string" and not options.fixed_types and not options.table_fields
         return _JsonParser(options, columns) if has_rows_as_they_are else None
@@ -93,7 +94,8 @@ class _Tables:
 
 
 class _DebeziumParser:
-    def __init__(self, options: DebeziumInferenceOptions, columns: Columns) -> None:
+    def __init__(self, options: DebeziumInferenceOptions, columns: Columns, *, upserts: bool) -> None:
+        self._upserts = upserts
         self._decode = msgspec.json.Decoder(_Change).decode
         self._tables = _Tables(options, columns)
         self._normalizers: dict[tuple[str, str | None, str | None, str | None], tuple[str, RowNormalizer | None]] = {}
@@ -117,6 +119,8 @@ class _DebeziumParser:
                 return None
             # Rows that are null do not fit either
             if operation == "u":
+                if self._upserts and change.before == _NULL:
+                    return ParsedChange(table, "u", None, normalize(change.after))
                 return ParsedChange(table, "u", normalize(change.before), normalize(change.after))
             if operation in _INSERTIONS and change.before == _NULL:
                 return ParsedChange(table, "c", None, normalize(change.after))

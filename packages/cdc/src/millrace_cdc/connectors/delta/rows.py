@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from millrace.errors import TableFailedError
 from millrace_cdc.connectors.final_states import FinalStates
@@ -13,6 +15,8 @@ from millrace_cdc.rows.arrow_rows import JsonColumns, RowError
 
 DELETED = "__millrace_deleted"
 """The column that says whether a row is gone; then it has its key only."""
+
+_KEPT = "__millrace_kept_"
 
 CHUNK_COLUMNS = "table STRING, rows BINARY"
 """The columns of chunks: a table's id, and rows as a stream of Arrow's IPC format."""
@@ -32,14 +36,24 @@ def write_rows(states: FinalStates, schemas: Mapping[str, pa.Schema]) -> Iterato
     """
     for table in states.tables():
         encoder = _Encoder(table, schemas[table])
-        rows: Iterator[tuple[bytes, bool]] = chain(
-            ((key, True) for key in states.deleted(table)),
-            ((state.row, False) for state in states.rows(table) if state.row is not None),
+        rows: Iterator[_Row] = chain(
+            (_Row(key, True) for key in states.deleted(table)),
+            (_Row(state.row, False, state.kept) for state in states.rows(table) if state.row is not None),
         )
         while chunk := _take(rows):
             yield pa.record_batch(
                 {"table": pa.array([table], pa.string()), "rows": pa.array([encoder.encode(chunk)], pa.binary())}
             )
+
+
+def kept_flag(index: int) -> str:
+    """Return the name of the column that says whether a row keeps the table's value of the column of some number."""
+    return f"{_KEPT}{index}"
+
+
+def kept_flags(rows: pa.Table) -> list[str]:
+    """Return the names of the columns of `kept_flag` that rows have."""
+    return [name for name in rows.column_names if name.startswith(_KEPT)]
 
 
 def no_rows(schema: pa.Schema) -> pa.Table:
@@ -48,8 +62,16 @@ def no_rows(schema: pa.Schema) -> pa.Table:
 
 
 def read_rows(rows: bytes) -> pa.Table:
-    """Read a chunk of `write_rows`: the table's columns, and `DELETED`."""
+    """Read a chunk of `write_rows`: the table's columns, `DELETED`, and where rows keep values those of `kept_flag`."""
     return pa.ipc.open_stream(rows).read_all()
+
+
+def together(chunks: list[pa.Table]) -> pa.Table:
+    """Return the rows of all chunks of a table, of which only some keep values."""
+    rows = pa.concat_tables(chunks, promote_options="default")
+    for name in kept_flags(rows):
+        rows = rows.set_column(rows.column_names.index(name), name, pc.fill_null(rows.column(name), False))
+    return rows
 
 
 class _Encoder:
@@ -57,18 +79,27 @@ class _Encoder:
         self._table = table
         self._columns = JsonColumns(schema)
 
-    def encode(self, rows: list[tuple[bytes, bool]]) -> bytes:
+    def encode(self, rows: list[_Row]) -> bytes:
         try:
-            found = self._columns.read([row for row, _ in rows])
+            found = self._columns.read([each.row for each in rows])
         except RowError as error:
             raise TableFailedError(self._table, f"Delta Lake cannot hold a row: {error.reason}") from None
-        is_deleted = pa.array([is_deleted for _, is_deleted in rows], pa.bool_())
-        table = found.append_column(DELETED, is_deleted).combine_chunks()
+        table = found.append_column(DELETED, pa.array([each.is_deleted for each in rows], pa.bool_()))
+        for name in sorted({name for each in rows for name in each.kept if name in found.column_names}):
+            flags = pa.array([name in each.kept for each in rows], pa.bool_())
+            table = table.append_column(kept_flag(found.column_names.index(name)), flags)
+        table = table.combine_chunks()
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as stream:
             stream.write_table(table)
         return sink.getvalue().to_pybytes()
 
 
-def _take(rows: Iterator[tuple[bytes, bool]]) -> list[tuple[bytes, bool]]:
+class _Row(NamedTuple):
+    row: bytes
+    is_deleted: bool
+    kept: tuple[str, ...] = ()
+
+
+def _take(rows: Iterator[_Row]) -> list[_Row]:
     return [row for row, _ in zip(rows, range(_CHUNK_ROWS), strict=False)]

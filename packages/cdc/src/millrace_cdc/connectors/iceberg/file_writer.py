@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import uuid
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from millrace_cdc.connectors.iceberg.metrics import content_file, field_id
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, partitions
 from millrace_cdc.connectors.iceberg.schema import arrow_schema
 from millrace_cdc.connectors.table_files.images import read_images
+from millrace_cdc.connectors.table_files.kept_values import with_earlier_values, with_table_values
 from millrace_cdc.connectors.table_files.last_changes import last_changes
 from millrace_cdc.connectors.table_files.parquet_files import write_parquet
 from millrace_cdc.rows.arrow_rows import JsonColumns, RowError
@@ -51,11 +54,15 @@ class IcebergFileWriter:
     Args:
         targets: The tables, by id.
         prefix: What the names of all files begin with.
+        kept: For tables whose rows lack values, the rows of the table that have these, as a file of Parquet.
     """
 
-    def __init__(self, targets: Mapping[str, IcebergTarget], prefix: str) -> None:
+    def __init__(
+        self, targets: Mapping[str, IcebergTarget], prefix: str, kept: Mapping[str, bytes] | None = None
+    ) -> None:
         self._targets = targets
         self._prefix = prefix
+        self._kept = kept or {}
 
     def __call__(self, table: str, part: int, changes: pa.Table) -> str:
         """Write the changes of a part of a table; return the entries of the files, as JSON.
@@ -67,8 +74,11 @@ class IcebergFileWriter:
         schema = arrow_schema(json.loads(target.schema))
         entries: list[dict[str, Any]] = []
         if target.key:
-            last = last_rows(changes, schema, target.key)
+            last = last_rows(with_earlier_values(changes, target.key), schema, target.key)
             rows = last.rows
+            if table in self._kept and any(last.kept):
+                known = pq.read_table(io.BytesIO(self._kept[table]))
+                rows = with_table_values(rows, last.kept, known, target.key)
             if not target.is_empty:
                 ids = [field_id(each) for each in last.keys.schema]
                 entries.append(self._write(target, part, "deletes", last.keys, target.delete_spec_id, equality_ids=ids))
@@ -103,10 +113,12 @@ class LastRows(NamedTuple):
     Attributes:
         rows: The last row of each key that has one.
         keys: All keys, each once.
+        kept: For each of the rows, the columns whose values the table has.
     """
 
     rows: pa.Table
     keys: pa.Table
+    kept: list[list[str] | None]
 
 
 def last_rows(changes: pa.Table, schema: pa.Schema, key: Sequence[str]) -> LastRows:
@@ -132,7 +144,8 @@ def last_rows(changes: pa.Table, schema: pa.Schema, key: Sequence[str]) -> LastR
     old = pa.concat_tables([old_keys, other_keys.filter(has_key)])
     old_at = pa.concat_arrays([deleted, updated.filter(has_key.combine_chunks())])
     last = last_changes(old, old_at, rows.select(list(key)), new)
-    return LastRows(rows.take(last.rows), last.keys.select(list(key)).cast(fields))
+    kept = changes.column("kept").take(new).take(last.rows).to_pylist()
+    return LastRows(rows.take(last.rows), last.keys.select(list(key)).cast(fields), kept)
 
 
 def _rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,8 +16,9 @@ from millrace_catalog.types.identifiers import quote_name
 from millrace_cdc.connectors.final_states import FinalStates, State
 
 Action = Literal["insert", "upsert", "delete"]
-CHUNK_COLUMNS = "table STRING, action STRING, rows STRING"
-"""The columns of chunks: a table's id, the statement that they are for, and rows as an array of JSON objects."""
+CHUNK_COLUMNS = "table STRING, action STRING, rows STRING, kept ARRAY<STRING>"
+"""The columns of chunks: a table's id, the statement that they are for, rows as an array of JSON objects, and the
+columns whose values the table keeps."""
 
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -52,8 +53,25 @@ def write_chunks(states: FinalStates, settings: RowSettings) -> Iterator[pa.Reco
         recode = settings.recodings[table].recode
         for chunk in json_chunks(recode(states.deleted(table)), settings.batch_rows):
             yield _chunk(table, "delete", chunk)
-        for chunk in json_chunks(recode(_rows(states.rows(table), table, settings)), settings.batch_rows):
-            yield _chunk(table, "upsert" if table in settings.keyed else "insert", chunk)
+        action: Action = "upsert" if table in settings.keyed else "insert"
+        for kept, found in _by_kept_columns(states.rows(table)):
+            for chunk in json_chunks(recode(_rows(found, table, settings)), settings.batch_rows):
+                yield _chunk(table, action, chunk, kept)
+
+
+def _by_kept_columns(states: Iterable[State]) -> Iterator[tuple[tuple[str, ...], Iterable[State]]]:
+    """Yield the states of whole rows, which most are, and then the others by the columns that the table keeps."""
+    partial: dict[tuple[str, ...], list[State]] = {}
+
+    def whole() -> Iterator[State]:
+        for state in states:
+            if state.kept:
+                partial.setdefault(state.kept, []).append(state)
+            else:
+                yield state
+
+    yield (), whole()
+    yield from partial.items()
 
 
 def _rows(states: Iterable[State], table: str, settings: RowSettings) -> Iterator[bytes]:
@@ -65,9 +83,10 @@ def _rows(states: Iterable[State], table: str, settings: RowSettings) -> Iterato
         yield row
 
 
-def _chunk(table: str, action: Action, rows: str) -> pa.RecordBatch:
+def _chunk(table: str, action: Action, rows: str, kept: Sequence[str] = ()) -> pa.RecordBatch:
     columns = {"table": table, "action": action, "rows": rows}
-    return pa.record_batch({name: pa.array([text], pa.string()) for name, text in columns.items()})
+    arrays = {name: pa.array([text], pa.string()) for name, text in columns.items()}
+    return pa.record_batch({**arrays, "kept": pa.array([kept], pa.list_(pa.string()))})
 
 
 def _nul_message(state: State, row: bytes, database: str) -> str:
