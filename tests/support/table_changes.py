@@ -16,12 +16,12 @@ def changes_at(*rows: tuple[Any, ...], topic: str = "t") -> pa.Table:
 
     Args:
         rows: For each its operation, the rows before and after it, as dictionaries or JSON, and maybe a dictionary with
-            partition, offset and timestamp in seconds; the offset is the number of the change by default.
+            partition, offset, timestamp in seconds and kept columns; the offset is the number of the change by default.
         topic: The topic of their messages.
     """
     found = []
-    for number, (operation, before, after, *place) in enumerate(rows):
-        given: Mapping[str, int] = {"partition": 0, "offset": number, "timestamp": 0, **(place[0] if place else {})}
+    for number, (operation, before, after, *more) in enumerate(rows):
+        given: dict[str, Any] = {"partition": 0, "offset": number, "timestamp": 0, **(more[0] if more else {})}
         found.append(
             {
                 "operation": operation,
@@ -32,7 +32,7 @@ def changes_at(*rows: tuple[Any, ...], topic: str = "t") -> pa.Table:
                 "timestamp": given["timestamp"] * 1_000_000,
             }
         )
-    names = ("operation", "before", "after", *PLACE)
+    names = ("operation", "before", "after", *PLACE, "kept")
     return pa.Table.from_pylist(found, pa.schema([CHANGE_SCHEMA.field(name) for name in names]))
 
 

@@ -16,9 +16,10 @@ from millrace.testing import PipelineSinkSuite
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.delta import sink as module
-from millrace_cdc.connectors.delta.rows import DELETED, RowEncoder, read_rows_of
+from millrace_cdc.connectors.delta.rows import DELETED, RowEncoder, read_rows_of, together
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
-from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema
+from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
+from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from support.pipeline_sinks import make_sink
 from support.table_changes import changes_at
@@ -102,3 +103,33 @@ def test_a_table_may_have_more_and_wider_columns_than_rows(tmp_path, key, trunca
     target.write(narrow, rows, "pipeline", 0, truncate=truncate)
     stored = DeltaTable(target.uri).to_pyarrow_table().to_pylist()
     assert stored == [{"id": 1, "more": None, "n": "6", "price": 5.0}]
+
+
+def test_updated_rows_say_which_values_the_table_keeps_and_a_merge_keeps_them(tmp_path):
+    table = PipelineTable("t", to_spark_schema(parse_schema("id BIGINT, a STRING, l ARRAY<STRING>")), ("id",))
+    target = DeltaSinkTable("t", str(tmp_path / "t"), {})
+    target.fit(None, table, may_create=True)
+    encode = RowEncoder({"t": arrow_schema(columns_of(table))}, {"t": key_schema(table)})
+
+    def write(batch: int, *changes):
+        chunks = encode("t", 0, changes_at(*changes))
+        found = together([read_rows_of(chunk.column("rows")[0].as_py()) for chunk in chunks])
+        target.write(table, found, "p", batch, truncate=False)
+
+    rows = [{"id": 1, "a": "x", "l": ["y"]}, {"id": 2, "a": "x", "l": None}, {"id": 3, "a": "gone", "l": []}]
+    write(0, *(("c", None, row) for row in rows))
+    write(
+        1,
+        ("u", None, {"id": 1, "a": "new", "l": None}, {"kept": ["l"]}),
+        ("u", None, {"id": 2, "a": None, "l": ["new"]}, {"kept": ["a"]}),
+        ("u", None, {"id": 4, "a": "b", "l": None}, {"kept": ["l"]}),
+        ("d", {"id": 3}, None),
+        ("c", None, {"id": 5, "a": "c", "l": []}),
+    )
+    found = sorted(DeltaTable(target.uri).to_pyarrow_table().to_pylist(), key=lambda row: row["id"])
+    assert found == [
+        {"id": 1, "a": "new", "l": ["y"]},
+        {"id": 2, "a": "x", "l": ["new"]},
+        {"id": 4, "a": "b", "l": None},
+        {"id": 5, "a": "c", "l": []},
+    ]

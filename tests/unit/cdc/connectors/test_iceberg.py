@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import struct
 import threading
@@ -252,8 +253,12 @@ def target(folder, *key, columns="id BIGINT, c STRING, n INT", partition=(), is_
     return IcebergTarget(schema, key, f"{folder}/data", (), 1, partition, 0, is_empty)
 
 
-def write(target, rows) -> dict[str, list[tuple]]:
-    entries = json.loads(IcebergFileWriter({"db.t": target}, "run-0")("db.t", 0, rows))
+def write(target, rows, known: pa.Table | None = None) -> dict[str, list[tuple]]:
+    kept = io.BytesIO()
+    if known is not None:
+        pq.write_table(known, kept)
+    writer = IcebergFileWriter({"db.t": target}, "run-0", {} if known is None else {"db.t": kept.getvalue()})
+    entries = json.loads(writer("db.t", 0, rows))
     found: dict[str, list[tuple]] = {"DATA": [], "EQUALITY_DELETES": []}
     for each in entries:
         content = pq.read_table(each["file-path"])
@@ -278,6 +283,20 @@ def test_a_table_gets_the_last_row_of_each_key_and_deletes_all_others(tmp_path):
     assert found["DATA"] == [((), [{"id": 3, "c": "DE", "n": 1}, {"id": 1, "c": "DE", "n": 2}])]
     ((_, deletes),) = found["EQUALITY_DELETES"]
     assert sorted(each["id"] for each in deletes) == [1, 2, 3, 9]
+
+
+def test_values_that_updates_lack_are_those_of_earlier_rows_of_the_key_or_of_the_table(tmp_path):
+    rows = changes_at(
+        ("c", None, {"id": 1, "c": "AT", "n": 1}),
+        ("u", None, {"id": 1, "c": None, "n": 2}, {"kept": ["c"]}),
+        ("u", None, {"id": 2, "c": None, "n": 3}, {"kept": ["c"]}),
+        ("u", None, {"id": 2, "c": "CH", "n": None}, {"kept": ["n"]}),
+        ("u", None, {"id": 3, "c": None, "n": 4}, {"kept": ["c"]}),
+        ("u", None, {"id": 4, "c": None, "n": 5}, {"kept": ["c"]}),
+    )
+    known = pa.table({"id": pa.array([3, 2], pa.int64()), "c": ["DE", "old"], "n": pa.array([9, 9], pa.int32())})
+    ((_, found),) = write(target(tmp_path, "id"), rows, known)["DATA"]
+    assert [tuple(row.values()) for row in found] == [(1, "AT", 2), (2, "CH", 3), (3, "DE", 4), (4, None, 5)]
 
 
 def test_an_empty_table_gets_no_delete_file(tmp_path):

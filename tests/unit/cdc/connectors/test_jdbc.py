@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import msgspec
 import pyarrow as pa
 import pytest
@@ -115,7 +118,7 @@ def test_rows_are_divided_by_number_and_size():
 def chunks(key, *rows, recoding=None, has_nul=False):
     settings = RowSettings({"t": recoding or RowRecoding()}, {"t": key}, has_nul, "PostgreSQL", batch_rows=2)
     found = (chunk for batch in ChunkEncoder(settings)("t", 0, changes_at(*rows)) for chunk in batch.to_pylist())
-    return [(chunk["action"], chunk["rows"]) for chunk in found]
+    return [(chunk["action"], chunk["rows"], *filter(None, [chunk["kept"]])) for chunk in found]
 
 
 def test_chunks_have_the_final_states_of_keys_as_the_rows_were_written_and_deletions_come_first():
@@ -145,3 +148,26 @@ def test_a_text_that_the_database_cannot_have_is_named_by_its_column_and_message
     with pytest.raises(ChangeError, match="offset 1 does not fit it: column b has the character"):
         chunks(key, *rows)
     assert len(chunks(key, *rows, has_nul=True)) == 1
+
+
+def test_a_database_keeps_the_values_that_updates_lack_also_where_its_columns_are_not_null():
+    columns, dialect = parse_schema("id BIGINT, a STRING, b STRING"), SQLite()
+    statements = RowStatements.of(dialect, "t", columns, dialect.stored_schema(columns), ("id",))
+    rows = [
+        ("u", None, {"id": 1, "a": "new", "b": None}, {"kept": ["b"]}),
+        ("c", None, {"id": 2, "a": "c", "b": "d"}),
+        ("u", None, {"id": 3, "a": None, "b": "new"}, {"kept": ["a"]}),
+    ]
+    found = chunks(pa.schema([("id", pa.int64())]), *rows, recoding=statements.recoding)
+    assert found == [
+        ("upsert", '[{"id":2,"a":"c","b":"d"}]'),
+        ("upsert", '[{"id":1,"a":"new","b":null}]', ["b"]),
+        ("upsert", '[{"id":3,"a":null,"b":"new"}]', ["a"]),
+    ]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL)")
+        connection.execute("INSERT INTO t VALUES (1, 'a', 'b'), (3, 'a', 'b')")
+        for _, text, *kept in found:
+            connection.execute(statements.upsert_keeping(*kept or [()]), (text,))
+        stored = connection.execute("SELECT * FROM t ORDER BY id").fetchall()
+    assert stored == [(1, "new", "b"), (2, "c", "d"), (3, "a", "new")]

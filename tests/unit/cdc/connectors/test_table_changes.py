@@ -65,6 +65,32 @@ def test_each_key_has_one_final_state(rows, upserts, deletes):
     assert final(ID, *rows) == (upserts, deletes)
 
 
+def lacks_value(old, new):
+    return "u", None if old is None else {"id": old, "v": None}, {"id": new, "v": None}, {"kept": ["v"]}
+
+
+def test_an_update_keeps_the_value_of_an_earlier_row_of_its_key_or_of_the_table():
+    rows = [insert(1), lacks_value(None, 1), lacks_value(2, 2), insert(3), delete(3), insert(3), lacks_value(None, 3)]
+    upserts = final_changes(changes_at(*rows), ID).upserts
+    assert list(zip(upserts.column("after").to_pylist(), upserts.column("kept").to_pylist(), strict=True)) == [
+        (b'{"id":1,"v":"x"}', None),
+        (b'{"id":2,"v":null}', ["v"]),
+        (b'{"id":3,"v":"x"}', None),
+    ]
+
+
+@pytest.mark.parametrize("parts", [1, 64])
+def test_an_update_that_lacks_a_value_and_changes_its_key_is_refused(parts):
+    groups = group_changes([changes_of_table("t", lacks_value(1, 2))], {"t": TablePlaces((0,) * parts, ID)})
+
+    def fold(table, part, changes):
+        final_changes(changes, ID)
+        yield from ()
+
+    with pytest.raises(TableFailedError, match=r"offset 0 .*changes the key of its row, and lacks column v.*REPLICA"):
+        list(map_groups(groups, fold))
+
+
 def test_a_table_without_primary_key_keeps_all_insertions():
     assert final(NO_KEY, insert(1), insert(1)) == ([0, 1], [])
 

@@ -16,7 +16,7 @@ from millrace.contracts import (
 )
 from millrace.errors import MachineError, SchemaError
 from millrace_cdc.connectors.delta.options import DeltaSinkOptions
-from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, RowEncoder, no_rows, read_rows_of
+from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, RowEncoder, no_rows, read_rows_of, together
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
 from millrace_cdc.connectors.failing_tables import blamed_on
 from millrace_cdc.connectors.table_changes.grouping import map_tables
@@ -50,7 +50,7 @@ class DeltaPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """New tables, new columns, wider types and emptied tables; each change exactly once, whatever fails."""
         changes: set[SchemaChangeType] = {"create.table", "add.column", "alter.column.type", "truncate.table"}
-        return SinkCapabilities(frozenset(changes), "exactly-once")
+        return SinkCapabilities(frozenset(changes), "exactly-once", upserts=True, keeps_values=True)
 
     @classmethod
     def check_requirements(cls) -> None:
@@ -99,11 +99,9 @@ class DeltaPipelineSink(PipelineSink):
         each_table(lambda table: self._write(batch, table, chunks[table.id]), tables.values(), at_once)
 
     def _write(self, batch: ChangeBatch, table: PipelineTable, chunks: list[pa.Table]) -> None:
-        import pyarrow as pa
-
         truncate = table.id in batch.truncated
         if chunks or truncate:
-            rows = pa.concat_tables(chunks) if chunks else no_rows(arrow_schema(columns_of(table)))
+            rows = together(chunks) if chunks else no_rows(arrow_schema(columns_of(table)))
             target = self._table(table.id)
             with blamed_on(table.id):
                 sizes = target.write(table, rows, batch.pipeline, batch.id, truncate=truncate)

@@ -6,7 +6,7 @@ Only its core is used: its plugin of Spark does not run on all versions of Spark
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -238,6 +238,34 @@ class IcebergTable:
             self._java.refresh()
             found = self._java.properties().get(_BATCH + pipeline)
         return None if found is None else int(found)
+
+    def rows_with(self, key: Sequence[str], columns: Collection[str], values: Mapping[str, Collection[Any]]) -> bytes:
+        """Return rows of the table, as a file of Parquet: some of the columns of those that have some values.
+
+        Iceberg reads them on the driver, where its library is.
+
+        Args:
+            key: The columns of the primary key.
+            columns: Other columns.
+            values: By column, the values of the rows to return, as Iceberg's expressions take them.
+        """
+        with self._catalog.errors(f"table {self._id!r} cannot be read"):
+            terms, data = self._iceberg.expressions.Expressions, self._iceberg.data
+            condition = terms.alwaysTrue()
+            for name, found in values.items():
+                condition = getattr(terms, "and")(condition, getattr(terms, "in")(name, list(found)))
+            self._java.refresh()
+            schema = self._java.schema().select([*key, *columns])
+            rows = data.IcebergGenerics.read(self._java).project(schema).where(condition).build()
+            try:
+                file = self._iceberg.inmemory.InMemoryOutputFile()
+                format_ = self._iceberg.FileFormat.PARQUET
+                appender = data.GenericAppenderFactory(schema).newAppender(file, format_)
+                appender.addAll(rows)
+                appender.close()
+            finally:
+                rows.close()
+            return bytes(file.toByteArray())
 
     def target(self, key: tuple[str, ...]) -> IcebergTarget:
         """Return the table as executors need it."""

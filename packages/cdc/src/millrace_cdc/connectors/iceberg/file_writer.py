@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import uuid
 from collections.abc import Mapping, Sequence
@@ -9,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from millrace_cdc.connectors.iceberg.metrics import content_file, field_id
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, partitions
 from millrace_cdc.connectors.iceberg.schema import arrow_schema
 from millrace_cdc.connectors.table_changes.final_changes import final_changes
+from millrace_cdc.connectors.table_changes.kept_values import with_table_values
 from millrace_cdc.connectors.table_changes.row_images import read_rows
 from millrace_cdc.connectors.table_files.parquet_files import write_parquet
 
@@ -49,11 +52,15 @@ class IcebergFileWriter:
     Args:
         targets: The tables, by id.
         prefix: What the names of all files begin with.
+        kept: For tables whose rows lack values, the rows of the table that have these, as a file of Parquet.
     """
 
-    def __init__(self, targets: Mapping[str, IcebergTarget], prefix: str) -> None:
+    def __init__(
+        self, targets: Mapping[str, IcebergTarget], prefix: str, kept: Mapping[str, bytes] | None = None
+    ) -> None:
         self._targets = targets
         self._prefix = prefix
+        self._kept = kept or {}
 
     def __call__(self, table: str, part: int, changes: pa.Table) -> str:
         """Write the changes of a part of a table; return the entries of the files, as JSON.
@@ -66,6 +73,10 @@ class IcebergFileWriter:
         key = pa.schema([schema.field(name) for name in target.key])
         final = final_changes(changes, key)
         rows = read_rows(final.upserts, "after", schema)
+        kept = final.upserts.column("kept")
+        if table in self._kept and kept.null_count < len(kept):
+            known = pq.read_table(io.BytesIO(self._kept[table]))
+            rows = with_table_values(rows, kept.to_pylist(), known, target.key)
         entries: list[dict[str, Any]] = []
         if target.key and not target.is_empty:
             keys = pa.concat_tables([rows.select(target.key).cast(key), read_rows(final.deletes, "before", key)])
@@ -73,8 +84,8 @@ class IcebergFileWriter:
             entries.append(self._write(target, part, "deletes", keys, target.delete_spec_id, equality_ids=ids))
         if rows.num_rows:
             for each in partitions(rows, target.partition):
-                kept = rows.take(each.rows) if target.partition else rows
-                entries.append(self._write(target, part, "data", kept, target.spec_id, each.values))
+                written = rows.take(each.rows) if target.partition else rows
+                entries.append(self._write(target, part, "data", written, target.spec_id, each.values))
         return json.dumps(entries)
 
     def _write(

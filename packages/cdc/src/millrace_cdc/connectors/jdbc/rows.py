@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from millrace_catalog.sinks.jdbc.json_chunks import RowRecoding, json_chunks
 from millrace_catalog.types.identifiers import quote_name
@@ -17,8 +18,9 @@ from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from millrace_cdc.rows.compiled_readers import object_reader
 
 Action = Literal["insert", "upsert", "delete"]
-CHUNK_COLUMNS = "table STRING, action STRING, rows STRING"
-"""The columns of chunks: a table's id, the statement that they are for, and rows as an array of JSON objects."""
+CHUNK_COLUMNS = "table STRING, action STRING, rows STRING, kept ARRAY<STRING>"
+"""The columns of chunks: a table's id, the statement that they are for, rows as an array of JSON objects, and the
+columns whose values the table keeps."""
 
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -65,8 +67,9 @@ class ChunkEncoder:
         deleted = map(key_of, final.deletes.column("before").to_pylist())
         for chunk in json_chunks(recode(deleted), settings.batch_rows):
             yield _chunk(table, "delete", chunk)
-        for chunk in json_chunks(recode(self._rows(final.upserts)), settings.batch_rows):
-            yield _chunk(table, "upsert" if key.names else "insert", chunk)
+        for kept, upserts in _by_kept_columns(final.upserts):
+            for chunk in json_chunks(recode(self._rows(upserts)), settings.batch_rows):
+                yield _chunk(table, "upsert" if key.names else "insert", chunk, kept)
 
     def _rows(self, upserts: pa.Table) -> list[bytes]:
         rows: list[bytes] = upserts.column("after").to_pylist()
@@ -77,9 +80,21 @@ class ChunkEncoder:
         return rows
 
 
-def _chunk(table: str, action: Action, rows: str) -> pa.RecordBatch:
+def _by_kept_columns(upserts: pa.Table) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
+    """Yield the whole rows, which most are, and then the others by the columns that the table keeps."""
+    column = upserts.column("kept")
+    yield (), upserts if column.null_count == len(column) else upserts.filter(pc.is_null(column))
+    partial: dict[tuple[str, ...], list[int]] = {}
+    for index in pc.indices_nonzero(pc.is_valid(column)).to_pylist():
+        partial.setdefault(tuple(column[index].as_py()), []).append(index)
+    for kept, indices in partial.items():
+        yield kept, upserts.take(pa.array(indices))
+
+
+def _chunk(table: str, action: Action, rows: str, kept: Sequence[str] = ()) -> pa.RecordBatch:
     columns = {"table": table, "action": action, "rows": rows}
-    return pa.record_batch({name: pa.array([text], pa.string()) for name, text in columns.items()})
+    arrays = {name: pa.array([text], pa.string()) for name, text in columns.items()}
+    return pa.record_batch({**arrays, "kept": pa.array([kept], pa.list_(pa.string()))})
 
 
 def _nul_message(row: bytes, database: str) -> str:

@@ -57,7 +57,7 @@ class JdbcPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """New tables, new columns, wider types and emptied tables; each change exactly once, whatever fails."""
         changes: set[SchemaChangeType] = {"create.table", "add.column", "alter.column.type", "truncate.table"}
-        return SinkCapabilities(frozenset(changes), "exactly-once")
+        return SinkCapabilities(frozenset(changes), "exactly-once", upserts=True, keeps_values=True)
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""
@@ -111,7 +111,9 @@ class JdbcPipelineSink(PipelineSink):
             for chunk in self._chunks(batch, statements).toLocalIterator(prefetchPartitions=True):
                 each = statements[chunk["table"]]
                 with self._database.translated_errors(f"write table {each.table}", chunk["table"]):
-                    connection.write(getattr(each, chunk["action"]), chunk["rows"])
+                    kept = chunk["kept"]
+                    statement = each.upsert_keeping(kept) if kept else getattr(each, chunk["action"])
+                    connection.write(statement, chunk["rows"])
             connection.commit()
 
     @property

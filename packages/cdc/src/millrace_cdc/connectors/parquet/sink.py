@@ -15,6 +15,7 @@ from millrace.contracts import (
     PipelineSchemaChange,
     PipelineSink,
     PipelineTable,
+    SchemaChangeType,
     SinkCapabilities,
 )
 from millrace.errors import SchemaError
@@ -24,6 +25,7 @@ from millrace_catalog.sinks.parquet import APPENDED, ParquetSink
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
 from millrace_cdc.connectors.failing_tables import blamed_on
+from millrace_cdc.connectors.missing_old_rows import with_missing_old_rows
 from millrace_cdc.connectors.parquet.file_writer import POSITION, ParquetFileWriter, ParquetTarget
 from millrace_cdc.connectors.parquet.options import ParquetSinkOptions
 from millrace_cdc.connectors.table_changes.grouping import collect_results
@@ -51,7 +53,8 @@ class ParquetPipelineSink(PipelineSink):
     @property
     def capabilities(self) -> SinkCapabilities:
         """New tables and columns, and wider types; each micro-batch once."""
-        return SinkCapabilities(frozenset({"create.table", "add.column", "alter.column.type"}), "exactly-once")
+        changes: frozenset[SchemaChangeType] = frozenset({"create.table", "add.column", "alter.column.type"})
+        return with_missing_old_rows(SinkCapabilities(changes, "exactly-once"), self.options.updates_without_old_row)
 
     def check(self, spark: SparkSession) -> None:
         """Check that it is a classic session: see `PipelineSink.check`."""

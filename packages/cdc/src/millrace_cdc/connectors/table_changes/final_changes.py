@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from millrace_cdc.connectors.table_changes.kept_values import with_earlier_values
 from millrace_cdc.connectors.table_changes.keys import comparable
 from millrace_cdc.connectors.table_changes.row_images import ChangeError, read_keys
 
@@ -15,7 +16,8 @@ class FinalChanges(NamedTuple):
     """The final states of the keys of some changes, each in one of two tables with the columns of changes.
 
     Attributes:
-        upserts: The changes whose new row, in ``after``, is the last one of its key; in their order.
+        upserts: The changes whose new row, in ``after``, is the last one of its key; in their order. It lacks those of
+            the columns in ``kept`` that no earlier row of the key has: the table keeps its values.
         deletes: The changes whose old row, in ``before``, was the last one of a key that has none any more.
     """
 
@@ -36,6 +38,7 @@ def final_changes(changes: pa.Table, key: pa.Schema) -> FinalChanges:
     if not key.names:
         _check_insertions(changes)
         return FinalChanges(changes, changes.slice(0, 0))
+    changes = with_earlier_values(changes, key)
     removed, old = read_keys(changes, "before", key)
     added, new = read_keys(changes, "after", key)
     # A change removes its old row before it adds its new one: even numbers remove, odd ones add
