@@ -145,7 +145,8 @@ class IcebergPipelineSink(PipelineSink):
             for column, value in exact_json.decode(bytes(row["key"])).items():
                 if iceberg_type(table.schema[column].dataType) in _PLAIN_TYPES:
                     values[table.id].setdefault(column, set()).add(value)
-        return {name: tables[name].rows_with(key, columns[name], values[name]) for name, key in keys.items()}
+        found = {name: tables[name].rows_with(key, columns[name], values[name]) for name, key in keys.items()}
+        return {name: rows for name, rows in found.items() if rows is not None}
 
     def _commit(self, table: IcebergTable, name: str, entries: Sequence[Mapping[str, Any]], batch: ChangeBatch) -> None:
         summary = table.commit(entries, batch.pipeline, batch.id, truncates=name in batch.truncated)
