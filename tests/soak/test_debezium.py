@@ -229,7 +229,7 @@ def check_tables(postgres: Postgres, servers: str, origin: Origin, folder: Path)
         for sink in (each for each in CHOSEN if each in readers):
             for name in COPIED.get(sink, KEYED):
                 try:
-                    check_equal(readers[sink](name), origin, name)
+                    check_equal(readers[sink](name), origin, name, has_nan=sink != "file")
                     print(f"{sink}: {name} is equal", flush=True)
                 except AssertionError as error:
                     different.append(f"{sink}: {str(error)[:2000]}")
