@@ -27,7 +27,7 @@ def origin(broker):
     with Postgres(wal_level="logical") as postgres:
         origin = Origin(postgres, seed=15)
         origin.create()
-        extra = {"provide.transaction.metadata": "true", "heartbeat.interval.ms": "200", "topic.heartbeat.prefix": NAME}
+        extra = {"provide.transaction.metadata": "true", "topic.heartbeat.prefix": NAME}
         with Debezium(postgres, broker.bootstrap_servers, NAME, has_schemas=True, **extra) as debezium:
             debezium.wait_until_running()
             yield origin

@@ -17,7 +17,7 @@ from millrace_cdc.connectors.iceberg import catalog
 from millrace_cdc.connectors.iceberg.catalog import IcebergTable
 from millrace_cdc.connectors.iceberg.sink import IcebergPipelineSink
 from support.iceberg import Warehouse, add_iceberg
-from support.pipeline_sinks import Table, make_sink
+from support.pipeline_sinks import Table, make_sink, micro_batch
 
 FIRST = """
 +I shop.a {"id": 1, "c": "AT", "n": 1}
@@ -275,3 +275,26 @@ def test_a_session_without_icebergs_library_is_told_what_to_add(spark, tmp_path,
     pipeline = Pipeline.from_yaml(file(FIRST, sink="catalog.properties.type: hadoop"))
     with pytest.raises(MachineError, match=r"--conf spark\.jars\.packages=org\.apache\.iceberg:iceberg-spark"):
         pipeline.run(spark, checkpoint_location=str(tmp_path), once=True)
+
+
+@pytest.mark.nightly
+def test_a_table_keeps_the_values_that_updates_lack(spark, tmp_path):
+    add_iceberg(spark)
+    properties = {"catalog.properties.type": "hadoop", "catalog.properties.warehouse": str(tmp_path)}
+    sink = make_sink(IcebergPipelineSink, **properties)
+    table = Table("shop.t", "id BIGINT, day DATE, n INT, texts ARRAY<STRING>, d DECIMAL(20, 2)", ("id", "day"))
+    sink.apply(spark, [table.change()])
+    first = {"id": 1, "day": "2024-02-29", "n": 1, "texts": ["a", None], "d": 1.25}
+    inserted = [("shop.t", None, first | {"id": id_}) for id_ in (1, 2, 3)]
+    sink.write(micro_batch(spark, 0, [table], inserted))
+    lacks = {"texts": None, "d": None, "n": 2}
+    changed = [
+        ("shop.t", None, first | lacks | {"id": id_}, {"operation": "u", "kept": ["texts", "d"]}) for id_ in (1, 3, 4)
+    ]
+    sink.write(micro_batch(spark, 1, [table], [*changed, ("shop.t", first | {"id": 2}, None)], tasks=2))
+    found = Warehouse(spark, str(tmp_path), "shop").tables()["t"]["rows"]
+    assert found == [
+        "(1, 2024-02-29, 2, [a, null], 1.25)",
+        "(3, 2024-02-29, 2, [a, null], 1.25)",
+        "(4, 2024-02-29, 2, null, null)",
+    ]

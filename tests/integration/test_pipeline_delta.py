@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
@@ -13,6 +15,7 @@ from millrace.errors import SchemaError
 from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_cdc import Pipeline
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
+from support.kafka import produce
 from support.pipeline_sinks import Table, make_sink, micro_batch
 
 ORDERS = Table("shop.orders", "id BIGINT, name STRING, n INT", ("id",))
@@ -168,3 +171,47 @@ def test_what_cannot_be_written_is_refused(spark, sink, tmp_path):
         sink.apply(spark, [Table("shop.v", "v VARIANT").change()])
     with pytest.raises(TableSinkError, match=r"table 'shop.orders' in .* could not be prepared: .*nonsense"):
         sink.apply(spark, [ORDERS.change(options={"delta.nonsense": "1"})])
+
+
+def test_updates_of_a_default_replica_identity_are_upserts_that_keep_what_was_not_sent(
+    spark, broker, make_topic, tmp_path
+):
+    topic = make_topic()
+    text = f"""
+source:
+  type: kafka
+  properties.bootstrap.servers: {broker.bootstrap_servers}
+  topic: {topic}
+  value.format: debezium-json
+  scan.startup.mode: earliest-offset
+transform:
+  - {{source-table: shop.orders, projection: '*', primary-keys: id}}
+sink: {{type: SINK}}
+"""
+
+    def change(op: str, after: dict[str, Any]) -> dict[str, bytes]:
+        message = {"before": None, "after": after, "op": op, "source": {"db": "shop", "table": "orders"}}
+        return {"value": json.dumps(message).encode()}
+
+    def run(sink: str, name: str) -> Any:
+        pipeline = Pipeline.from_yaml(text.replace("SINK", sink))
+        running = pipeline.run(spark, checkpoint_location=str(tmp_path / name), once=True)
+        running.await_termination()
+        return running.sink
+
+    unsent = {"big": "__debezium_unavailable_value", "ints": list(b"__debezium_unavailable_value")}
+    first = {"id": 1, "n": 1, "big": "x" * 9, "ints": [1, 2]}
+    delta = f"delta, path: {tmp_path}"
+    produce(broker.bootstrap_servers, topic, [change("c", first), change("c", first | {"id": 2})])
+    run(delta, "delta")
+    # A row of an earlier micro-batch, one of this micro-batch, and one that comes with its values first
+    changes = [("u", first | unsent | {"n": 2}), ("u", first | {"id": 2, "n": 2, "big": "new"})]
+    changes += [("u", first | unsent | {"id": 2, "n": 3}), ("c", first | {"id": 3}), ("u", first | unsent | {"id": 3})]
+    produce(broker.bootstrap_servers, topic, [change(*each) for each in changes])
+    run(delta, "delta")
+    expected = [(1, 2, "x" * 9, [1, 2]), (2, 3, "new", [1, 2]), (3, 1, "x" * 9, [1, 2])]
+    assert rows(tmp_path) == expected
+    memory = run("values, print.enabled: false, materialized.in.memory: true", "memory").tables["shop.orders"]
+    assert sorted(tuple(row.values()) for row in memory) == expected
+    with pytest.raises(StreamingQueryException, match=r"set 'sink\.updates-without-old-row' of the sink to write"):
+        run(f"parquet, path: {tmp_path}/files", "parquet")

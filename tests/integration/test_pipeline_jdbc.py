@@ -197,7 +197,7 @@ def test_a_character_that_the_database_cannot_store_is_refused_with_its_place(sp
         assert target.rows("orders") == [(1, "a\0b")]
         return
     assert refusal(sink, batch).startswith(
-        "table 'shop.orders' of the sink: message in topic 't', partition 0, offset 0: column name has"
+        "table 'shop.orders' of the sink: message in topic 't', partition 0, offset 0 does not fit it: column name has"
     )
     assert target.rows("orders") == []
 

@@ -21,11 +21,11 @@ from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.arrow import to_arrow_schema
 from millrace_catalog.types.spark import to_spark_schema
-from millrace_cdc.connectors.delta.rows import read_rows, write_rows
-from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
-from millrace_cdc.connectors.jdbc.rows import RowSettings, write_chunks
+from millrace_cdc.connectors.delta.rows import RowEncoder, read_rows_of
+from millrace_cdc.connectors.jdbc.rows import ChunkEncoder, RowSettings
 from millrace_cdc.connectors.kafka.encoder import EncoderSettings, RecordEncoder
 from millrace_cdc.connectors.kafka.messages import MessageSettings
+from millrace_cdc.connectors.table_changes.final_changes import final_changes
 from millrace_cdc.connectors.values.lines import change_lines, parse_changes
 from millrace_cdc.rows.arrow_rows import JsonColumns
 from millrace_cdc.rows.change_encoding import TypedRowReader
@@ -50,6 +50,7 @@ MESSAGE_SCHEMA = pa.schema(
         "value": pa.binary(),
     }
 )
+KEY = pa.schema([("q", pa.decimal128(DIGITS, SCALE))])
 EXACT = Context(prec=100)
 
 NUMBERS = st.integers(-(10**DIGITS) + 1, 10**DIGITS - 1).map(lambda unscaled: Decimal(unscaled).scaleb(-SCALE, EXACT))
@@ -140,8 +141,8 @@ def test_numbers_that_differ_in_the_last_digit_are_two_keys(number, difference):
     other = EXACT.add(number, Decimal(difference).scaleb(-SCALE, EXACT))
     if len(other.as_tuple().digits) > DIGITS:
         other = EXACT.subtract(number, Decimal(difference).scaleb(-SCALE, EXACT))
-    states = FinalStates({"t": KeyedTable(("q",), {"q": "DECIMAL"})}).read([inserted(number, other, number)])
-    assert [values(state.row)[0] for state in states.rows("t")] == [number, other]
+    final = final_changes(pa.table(inserted(number, other, number)), KEY)
+    assert [values(row)[0] for row in final.upserts.column("after").to_pylist()] == [other, number]
     rows = RowRecoding(text_keys={"q": "DECIMAL"}).recode([row_text(number).encode(), row_text(other).encode()])
     assert [values(row)[0] for row in rows] == [number, other]
 
@@ -155,9 +156,8 @@ def test_columns_of_files_have_all_digits(number):
 
 @given(NUMBERS)
 def test_rows_of_delta_have_all_digits(number):
-    states = FinalStates({"t": KeyedTable(("q",), {"q": "DECIMAL"})}).read([inserted(number)])
-    (chunk,) = write_rows(states, {"t": to_arrow_schema(SCHEMA)})
-    table = read_rows(chunk.column("rows")[0].as_py())
+    (chunk,) = RowEncoder({"t": to_arrow_schema(SCHEMA)}, {"t": KEY})("t", 0, pa.table(inserted(number)))
+    table = read_rows_of(chunk.column("rows")[0].as_py())
     assert [table.column(name)[0].as_py() for name in ("q", "l", "m")] == [number, [number, None], [("k", number)]]
 
 
@@ -166,10 +166,8 @@ def test_rows_of_databases_have_all_digits(number):
     dialect = SQLite()
     stored = dialect.stored_schema(SCHEMA)
     statements = RowStatements.of(dialect, "t", SCHEMA, stored, ("q",))
-    keyed = KeyedTable(("q",), statements.normalized_keys)
-    settings = RowSettings({"t": statements.recoding}, frozenset({"t"}), has_nul=True, database="SQLite", batch_rows=10)
-    states = FinalStates({"t": keyed}).read([inserted(number)])
-    (chunk,) = write_chunks(states, settings)
+    settings = RowSettings({"t": statements.recoding}, {"t": KEY}, has_nul=True, database="SQLite", batch_rows=10)
+    (chunk,) = ChunkEncoder(settings)("t", 0, pa.table(inserted(number)))
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(dialect.create("t", stored, ("q",)))
         connection.execute(statements.upsert, (chunk.column("rows")[0].as_py(),))

@@ -25,10 +25,14 @@ class Refused:
     Attributes:
         text: A part of its sentence.
         has_columns: Whether the message still tells columns, since it has the new row.
+        upsert: For an update that lacks its old row or values, its new row for tables with a key; None otherwise.
+        kept: The columns whose values the new row lacks.
     """
 
     text: str
     has_columns: bool = False
+    upsert: Rows | None = None
+    kept: tuple[str, ...] = ()
 
 
 class Truncation:
@@ -59,6 +63,11 @@ _NEW, _OLD = (("+I", 1, "a"),), (("-D", 1, "a"),)
 _CHANGED = (("-U", 1, "a"), ("+U", 1, "b"))
 _SOURCE = {"connector": "postgresql", "db": "shop", "table": "orders"}
 _NO_OLD_ROW = "the database does not send the old row"
+_UPSERT = (("+U", 1, "b"),)
+
+
+def _without_old_row(text: str) -> Refused:
+    return Refused(text, has_columns=True, upsert=_UPSERT)
 
 
 def debezium(name: str, message: Any, result: Any) -> ChangeMessage:
@@ -104,7 +113,7 @@ DEBEZIUM_MESSAGES = [
     debezium("a null message", None, SkipReason.TOMBSTONE),
     debezium("an empty message", b"", SkipReason.TOMBSTONE),
     debezium("JSON's null", b"null", SkipReason.TOMBSTONE),
-    debezium("an update without the old row", _change("u", None, B), Refused(_NO_OLD_ROW, has_columns=True)),
+    debezium("an update without the old row", _change("u", None, B), _without_old_row(_NO_OLD_ROW)),
     debezium("an update without rows", _change("u"), Refused(_NO_OLD_ROW)),
     debezium("a deletion without rows", _change("d"), Refused(_NO_OLD_ROW)),
     debezium("a deletion of a row without columns", _change("d", {}), Refused("field before: it has no columns")),
@@ -187,7 +196,7 @@ DEBEZIUM_MESSAGES = [
     debezium(
         "an update with a value that the database did not send, without the old row",
         _change("u", None, {"id": 1, "v": "__debezium_unavailable_value"}),
-        Refused("REPLICA IDENTITY FULL", has_columns=True),
+        Refused("REPLICA IDENTITY FULL", has_columns=True, upsert=(("+U", 1, None),), kept=("v",)),
     ),
     debezium(
         "a new key with a value that the database did not send",
@@ -242,7 +251,7 @@ CANAL_MESSAGES = [
     canal("an insertion without rows", "INSERT", None, Refused("field data: expected an array")),
     canal("a deletion without rows", "DELETE", None, Refused("field data: expected an array")),
     canal("a null row", "INSERT", [None], Refused("field data[0]")),
-    canal("an update without old values", "UPDATE", [B], Refused("field old: expected an array")),
+    canal("an update without old values", "UPDATE", [B], _without_old_row("field old: ")),
     canal("fewer old rows than rows", "UPDATE", [A, B], Refused("field old: it has 1 rows, but data has 2"), old=[{}]),
     canal("a truncation", "TRUNCATE", None, Truncation(), isDdl=True, sql="TRUNCATE TABLE orders"),
     canal("a truncation without its mark", "TRUNCATE", None, Truncation()),
@@ -282,7 +291,7 @@ MAXWELL_MESSAGES = [
     ),
     maxwell("an insertion without its row", "insert", Refused("field data: it is null")),
     maxwell("a deletion without its row", "delete", Refused("field data: it is null"), data=None),
-    maxwell("an update without old values", "update", Refused("field old: it is null"), data=B),
+    maxwell("an update without old values", "update", _without_old_row("field old: it is null"), data=B),
     maxwell("a type that begins as one of a statement", "table-scan", Refused("expected one of insert, update")),
     ChangeMessage("maxwell: a null message", "maxwell-json", None, SkipReason.TOMBSTONE),
 ]
@@ -294,8 +303,8 @@ GOLDENGATE_MESSAGES = [
     goldengate("a truncation", "T", Truncation()),
     goldengate("a deletion without its row", "D", Refused("field before: it is null")),
     goldengate("a deletion of a row without columns", "D", Refused("field before: it has no columns"), before={}),
-    goldengate("an update without the old row", "U", Refused("GETUPDATEBEFORES"), after=B),
-    goldengate("an update of a row without columns", "U", Refused("GETUPDATEBEFORES"), before={}, after=B),
+    goldengate("an update without the old row", "U", _without_old_row("GETUPDATEBEFORES"), after=B),
+    goldengate("an update of a row without columns", "U", _without_old_row("GETUPDATEBEFORES"), before={}, after=B),
     goldengate("an insertion without its row", "I", Refused("field after: it is null")),
     goldengate("an unknown operation", "K", Refused("expected one of I, U, D, T"), after=A),
     ChangeMessage("goldengate: a null message", "ogg-json", None, SkipReason.TOMBSTONE),

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS, PipelineSink, SinkCapabilities
 from millrace.pyspark_internals import to_arrow_schema
-from millrace_cdc.connectors.table_files.images import read_images
+from millrace_cdc.connectors.table_changes.row_images import read_images
 from millrace_cdc.rows.arrow_rows import JsonColumns
 from support.origin import Origin, as_origin, plain
 
@@ -82,9 +82,18 @@ def _by_change(numbers: pa.Array, rows: pa.Table) -> dict[int, dict[str, Any]]:
     return dict(zip(numbers.to_pylist(), rows.to_pylist(), strict=True))
 
 
-def check_equal(rows: Iterable[Mapping[str, Any]], origin: Origin, name: str) -> None:
-    """Check that rows are those of a table of the origin, in the columns that this has."""
+def check_equal(rows: Iterable[Mapping[str, Any]], origin: Origin, name: str, *, has_nan: bool = True) -> None:
+    """Check that rows are those of a table of the origin, in the columns that this has.
+
+    Args:
+        rows: The rows.
+        origin: The origin.
+        name: The name of its table.
+        has_nan: Whether columns can have NaN; otherwise it is NULL.
+    """
     columns, wanted_rows = origin.columns(name), origin.rows(name)
+    if not has_nan:
+        wanted_rows = [{key: None if value == "NaN" else value for key, value in row.items()} for row in wanted_rows]
     values = {column: [row[column] for row in wanted_rows if row[column] is not None] for column in columns}
     like = {column: list({repr(each): each for each in found}.values()) for column, found in values.items()}
     wanted = Counter(str([plain(row[column]) for column in columns]) for row in wanted_rows)

@@ -79,6 +79,9 @@ class Debezium:
             # Statements that Debezium leaves out by default
             "skipped.operations": "none",
             "poll.interval.ms": "50",
+            # A change confirms the log up to the change before it only. A checkpoint between the two writes to the log,
+            # too, so that without heartbeats its end is not confirmed before there is yet another change
+            "heartbeat.interval.ms": "500",
             "topic.creation.default.partitions": "1",
             "topic.creation.default.replication.factor": "1",
             **properties,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
@@ -25,12 +26,21 @@ class OriginTable(NamedTuple):
         key: The columns of its primary key.
         expressions: For each column, SQL with a random value; ``{r}`` is a random number from 0.
         is_log: Whether rows are only ever inserted.
+        toasted: The columns that may be large, and are stored apart from their row then, as they are.
+        has_placeholders: Whether Debezium writes placeholders for all of them.
     """
 
     columns: str
     key: tuple[str, ...]
     expressions: tuple[str, ...]
     is_log: bool = False
+    toasted: tuple[str, ...] = ()
+    has_placeholders: bool = True
+
+    @property
+    def needs_old_rows(self) -> bool:
+        """Whether updates are complete only if the database logs the old rows."""
+        return not self.key or not self.has_placeholders
 
 
 class AddedType(NamedTuple):
@@ -47,6 +57,7 @@ class AddedType(NamedTuple):
     using: str = ""
 
 
+_MOMENT_TEXT = re.compile(r"\d{4}-\d\d-\d\d")
 _CLOCK = re.compile(r"\d\d:\d\d:\d\d(\.\d+)?")
 _KEY_SPACE = 40
 _BITS = 8
@@ -90,6 +101,7 @@ TABLES: dict[str, OriginTable] = {
         "id SMALLINT PRIMARY KEY, content BYTEA, large TEXT",
         ("id",),
         ("{key}", "decode(md5({r}::text), 'hex')", "repeat(md5({r}::text), 200)"),
+        toasted=("large",),
     ),
     "measures": OriginTable(
         "n NUMERIC(20, 0) PRIMARY KEY, x REAL, y DOUBLE PRECISION",
@@ -126,40 +138,53 @@ class Origin:
     Args:
         postgres: The database.
         seed: The seed.
+        tables: The tables.
+        logs_old_rows: Whether all tables log their old rows; otherwise only those do that need it. An update of others
+            has no old row, and their deletion only its key, as by default.
     """
 
-    def __init__(self, postgres: Postgres, seed: int) -> None:
+    def __init__(
+        self,
+        postgres: Postgres,
+        seed: int,
+        tables: Mapping[str, OriginTable] = TABLES,
+        *,
+        logs_old_rows: bool = True,
+    ) -> None:
         self._postgres = postgres
         self._random = random.Random(seed)
-        self._added = dict.fromkeys(TABLES, 0)
-        self._columns = {name: [each.split()[0] for each in _split(table.columns)] for name, table in TABLES.items()}
+        self._tables = tables
+        self._logs_old_rows = logs_old_rows
+        self._added = dict.fromkeys(tables, 0)
+        self._columns = {name: [each.split()[0] for each in _split(table.columns)] for name, table in tables.items()}
         # The types that columns can still become wider from
         self._types: dict[tuple[str, str], AddedType] = {}
 
     def create(self) -> None:
         """Create the tables, with rows."""
         statements = ["CREATE TYPE mood AS ENUM ('sad', 'ok');"]
-        for name, table in TABLES.items():
-            statements.append(f"CREATE TABLE {name} ({table.columns}); ALTER TABLE {name} REPLICA IDENTITY FULL;")
+        for name, table in self._tables.items():
+            statements.append(f"CREATE TABLE {name} ({table.columns});")
+            statements += [f"ALTER TABLE {name} ALTER {column} SET STORAGE EXTERNAL;" for column in table.toasted]
+            if self._logs_old_rows or table.needs_old_rows:
+                statements.append(f"ALTER TABLE {name} REPLICA IDENTITY FULL;")
             statements += [self._insert(name) for _ in range(5)]
-        statements.append(
-            "ALTER TABLE blobs ALTER large SET STORAGE EXTERNAL; CREATE TABLE marks (id INT PRIMARY KEY);"
-        )
+        statements.append("CREATE TABLE marks (id INT PRIMARY KEY);")
         self._postgres.execute("\n".join(statements))
 
     def change_rows(self, changes: int) -> None:
         """Insert, update and delete rows, and change keys."""
-        names = list(TABLES)
+        names = list(self._tables)
         kinds = [self._insert, self._insert, self._update, self._update, self._delete, self._change_key]
         statements = [
-            (self._insert if TABLES[name].is_log else self._random.choice(kinds))(name)
+            (self._insert if self._tables[name].is_log else self._random.choice(kinds))(name)
             for name in self._random.choices(names, k=changes)
         ]
         self._postgres.execute("\n".join(statements))
 
     def change_columns(self, name: str | None = None) -> str:
         """Change the columns of one table, and write its rows again; return the statement."""
-        name = name or self._random.choice([each for each, table in TABLES.items() if table.key])
+        name = name or self._random.choice([each for each, table in self._tables.items() if table.key])
         columns = self._columns[name]
         added = [each for each in columns if each.startswith("added_")]
         narrow = [each for each in added if self._types[name, each].wider]
@@ -213,24 +238,25 @@ class Origin:
         return self._postgres.execute(query).strip() == "t"
 
     def _insert(self, name: str) -> str:
-        conflict = " ON CONFLICT DO NOTHING" if TABLES[name].key else ""
-        base = [each.split()[0] for each in _split(TABLES[name].columns)]
+        conflict = " ON CONFLICT DO NOTHING" if self._tables[name].key else ""
+        base = [each.split()[0] for each in _split(self._tables[name].columns)]
         return f"INSERT INTO {name} ({', '.join(base)}) VALUES ({', '.join(self._values(name))}){conflict};"
 
     def _update(self, name: str) -> str:
-        table = TABLES[name]
+        table = self._tables[name]
         base = [each.split()[0] for each in _split(table.columns)]
         values = dict(zip(base, self._values(name), strict=True))
         column = self._random.choice([each for each in base if each not in table.key])
         return f"UPDATE {name} SET {column} = {values[column]} WHERE {self._one_row(name)};"
 
     def _change_key(self, name: str) -> str:
-        table = TABLES[name]
+        table = self._tables[name]
         if not table.key:
             return self._update(name)
         base = [each.split()[0] for each in _split(table.columns)]
         values = dict(zip(base, self._values(name, self._random.randrange(1_000, 9_000)), strict=True))
-        sets = ", ".join(f"{column} = {values[column]}" for column in table.key)
+        # Debezium writes a deletion and an insertion, with placeholders of large values that stay: no message has these
+        sets = ", ".join(f"{column} = {values[column]}" for column in (*table.key, *table.toasted))
         taken = " AND ".join(f"{column} = {values[column]}" for column in table.key)
         return (
             f"UPDATE {name} SET {sets} WHERE {self._one_row(name)} AND NOT EXISTS (SELECT FROM {name} WHERE {taken});"
@@ -241,14 +267,14 @@ class Origin:
 
     def _one_row(self, name: str) -> str:
         skipped = self._random.randrange(20)
-        order = ", ".join(TABLES[name].key) or "v, w"
+        order = ", ".join(self._tables[name].key) or "v, w"
         count = f"GREATEST((SELECT count(*) FROM {name}), 1)"
         return f"ctid = (SELECT ctid FROM {name} ORDER BY {order} OFFSET {skipped} % {count} LIMIT 1)"
 
     def _values(self, name: str, key: int | None = None) -> list[str]:
         given = self._random.randrange(_KEY_SPACE) if key is None else key
         number = self._random.randrange(1_000)
-        return [each.format(key=given, r=number) for each in TABLES[name].expressions]
+        return [each.format(key=given, r=number) for each in self._tables[name].expressions]
 
     def _new_column(self, name: str) -> str:
         self._added[name] += 1
@@ -274,7 +300,10 @@ def as_origin(value: Any, origin: Any) -> Any:
     if isinstance(value, list):
         others = origin if isinstance(origin, list) and len(origin) == len(value) else value
         return [as_origin(each, other) for each, other in zip(value, others, strict=True)]
-    if isinstance(value, bool) or value is None:
+    if isinstance(origin, bool) and value in (0, 1):
+        # SQLite has no booleans
+        return bool(value)
+    if isinstance(value, bool | dict) or value is None:
         return value
     if isinstance(value, bytes | bytearray):
         return _bytes(bytes(value), origin)
@@ -310,12 +339,23 @@ def _text(value: str, origin: Any) -> Any:
     if isinstance(origin, Decimal | int):
         return Decimal(value)
     if isinstance(origin, dict | list):
-        return json.loads(value)
+        return as_origin(json.loads(value, parse_float=Decimal), origin)
     if value.startswith("\\x"):
         return _bytes(bytes.fromhex(value[2:]), origin)
     if isinstance(origin, str) and _CLOCK.fullmatch(origin):
         return origin if value == (origin if "." in origin else f"{origin}.").ljust(len(value), "0") else value
-    return value
+    if isinstance(origin, str) and origin.startswith("\\x"):
+        # Arrays of bytes are JSON
+        return origin if base64.b64decode(value) == bytes.fromhex(origin[2:]) else value
+    return origin if _is_same_moment(value, origin) else value
+
+
+def _is_same_moment(value: str, origin: Any) -> bool:
+    if not isinstance(origin, str) or not (_MOMENT_TEXT.match(origin) and _MOMENT_TEXT.match(value)):
+        return False
+    # Without a zone it is in UTC
+    moments = [datetime.fromisoformat(text) for text in (value, origin)]
+    return len({moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments}) == 1
 
 
 def _moment(value: Any, origin: Any) -> Any:

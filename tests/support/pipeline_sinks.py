@@ -58,7 +58,7 @@ def micro_batch(
         number: Its number.
         tables: Its tables.
         changes: A table's id, the rows before and after, as JSON or of what JSON has, and maybe a dictionary with
-            partition, offset and timestamp in seconds.
+            partition, offset and timestamp in seconds, and with the operation or the columns that are ``kept``.
         pipeline: The id of the pipeline.
         tasks: The number of tasks; change n is one of task n modulo it.
         truncated: The ids of tables that are emptied first.
@@ -66,15 +66,19 @@ def micro_batch(
     rows: list[list[tuple[Any, ...]]] = [[] for _ in range(tasks)]
     for index, (name, before, after, *more) in enumerate(changes):
         place = {"partition": 0, "offset": index, "timestamp": index, **(more[0] if more else {})}
-        operation = "c" if before is None else "d" if after is None else "u"
-        rows[index % tasks].append((name, operation, _json(before), _json(after), *place.values()))
+        operation = place.pop("operation", "c" if before is None else "d" if after is None else "u")
+        kept = place.pop("kept", None)
+        rows[index % tasks].append((name, operation, _json(before), _json(after), *place.values(), kept))
     parsed = reduce(DataFrame.union, [_as_parsed(spark, each) for each in rows])
     schemas = {each.id: TableSchema(each.columns, each.primary_key) for each in tables}
     planned = {each.id: each.planned() for each in tables}
     counts = {name: sum(change[0] == name for change in changes) for name in schemas}
     routes = {name: (name,) for name in schemas}
     emptied = frozenset(truncated)
-    return ConvertedChanges(pipeline, number, parsed, routes, schemas, planned, counts, truncated=emptied)
+    partial = frozenset(name for name, *_, more in changes if isinstance(more, dict) and more.get("kept"))
+    return ConvertedChanges(
+        pipeline, number, parsed, routes, schemas, planned, counts, truncated=emptied, partial=partial
+    )
 
 
 def _json(row: Mapping[str, Any] | str | None) -> str | None:
@@ -83,6 +87,7 @@ def _json(row: Mapping[str, Any] | str | None) -> str | None:
 
 def _as_parsed(spark: SparkSession, rows: list[tuple[Any, ...]]) -> DataFrame:
     columns = "table STRING, operation STRING, before STRING, after STRING, partition INT, offset BIGINT, time INT"
+    columns += ", kept ARRAY<STRING>"
     parsed = (
         spark.createDataFrame(rows, columns)
         .coalesce(1)
@@ -95,6 +100,7 @@ def _as_parsed(spark: SparkSession, rows: list[tuple[Any, ...]]) -> DataFrame:
             "partition",
             "offset",
             "timestamp_seconds(time) AS timestamp",
+            "kept",
         )
     )
     assert [field.name for field in parsed.schema] == [each.split()[0] for each in CHANGE_BATCH_COLUMNS.split(", ")]

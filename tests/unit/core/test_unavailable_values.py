@@ -10,7 +10,7 @@ import pytest
 
 from millrace.errors import MalformedMessageError
 from millrace.unavailable_values import (
-    indices_with_placeholders,
+    PlaceholderSearch,
     is_placeholder,
     may_have_placeholder,
     with_old_values,
@@ -56,7 +56,7 @@ def test_a_placeholder_of_every_type_is_recognized(value: Any, separators: tuple
     payload = json.dumps({"after": {"a": value}}, separators=separators).encode()
     assert may_have_placeholder(payload)
     assert is_placeholder(json.loads(payload)["after"]["a"])
-    assert indices_with_placeholders([None, b"{}", payload]) == [2]
+    assert PlaceholderSearch().indices([None, b"{}", payload]) == [2]
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
@@ -77,3 +77,18 @@ def test_a_value_that_neither_row_has_is_malformed(before: dict[str, Any] | None
 
 def test_columns_that_are_not_read_need_no_value() -> None:
     assert with_old_values({"id": 1, "a": TEXT}, None, {"id"}) == {"id": 1, "a": TEXT}
+
+
+def test_a_search_for_columns_of_some_types_finds_only_their_placeholders() -> None:
+    payloads = {name: json.dumps({"after": {"a": value}}).encode() for name, value in PLACEHOLDERS.items()}
+
+    def found(**kinds: bool) -> set[str]:
+        search = PlaceholderSearch(**({"texts": False, "arrays": False, "objects": False} | kinds))
+        return {name for name, payload in payloads.items() if search.indices([payload])}
+
+    assert found() == set()
+    assert found(texts=True) == {
+        *("a text", "bytes", "an array of texts", "an array of bytes", "an hstore", "an hstore as text")
+    }
+    assert found(objects=True) == {"a point", "a geometry", "a geography"}
+    assert found(arrays=True) == {name for name in payloads if "array" in name} | found(texts=True)

@@ -180,6 +180,15 @@ class ChangeDialect:
             f"{problem}, though the operation is {name!r}, {operation.value}{f': {hint}' if hint else ''}", row_field
         )
 
+    def lacks_old_row(self, operation: Operation, message: Mapping[str, Any]) -> bool:
+        """Return whether a message is an update with its new row only, as databases write it that log no old rows."""
+        none = (None, {}) if self.old_rows == "whole" else (None,)
+        return operation is Operation.UPDATE and message.get(self.before) in none and bool(message.get(self.after))
+
+    def missing_old_row(self, message: Mapping[str, Any]) -> MalformedMessageError:
+        """Make the error of an update that lacks its old row."""
+        return self.missing_row(self.before, *self.operation(message), message)
+
 
 _TIMES = frozenset({"ts_ms", "ts_us", "ts_ns"})
 _DATABASE_AND_TABLE = (("database",), ("table",))

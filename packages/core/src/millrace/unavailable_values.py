@@ -13,6 +13,7 @@ import json
 import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from millrace.change_dialects import REPLICA_IDENTITY_HINT
@@ -36,15 +37,18 @@ _HSTORE = {_TEXT: _TEXT}
 _TEXTS = {_TEXT, _BYTES}
 _LISTS: list[list[Any]] = [[_TEXT], [_BYTES], [_UUID], [True] * len(_NUMBERS), _DECIMALS]
 
-_SIGNS = [
+_TEXT_SIGNS = [_TEXT.encode(), _BYTES.encode()]
+"""Texts of which a message has one if it has a placeholder that is a text or a map."""
+
+_OBJECT_SIGNS = [
     text.encode()
     for text in (
-        *(_TEXT, _BYTES, *_GEOMETRIES),
+        *_GEOMETRIES,
         # Java writes numbers of more than seven digits with an exponent
         *('"x":-9.9999999E7,"y":-9.9999999E7', '"x":-99999999.0,"y":-99999999.0', '"x": -99999999.0, "y": -99999999.0'),
     )
 ]
-"""Texts of which a message has one if it has a placeholder that is no array."""
+"""Texts of which a message has one if it has a placeholder that is a point or another geometry."""
 
 _ARRAY_SIGNS = [
     text.encode()
@@ -58,13 +62,13 @@ _ARRAY_SIGNS = [
         '[{"scale"',
     )
 ]
-"""Texts of which a message has one if it has a placeholder that is an array."""
+"""Texts of which a message has one if it has a placeholder that is an array; arrays of texts have theirs."""
 
 _CHUNK = 500
 """A number of messages that the processor's cache holds together."""
 
 _ARRAY_STARTS = {int.from_bytes(sign[1:3], "big") for sign in _ARRAY_SIGNS}
-_find_sign = re.compile(b"|".join(map(re.escape, _SIGNS + _ARRAY_SIGNS))).search
+_find_sign = re.compile(b"|".join(map(re.escape, _TEXT_SIGNS + _OBJECT_SIGNS + _ARRAY_SIGNS))).search
 
 
 def may_have_placeholder(payload: bytes) -> bool:
@@ -72,16 +76,33 @@ def may_have_placeholder(payload: bytes) -> bool:
     return _find_sign(payload) is not None
 
 
-def indices_with_placeholders(payloads: Sequence[bytes | None]) -> list[int]:
-    """Return the indices of messages in JSON that may hold placeholders; fastest where none does."""
-    found: list[int] = []
-    for start in range(0, len(payloads), _CHUNK):
-        some = payloads[start : start + _CHUNK]
-        # One search through many messages takes a fifth of the time of one through each
-        together = b"".join(filter(None, some))
-        if any(sign in together for sign in _SIGNS) or _has_array_like_placeholder(together):
-            found += [start + index for index, each in enumerate(some) if each and may_have_placeholder(each)]
-    return found
+@dataclass(frozen=True)
+class PlaceholderSearch:
+    """A search for the placeholders that the columns of some rows can hold, through many messages at once.
+
+    Attributes:
+        texts: Whether a column holds texts, bytes or maps.
+        arrays: Whether a column holds arrays.
+        objects: Whether a column holds objects with fields.
+    """
+
+    texts: bool = True
+    arrays: bool = True
+    objects: bool = True
+
+    def indices(self, payloads: Sequence[bytes | None]) -> list[int]:
+        """Return the indices of messages in JSON that may hold placeholders; fastest where none does."""
+        signs = [*(_TEXT_SIGNS if self.texts or self.arrays else ()), *(_OBJECT_SIGNS if self.objects else ())]
+        found: list[int] = []
+        if not signs:
+            return found
+        for start in range(0, len(payloads), _CHUNK):
+            some = payloads[start : start + _CHUNK]
+            # One search through many messages takes a fifth of the time of one through each
+            together = b"".join(filter(None, some))
+            if any(sign in together for sign in signs) or (self.arrays and _has_array_like_placeholder(together)):
+                found += [start + index for index, each in enumerate(some) if each and may_have_placeholder(each)]
+        return found
 
 
 def _has_array_like_placeholder(text: bytes) -> bool:
@@ -107,17 +128,39 @@ def with_old_values(
     Raises:
         MalformedMessageError: The old row does not have such a value either, so that the row cannot be known.
     """
+    row, missing = without_placeholders(after, before, names)
+    if missing:
+        raise missing_value(missing[0])
+    return row
+
+
+def without_placeholders(
+    after: Mapping[str, Any], before: Mapping[str, Any] | None, names: Collection[str] | None = None
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return a row with the old row's values, or else None, instead of placeholders, and the columns with None.
+
+    Args:
+        after: The row.
+        before: The old row.
+        names: The columns that are read; None for all.
+    """
     row = dict(after)
+    missing = []
     for name, value in after.items():
         if (names is not None and name not in names) or not is_placeholder(value):
             continue
-        if before is None or name not in before or is_placeholder(before[name]):
-            raise MalformedMessageError(
-                f"the database did not send the value, which the change has left as it was. {REPLICA_IDENTITY_HINT}",
-                name,
-            )
-        row[name] = before[name]
-    return row
+        row[name] = None if before is None else before.get(name)
+        if before is None or name not in before or is_placeholder(row[name]):
+            row[name] = None
+            missing.append(name)
+    return row, tuple(missing)
+
+
+def missing_value(name: str) -> MalformedMessageError:
+    """Make the error of a column whose value is not known."""
+    return MalformedMessageError(
+        f"the database did not send the value, which the change has left as it was. {REPLICA_IDENTITY_HINT}", name
+    )
 
 
 def is_placeholder(value: Any) -> bool:

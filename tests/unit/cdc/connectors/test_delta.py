@@ -11,17 +11,18 @@ import pytest
 from deltalake import DeltaTable
 
 from millrace.contracts import PipelineTable
-from millrace.errors import MachineError, TableFailedError
+from millrace.errors import MachineError
 from millrace.testing import PipelineSinkSuite
 from millrace_catalog.types import parse_schema
 from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.delta import sink as module
-from millrace_cdc.connectors.delta.rows import DELETED, read_rows, write_rows
+from millrace_cdc.connectors.delta.rows import DELETED, RowEncoder, read_rows_of, together
 from millrace_cdc.connectors.delta.sink import DeltaPipelineSink
-from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema
-from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
-from millrace_cdc.rows import exact_json
+from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
+from millrace_cdc.connectors.table_changes.keys import key_schema
+from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from support.pipeline_sinks import make_sink
+from support.table_changes import changes_at
 
 
 class TestDeltaSink(PipelineSinkSuite):
@@ -58,34 +59,15 @@ ROW = {
 }
 
 
-def changes(*rows):
-    """Return an insertion for each row, and a deletion for each key."""
-    texts = [exact_json.encode(row) for row in rows]
-    is_gone = [row.keys() == {"id"} for row in rows]
-    before = [text if gone else None for text, gone in zip(texts, is_gone, strict=True)]
-    after = [None if gone else text for text, gone in zip(texts, is_gone, strict=True)]
-    return pa.record_batch(
-        {
-            "table": ["t"] * len(rows),
-            "operation": ["d" if gone else "c" for gone in is_gone],
-            "before": pa.array(before, pa.binary()),
-            "after": pa.array(after, pa.binary()),
-            "topic": ["t"] * len(rows),
-            "partition": pa.array([0] * len(rows), pa.int32()),
-            "offset": pa.array(range(len(rows)), pa.int64()),
-            "timestamp": pa.array([0] * len(rows), pa.timestamp("us", "UTC")),
-        }
-    )
-
-
-def written(*rows):
-    states = FinalStates({"t": KeyedTable(("id",), {})}).read([changes(*rows)])
-    (chunk,) = write_rows(states, {"t": arrow_schema(parse_schema(COLUMNS))})
-    return read_rows(chunk.column("rows")[0].as_py())
+def written(*changes):
+    schema = arrow_schema(parse_schema(COLUMNS))
+    encode = RowEncoder({"t": schema}, {"t": pa.schema([schema.field("id")])})
+    (chunk,) = encode("t", 0, changes_at(*changes))
+    return read_rows_of(chunk.column("rows")[0].as_py())
 
 
 def test_rows_are_columns_and_deleted_ones_have_their_keys_only():
-    deleted, inserted = written(ROW, {"id": 2}).to_pylist()
+    deleted, inserted = written(("c", None, ROW), ("d", {"id": 2}, None)).to_pylist()
     assert deleted == dict.fromkeys(ROW) | {"id": 2, DELETED: True}
     moment = datetime(2024, 5, 6, 7, 8, 9)
     assert inserted == {
@@ -104,10 +86,9 @@ def test_rows_are_columns_and_deleted_ones_have_their_keys_only():
     }
 
 
-def test_a_value_that_its_column_cannot_hold_is_refused_with_its_table():
-    with pytest.raises(TableFailedError, match="cannot hold a row: column 'd': 'someday' is no date32") as error:
-        written(ROW | {"d": "someday"})
-    assert error.value.failed_table == "t"
+def test_a_value_that_its_column_cannot_hold_is_refused_with_its_message():
+    with pytest.raises(ChangeError, match="offset 1 does not fit it: column 'd': 'someday' is no date32"):
+        written(("c", None, ROW), ("c", None, ROW | {"id": 2, "d": "someday"}))
 
 
 @pytest.mark.parametrize(("key", "truncate"), [((), False), (("id",), False), ((), True)])
@@ -122,3 +103,33 @@ def test_a_table_may_have_more_and_wider_columns_than_rows(tmp_path, key, trunca
     target.write(narrow, rows, "pipeline", 0, truncate=truncate)
     stored = DeltaTable(target.uri).to_pyarrow_table().to_pylist()
     assert stored == [{"id": 1, "more": None, "n": "6", "price": 5.0}]
+
+
+def test_updated_rows_say_which_values_the_table_keeps_and_a_merge_keeps_them(tmp_path):
+    table = PipelineTable("t", to_spark_schema(parse_schema("id BIGINT, a STRING, l ARRAY<STRING>")), ("id",))
+    target = DeltaSinkTable("t", str(tmp_path / "t"), {})
+    target.fit(None, table, may_create=True)
+    encode = RowEncoder({"t": arrow_schema(columns_of(table))}, {"t": key_schema(table)})
+
+    def write(batch: int, *changes):
+        chunks = encode("t", 0, changes_at(*changes))
+        found = together([read_rows_of(chunk.column("rows")[0].as_py()) for chunk in chunks])
+        target.write(table, found, "p", batch, truncate=False)
+
+    rows = [{"id": 1, "a": "x", "l": ["y"]}, {"id": 2, "a": "x", "l": None}, {"id": 3, "a": "gone", "l": []}]
+    write(0, *(("c", None, row) for row in rows))
+    write(
+        1,
+        ("u", None, {"id": 1, "a": "new", "l": None}, {"kept": ["l"]}),
+        ("u", None, {"id": 2, "a": None, "l": ["new"]}, {"kept": ["a"]}),
+        ("u", None, {"id": 4, "a": "b", "l": None}, {"kept": ["l"]}),
+        ("d", {"id": 3}, None),
+        ("c", None, {"id": 5, "a": "c", "l": []}),
+    )
+    found = sorted(DeltaTable(target.uri).to_pyarrow_table().to_pylist(), key=lambda row: row["id"])
+    assert found == [
+        {"id": 1, "a": "new", "l": ["y"]},
+        {"id": 2, "a": "x", "l": ["new"]},
+        {"id": 4, "a": "b", "l": None},
+        {"id": 5, "a": "c", "l": []},
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import struct
 import threading
@@ -28,9 +29,10 @@ from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_t
 from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
 from millrace_cdc.connectors.iceberg.sink import IcebergPipelineSink
 from millrace_cdc.connectors.loading import make_sink
+from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from millrace_cdc.connectors.table_files.concurrency import each_table
 from millrace_cdc.definitions.model import SinkDefinition
-from millrace_cdc.rows.arrow_rows import RowError
+from support.table_changes import changes_at
 
 HADOOP = {"catalog.properties.type": "hadoop", "catalog.properties.warehouse": "/warehouse"}
 
@@ -251,15 +253,12 @@ def target(folder, *key, columns="id BIGINT, c STRING, n INT", partition=(), is_
     return IcebergTarget(schema, key, f"{folder}/data", (), 1, partition, 0, is_empty)
 
 
-def changes(*rows) -> pa.Table:
-    operations, befores, afters = zip(*rows, strict=True)
-    images = ([None if each is None else json.dumps(each).encode() for each in column] for column in (befores, afters))
-    before, after = (pa.array(column, pa.binary()) for column in images)
-    return pa.table({"operation": pa.array(operations), "before": before, "after": after})
-
-
-def write(target, rows) -> dict[str, list[tuple]]:
-    entries = json.loads(IcebergFileWriter({"db.t": target}, "run-0")("db.t", 0, rows))
+def write(target, rows, known: pa.Table | None = None) -> dict[str, list[tuple]]:
+    kept = io.BytesIO()
+    if known is not None:
+        pq.write_table(known, kept)
+    writer = IcebergFileWriter({"db.t": target}, "run-0", {} if known is None else {"db.t": kept.getvalue()})
+    entries = json.loads(writer("db.t", 0, rows))
     found: dict[str, list[tuple]] = {"DATA": [], "EQUALITY_DELETES": []}
     for each in entries:
         content = pq.read_table(each["file-path"])
@@ -269,7 +268,7 @@ def write(target, rows) -> dict[str, list[tuple]]:
     return found
 
 
-ROWS = changes(
+ROWS = changes_at(
     ("c", None, {"id": 1, "c": "AT", "n": 1}),
     ("c", None, {"id": 2, "c": "AT", "n": 1}),
     ("u", {"id": 2, "c": "AT", "n": 1}, {"id": 3, "c": "DE", "n": 1}),
@@ -284,6 +283,20 @@ def test_a_table_gets_the_last_row_of_each_key_and_deletes_all_others(tmp_path):
     assert found["DATA"] == [((), [{"id": 3, "c": "DE", "n": 1}, {"id": 1, "c": "DE", "n": 2}])]
     ((_, deletes),) = found["EQUALITY_DELETES"]
     assert sorted(each["id"] for each in deletes) == [1, 2, 3, 9]
+
+
+def test_values_that_updates_lack_are_those_of_earlier_rows_of_the_key_or_of_the_table(tmp_path):
+    rows = changes_at(
+        ("c", None, {"id": 1, "c": "AT", "n": 1}),
+        ("u", None, {"id": 1, "c": None, "n": 2}, {"kept": ["c"]}),
+        ("u", None, {"id": 2, "c": None, "n": 3}, {"kept": ["c"]}),
+        ("u", None, {"id": 2, "c": "CH", "n": None}, {"kept": ["n"]}),
+        ("u", None, {"id": 3, "c": None, "n": 4}, {"kept": ["c"]}),
+        ("u", None, {"id": 4, "c": None, "n": 5}, {"kept": ["c"]}),
+    )
+    known = pa.table({"id": pa.array([3, 2], pa.int64()), "c": ["DE", "old"], "n": pa.array([9, 9], pa.int32())})
+    ((_, found),) = write(target(tmp_path, "id"), rows, known)["DATA"]
+    assert [tuple(row.values()) for row in found] == [(1, "AT", 2), (2, "CH", 3), (3, "DE", 4), (4, None, 5)]
 
 
 def test_an_empty_table_gets_no_delete_file(tmp_path):
@@ -305,21 +318,11 @@ def test_files_have_the_ids_of_columns(tmp_path):
 
 
 def test_only_deletions_write_no_data(tmp_path):
-    found = write(target(tmp_path, "id"), changes(("d", {"id": 1, "c": None, "n": None}, None)))
+    found = write(target(tmp_path, "id"), changes_at(("d", {"id": 1, "c": None, "n": None}, None)))
     assert (found["DATA"], len(found["EQUALITY_DELETES"])) == ([], 1)
 
 
-@pytest.mark.parametrize(
-    ("key", "row", "problem", "index"),
-    [
-        (("id",), ("c", None, {"c": "x"}), "its primary key 'id' is NULL", 1),
-        (("id",), ("d", {"c": "x"}, None), "its primary key 'id' is NULL", 1),
-        (("id",), ("c", None, {"id": 1, "n": 2**40}), "column 'n'", 1),
-        ((), ("d", {"id": 1}, None), "the table has no primary key", 1),
-        ((), ("u", {"id": 1}, {"id": 1}), "the table has no primary key", 1),
-    ],
-)
-def test_rows_that_a_table_cannot_take(tmp_path, key, row, problem, index):
-    with pytest.raises(RowError, match=problem) as caught:
-        write(target(tmp_path, *key), changes(("c", None, {"id": 5}), row))
-    assert caught.value.index == index
+def test_a_row_that_does_not_fit_is_refused(tmp_path):
+    rows = changes_at(("c", None, {"id": 5}), ("c", None, {"id": 1, "n": 2**40}))
+    with pytest.raises(ChangeError, match="offset 1 does not fit it: column 'n'"):
+        write(target(tmp_path, "id"), rows)

@@ -1,6 +1,9 @@
-"""The options and statements of databases as a sink of pipelines, and the last states of keys."""
+"""The options, rows and statements of databases as a sink of pipelines."""
 
 from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
 
 import msgspec
 import pyarrow as pa
@@ -9,19 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import types as sql
 
-from millrace.errors import MessageError, OptionsError
+from millrace.errors import OptionsError
 from millrace.testing import PipelineSinkSuite
 from millrace_catalog.sinks.jdbc.json_chunks import RowRecoding, json_chunks
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
 from millrace_catalog.sinks.jdbc.sqlite import SQLite
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.types import parse_schema
-from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
+from millrace_cdc.connectors.jdbc.rows import ChunkEncoder, RowSettings
 from millrace_cdc.connectors.jdbc.sink import JdbcPipelineSink
+from millrace_cdc.connectors.table_changes.row_images import ChangeError
 from support.pipeline_sinks import make_sink
+from support.table_changes import changes_at
 
 POSTGRESQL, LITE = "jdbc:postgresql://localhost/shop?password=hunter2", "jdbc:sqlite:/tmp/shop.db"
-TABLES = {"t": KeyedTable(("id",), {}), "log": KeyedTable((), {}), "d": KeyedTable(("n",), {"n": "DECIMAL"})}
 
 
 class TestJdbcSink(PipelineSinkSuite):
@@ -111,55 +115,59 @@ def test_rows_are_divided_by_number_and_size():
     assert [len(chunk) for chunk in json_chunks([b"0" * 3_000_000] * 3)] == [6_000_003, 3_000_002]
 
 
-def changes(*rows) -> pa.RecordBatch:
-    """Make a batch of (table, operation, before, after, partition, offset, seconds)."""
-    images = [[None if row[place] is None else msgspec.json.encode(row[place]) for row in rows] for place in (2, 3)]
-    return pa.record_batch(
-        {
-            "table": pa.array([row[0] for row in rows], pa.string()),
-            "operation": pa.array([row[1] for row in rows], pa.string()),
-            "before": pa.array(images[0], pa.binary()),
-            "after": pa.array(images[1], pa.binary()),
-            "topic": pa.array(["topic"] * len(rows), pa.string()),
-            "partition": pa.array([row[4] for row in rows], pa.int32()),
-            "offset": pa.array([row[5] for row in rows], pa.int64()),
-            "timestamp": pa.array([row[6] * 1_000_000 for row in rows], pa.int64()).cast(pa.timestamp("us", "UTC")),
-        }
-    )
+def chunks(key, *rows, recoding=None, has_nul=False):
+    settings = RowSettings({"t": recoding or RowRecoding()}, {"t": key}, has_nul, "PostgreSQL", batch_rows=2)
+    found = (chunk for batch in ChunkEncoder(settings)("t", 0, changes_at(*rows)) for chunk in batch.to_pylist())
+    return [(chunk["action"], chunk["rows"], *filter(None, [chunk["kept"]])) for chunk in found]
 
 
-def test_equal_keys_with_other_digits_are_one():
-    batch = changes(("d", "c", None, {"n": 1.5}, 0, 0, 0), ("d", "d", {"n": 1.50}, None, 0, 1, 1))
-    texts = batch.set_column(2, "before", pa.array([None, b'{"n":1.50}'], pa.binary()))
-    states = FinalStates(TABLES).read([texts])
-    assert (list(states.rows("d")), list(states.deleted("d"))) == ([], [b'{"n":1.5}'])
+def test_chunks_have_the_final_states_of_keys_as_the_rows_were_written_and_deletions_come_first():
+    rows = [
+        ("c", None, b'{"id":1,"x":1.50}'),
+        ("c", None, b'{"id":2,"x":2.0}'),
+        ("u", b'{"id":2,"x":2.0}', b'{"id":3,"x":2.0}'),
+        ("c", None, b'{"id":4,"x":null}'),
+    ]
+    assert chunks(pa.schema([("id", pa.int64())]), *rows) == [
+        ("delete", '[{"id":2}]'),
+        ("upsert", '[{"id":1,"x":1.50},{"id":3,"x":2.0}]'),
+        ("upsert", '[{"id":4,"x":null}]'),
+    ]
+    assert chunks(pa.schema([]), *rows[:2]) == [("insert", '[{"id":1,"x":1.50},{"id":2,"x":2.0}]')]
 
 
-def test_changes_without_place_and_timestamp_count_in_their_order():
-    rows = [("t", "c", None, {"id": 1, "n": number}, None, None, 0) for number in (1, 2)]
-    batch = changes(*rows)
-    nulls = pa.nulls(2, pa.timestamp("us", "UTC"))
-    states = FinalStates(TABLES).read([batch.set_column(batch.num_columns - 1, "timestamp", nulls)])
-    assert [state.row for state in states.rows("t")] == [b'{"id":1,"n":2}']
+def test_keys_that_are_stored_as_text_have_one_text_for_equal_values():
+    key, recoding = pa.schema([("n", pa.decimal128(9, 2))]), RowRecoding(text_keys={"n": "DECIMAL"})
+    rows = [("c", None, b'{"n":1.50}'), ("d", b'{"n":2.50}', None)]
+    assert chunks(key, *rows, recoding=recoding) == [("delete", '[{"n":2.5}]'), ("upsert", '[{"n":1.5}]')]
 
 
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [
-        (
-            ("log", "d", {"x": 1}, None, 3, 7, 0),
-            "table 'log' of the sink: .* partition 3, offset 7: it has no primary key",
-        ),
-        (
-            ("t", "c", None, {"id": None}, 0, 0, 0),
-            "'t' of the sink: .* offset 0: it has NULL in column id",
-        ),
-        (
-            ("t", "c", None, {"n": "null"}, 0, 0, 0),
-            "'t' of the sink: .* offset 0: it has NULL in column id",
-        ),
-    ],
-)
-def test_rows_without_a_key_are_refused(row, expected):
-    with pytest.raises(MessageError, match=expected):
-        FinalStates(TABLES).read([changes(row)])
+def test_a_text_that_the_database_cannot_have_is_named_by_its_column_and_message():
+    rows = [("c", None, {"id": 1, "a": "\\u0000"}), ("c", None, {"id": 2, "a": "", "b": "x\0"})]
+    key = pa.schema([("id", pa.int64())])
+    with pytest.raises(ChangeError, match="offset 1 does not fit it: column b has the character"):
+        chunks(key, *rows)
+    assert len(chunks(key, *rows, has_nul=True)) == 1
+
+
+def test_a_database_keeps_the_values_that_updates_lack_also_where_its_columns_are_not_null():
+    columns, dialect = parse_schema("id BIGINT, a STRING, b STRING"), SQLite()
+    statements = RowStatements.of(dialect, "t", columns, dialect.stored_schema(columns), ("id",))
+    rows = [
+        ("u", None, {"id": 1, "a": "new", "b": None}, {"kept": ["b"]}),
+        ("c", None, {"id": 2, "a": "c", "b": "d"}),
+        ("u", None, {"id": 3, "a": None, "b": "new"}, {"kept": ["a"]}),
+    ]
+    found = chunks(pa.schema([("id", pa.int64())]), *rows, recoding=statements.recoding)
+    assert found == [
+        ("upsert", '[{"id":2,"a":"c","b":"d"}]'),
+        ("upsert", '[{"id":1,"a":"new","b":null}]', ["b"]),
+        ("upsert", '[{"id":3,"a":null,"b":"new"}]', ["a"]),
+    ]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL, b TEXT NOT NULL)")
+        connection.execute("INSERT INTO t VALUES (1, 'a', 'b'), (3, 'a', 'b')")
+        for _, text, *kept in found:
+            connection.execute(statements.upsert_keeping(*kept or [()]), (text,))
+        stored = connection.execute("SELECT * FROM t ORDER BY id").fetchall()
+    assert stored == [(1, "new", "b"), (2, "c", "d"), (3, "a", "new")]

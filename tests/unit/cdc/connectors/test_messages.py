@@ -141,6 +141,7 @@ def test_values_with_a_schema_are_those_of_its_types(type_, given, made):
     [
         ("c", NONE, NEW, '{"old":null,"data":[{"id":1,"name":"b"}],"type":"INSERT"'),
         ("u", OLD, NEW, '{"old":[{"id":1,"name":"a"}],"data":[{"id":1,"name":"b"}],"type":"UPDATE"'),
+        ("u", NONE, NEW, '{"old":null,"data":[{"id":1,"name":"b"}],"type":"UPDATE"'),
         ("d", OLD, NONE, '{"old":null,"data":[{"id":1,"name":"a"}],"type":"DELETE"'),
     ],
 )

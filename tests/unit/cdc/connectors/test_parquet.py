@@ -15,6 +15,7 @@ from millrace_catalog.types.spark import to_spark_schema
 from millrace_cdc.connectors.parquet.file_writer import ParquetTarget, rows_with_kinds
 from millrace_cdc.connectors.parquet.options import ParquetSinkOptions
 from millrace_cdc.connectors.parquet.sink import ParquetPipelineSink
+from support.pipeline_sinks import make_sink
 
 
 class TestParquetPipelineSink(PipelineSinkSuite):
@@ -57,6 +58,15 @@ def test_changes_become_rows_with_kinds_in_their_order():
         {"op": "-D", "id": 2, "v": None, "at_offset": 8},
     ]
     assert found.column("at_timestamp").to_pylist() == [moment] * 5
+
+
+def test_an_update_without_its_old_row_is_refused_unless_an_option_lets_it_be_written():
+    refusing, writing = (
+        make_sink(ParquetPipelineSink, path="/warehouse", **given).capabilities
+        for given in ({}, {"sink.updates-without-old-row": "write"})
+    )
+    assert (refusing.upserts, writing.upserts, writing.keeps_values) == (False, True, False)
+    assert "set 'sink.updates-without-old-row' of the sink to write" in refusing.upsert_advice
 
 
 def test_partition_keys_are_refused():

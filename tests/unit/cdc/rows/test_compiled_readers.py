@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 
 from millrace_catalog.types import Column, Schema, parse_schema
-from millrace_cdc.connectors.final_states import FinalStates, KeyedTable
 from millrace_cdc.connectors.kafka.messages import message_key
-from millrace_cdc.connectors.table_files.grouping import TablePlaces, group_changes
+from millrace_cdc.connectors.table_changes.final_changes import final_changes
+from millrace_cdc.connectors.table_changes.grouping import TablePlaces, group_changes
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.compiled_readers import object_reader, raw_reader, row_class, row_rewriter, value_reader
+from support.table_changes import changes_at, changes_of_table
 
 NAMES = ["a", "a.b", "über", 'say "x"', "back\\slash", "line\nbreak", ""]
 
@@ -60,19 +61,8 @@ def test_keys_of_all_sinks_may_have_the_name(name):
     rows = [exact_json.encode({name: value, "v": 1}) for value in ("a", "b", "a")]
     assert exact_json.decode(message_key("json", (name,))(rows[0])) == {name: "a"}
     assert message_key("csv", (name,))(rows[0]) == b"a"
-    changes = pa.record_batch(
-        {
-            "table": ["t"] * 3,
-            "operation": ["c"] * 3,
-            "before": pa.nulls(3, pa.binary()),
-            "after": pa.array(rows, pa.binary()),
-            "topic": ["t"] * 3,
-            "partition": pa.array([0] * 3, pa.int32()),
-            "offset": pa.array([0, 1, 2], pa.int64()),
-            "timestamp": pa.array([0, 1, 2], pa.timestamp("us", "UTC")),
-        }
-    )
-    states = FinalStates({"t": KeyedTable((name,), {})}).read([changes])
-    assert [state.offset for state in states.rows("t")] == [2, 1]
-    (groups,) = group_changes([changes], {"t": TablePlaces((0, 1), (name,))})
+    insertions = [("c", None, row) for row in rows]
+    key = pa.schema([(name, pa.string())])
+    assert final_changes(changes_at(*insertions), key).upserts.column("offset").to_pylist() == [1, 2]
+    (groups,) = group_changes([changes_of_table("t", *insertions)], {"t": TablePlaces((0, 1), key)})
     assert sum(pa.ipc.open_stream(each.as_buffer()).read_all().num_rows for each in groups.column("changes")) == 3

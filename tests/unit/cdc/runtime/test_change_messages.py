@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
 from millrace.change_dialects import SkipReason
+from millrace.contracts import SinkCapabilities
 from millrace.errors import MessageError
 from millrace_catalog.inference import CanalInferenceOptions, DebeziumInferenceOptions, FormatOptions
 from millrace_cdc.runtime.change_parser import ChangeParser, ParserSettings, TableSchema
@@ -32,7 +34,11 @@ def parse(
     settings: ParserSettings, payloads: list[bytes | None], tables: dict[str, TableSchema]
 ) -> tuple[list[tuple[str, int, str | None]], TaskReport]:
     *changes, last = ChangeParser(settings, tables).parse(iter([batch_of(payloads)]))
-    rows = [
+    return rows_of(changes), read_report(last.column("report")[0].as_py())
+
+
+def rows_of(changes: list[pa.RecordBatch]) -> list[tuple[str, int, str | None]]:
+    return [
         (kind, int(row["id"]), row["v"])
         for change in changes
         for each in change.to_pylist()
@@ -40,7 +46,6 @@ def parse(
         if each[name] is not None
         for row in (json.loads(each[name]),)
     ]
-    return rows, read_report(last.column("report")[0].as_py())
 
 
 def batch_of(payloads: list[bytes | None]) -> pa.RecordBatch:
@@ -75,6 +80,26 @@ def test_a_message_changes_rows_is_skipped_and_counted_or_refused(
         assert (rows, [place.offset for place in report.tables[TABLE].truncations]) == ([], [0])
     else:
         assert (tuple(rows), report.skipped) == (message.result, Counter())
+
+
+@pytest.mark.parametrize("tables", [KNOWN, {}], ids=["known", "new"])
+@pytest.mark.parametrize(
+    "message",
+    [each for each in CHANGE_MESSAGES if isinstance(each.result, Refused) and each.result.upsert],
+    ids=lambda message: message.name,
+)
+def test_an_update_without_its_old_row_is_an_upsert_where_the_sink_can(
+    message: ChangeMessage, tables: dict[str, TableSchema]
+) -> None:
+    assert isinstance(message.result, Refused)
+    capabilities = SinkCapabilities(frozenset(), upserts=True, keeps_values=True)
+    settings = settings_of(message).for_sink(capabilities)
+    changes, _ = ChangeParser(settings, tables).parse(iter([batch_of([message.payload])]))
+    assert rows_of([changes]) == list(message.result.upsert or ())
+    assert changes.column("kept").to_pylist() == [list(message.result.kept) or None]
+    advised = replace(settings, upserts=False, keeps_values=False, upsert_advice="Set a to b")
+    with pytest.raises(MessageError, match=r"REPLICA IDENTITY FULL" if message.result.kept else r"Set a to b"):
+        parse(advised, [message.payload], tables)
 
 
 def test_skipped_messages_are_counted_by_reason() -> None:

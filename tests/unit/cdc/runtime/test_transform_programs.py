@@ -7,6 +7,7 @@ import json
 import pyarrow as pa
 import pytest
 
+from millrace.errors import MessageError
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.rows.change_records import CHANGE_SCHEMA
@@ -60,8 +61,9 @@ def changes(*rows):
             0,
             7,
             None,
+            kept,
         )
-        for operation, *images in rows
+        for operation, *images, kept in ((*row, None)[:4] for row in rows)
     ]
     return pa.RecordBatch.from_pydict(dict(zip(SCHEMA.names, zip(*given, strict=True), strict=True)), SCHEMA)
 
@@ -114,6 +116,25 @@ def test_what_filters_leave_of_a_change_decides_its_operation():
     given = [(update, [met, met]), (update, [None, met]), (update, [met, None]), (update, [None, None])]
     found = made(table, *given, (insertion, [None, None]), (insertion, [None, met]))
     assert found == [("u", row, row), ("c", None, row), ("d", row, None), ("c", None, row)]
+
+
+def test_an_update_without_its_old_row_whose_new_one_meets_no_filter_deletes_the_row_of_its_key():
+    table = images_of(projection="id, UPPER(name) AS name", filter="id > 1")
+    update = ("u", None, {"id": 5, "name": "a"})
+    found = made(table, (update, [None, {"rule": 0, "v0": "A"}]), (update, [None, None]))
+    assert found == [("u", None, {"id": 5, "name": "A"}), ("d", {"id": 5, "name": None}, None)]
+
+
+def test_columns_that_are_made_of_kept_ones_are_kept_and_filters_refuse_them():
+    row, result = {"id": 5, "name": None}, [None, {"rule": 0, "v0": None}]
+    rule = {"projection": 'id, UPPER(name) AS upper, name AS other, `say "x"`'}
+    batch = changes(("u", None, row, ["name"])).append_column(
+        "results", pa.array([[each and json.dumps(each) for each in result]], pa.list_(pa.string()))
+    )
+    (found,) = TransformedChanges({"shop.t": images_of(**rule)}).make([batch])
+    assert found.column("kept").to_pylist() == [["upper", "other"]]
+    with pytest.raises(MessageError, match=r"offset 7: the database did not send column 'name'.*with a filter"):
+        next(TransformedChanges({"shop.t": images_of(**rule, filter="id > 1")}).make([batch]))
 
 
 def test_a_soft_deletion_is_an_insertion():

@@ -141,7 +141,12 @@ def test_other_types_are_errors_and_passed_over_when_ignored() -> None:
         (change("INSERT", [A, None]), "field data[1]: there is no row"),
         (change("INSERT", [A, 7]), "field data[1]: expected an object, found 7"),
         (change("DELETE", [{"id": "x"}]), 'field data[0].id: "x" cannot be read as INT: not an integer'),
-        (change("UPDATE", [A], None), "field old: expected an array, found null"),
+        (
+            change("UPDATE", [A], None),
+            "field old: it is null, though the operation is 'UPDATE', an update. For a table with a primary key, "
+            "'canal-json.updates-without-old-row' = 'upsert' reads the new row alone",
+        ),
+        (change("UPDATE", [A], 7), "field old: expected an array, found 7"),
         (change("UPDATE", [A, B], [{}]), "field old: it has 1 rows, but data has 2"),
         (change("UPDATE", [A], [None]), "field old[0]: there is no row"),
         (change("UPDATE", [A], [{"id": "x"}]), 'field old[0].id: "x" cannot be read as INT: not an integer'),

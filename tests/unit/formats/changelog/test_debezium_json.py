@@ -52,7 +52,10 @@ def test_tombstones_give_no_row_and_no_error() -> None:
 
 @pytest.mark.parametrize(("op", "what"), [("u", "an update"), ("d", "a deletion")])
 def test_a_missing_old_row_is_an_error_that_says_what_to_do(op: str, what: str) -> None:
-    expected = NO_OLD_ROW.format(op=op, what=what)
+    advice = (
+        "For a table with a primary key, 'debezium-json.updates-without-old-row' = 'upsert' reads the new row alone"
+    )
+    expected = NO_OLD_ROW.format(op=op, what=what) + (f". {advice}" if op == "u" else "")
     assert reason(DEBEZIUM, change(op, None, B)) == expected
     assert reason(DEBEZIUM, {"op": op, "after": B}) == expected
     assert decode(LENIENT, change(op, None, B)).errors == ()

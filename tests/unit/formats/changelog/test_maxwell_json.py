@@ -50,7 +50,11 @@ def test_unset_values_of_every_type_are_taken_from_the_new_row() -> None:
     [
         (change("insert", None), "field data: it is null, though the operation is 'insert', an insertion"),
         (change("insert", [A]), 'field data: expected an object, found [{"id":1,"name":"a","weight":0.5}]'),
-        (change("update", A), "field old: it is null, though the operation is 'update', an update"),
+        (
+            change("update", A),
+            "field old: it is null, though the operation is 'update', an update. For a table with a primary key, "
+            "'maxwell-json.updates-without-old-row' = 'upsert' reads the new row alone",
+        ),
         (change("update", A, old={"id": "x"}), 'field old.id: "x" cannot be read as INT: not an integer'),
         (
             change("INSERT", A),

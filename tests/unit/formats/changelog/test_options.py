@@ -35,10 +35,11 @@ def test_names_and_defaults_are_those_of_the_reference() -> None:
         options: {info.name: getattr(options(), field) for field, info in options_of(options).items()}
         for options in (ChangeOptions, DebeziumOptions, CanalOptions)
     }
+    shared = {**SHARED, "updates-without-old-row": "fail"}
     assert defaults == {
-        ChangeOptions: SHARED,
-        DebeziumOptions: {**SHARED, "schema-include": False},
-        CanalOptions: {**SHARED, "database.include": None, "table.include": None},
+        ChangeOptions: shared,
+        DebeziumOptions: {**shared, "schema-include": False},
+        CanalOptions: {**shared, "database.include": None, "table.include": None},
     }
 
 

@@ -187,6 +187,16 @@ def test_change_logs_that_may_repeat_events_are_normalized_by_the_primary_key():
         KafkaTableFactory().source(replace(keyed, primary_key=()))
 
 
+def test_updates_without_their_old_rows_are_normalized_by_the_primary_key():
+    lacking = {"format": "debezium-json", "debezium-json.updates-without-old-row": "upsert"}
+    keyed = replace(describe(ID, NAME, **lacking), primary_key=("ID",))
+    source = KafkaTableFactory().source(keyed)
+    assert source.options["changelog.primary-key"] == "id"
+    assert (str(source.raw_changelog_mode), str(source.changelog_mode)) == ("[I,UA,D]", "[I,UB,UA,D]")
+    with pytest.raises(OptionsError, match=r"table 'orders' .*updates-without-old-row' = 'upsert' .* a primary key"):
+        KafkaTableFactory().source(replace(keyed, primary_key=()))
+
+
 def test_changes_of_a_table_are_read_from_a_position(monkeypatch):
     from millrace_sql.connectors.kafka.upsert_source import UpsertKafkaSource
 

@@ -91,7 +91,8 @@ class CanalReader:
         """Infer the columns of a change's rows, or take the types that its message declares."""
         # What an old row shares with its new one has the same types
         rows = [before if after is None else after for before, after in change.rows]
-        old = _rows(change.message, "old")[: len(rows)] if change.operation == "u" else []
+        has_old_rows = change.operation == "u" and not change.lacks_old_row
+        old = _rows(change.message, "old")[: len(rows)] if has_old_rows else []
         return self._columns(change.message, [row for row in (*rows, *old) if row is not None])
 
     def _declared_binary(self, message: Mapping[str, Any]) -> frozenset[str]:
@@ -156,6 +157,9 @@ def _images(
     """Return the rows before and after; an old row has only the values that have changed."""
     if operation is not Operation.UPDATE:
         yield from ((row, None) if operation is Operation.DELETE else (None, row) for row in data)
+        return
+    if CANAL.lacks_old_row(operation, message):
+        yield from ((None, row) for row in data)
         return
     old = _rows(message, "old")
     if len(old) < len(data):

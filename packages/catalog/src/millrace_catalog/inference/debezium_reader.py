@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,7 @@ import msgspec
 
 from millrace.change_dialects import DEBEZIUM, Operation, SkipReason
 from millrace.errors import MalformedMessageError
-from millrace.unavailable_values import may_have_placeholder, with_old_values
+from millrace.unavailable_values import may_have_placeholder, missing_value, without_placeholders
 from millrace_catalog.inference.debezium_types import DeclaredRow, declared_row, primitives_as_strings
 from millrace_catalog.inference.image_reader import row_images, table_name
 from millrace_catalog.inference.json_payload import object_field, parse_object
@@ -69,12 +70,9 @@ class DebeziumReader:
         self._objects = JsonObjectColumns(self.options)
 
     def read(self, payload: bytes | None) -> Observation | None:
-        """Read the columns of a message by its values: see `MessageReader.read`.
-
-        An old row that is missing hides no columns, since the new row has them.
-        """
+        """Read the columns of a message by its values: see `MessageReader.read`."""
         parsed = self._parsed(payload)
-        change = None if parsed is None else self._change(parsed.change, needs_old_row=False)
+        change = None if parsed is None else self._change(parsed.change)
         if change is None or isinstance(change, SkipReason) or not change.rows:
             return None
         return Observation(change.table, self._columns_by_value(change))
@@ -85,21 +83,26 @@ class DebeziumReader:
         Values have the types that the message declares, where it includes its schema.
 
         Raises:
-            MalformedMessageError: It is not a message of the format, or lacks a value that the database did not send.
+            MalformedMessageError: It is not a message of the format, or an insertion of a row with a value that the
+                database did not send.
         """
         parsed = self._parsed(payload)
         if parsed is None:
             return SkipReason.TOMBSTONE
-        change = self._change(parsed.change, needs_old_row=True)
+        change = self._change(parsed.change)
         if isinstance(change, SkipReason) or not change.rows:
             return change
         ((before, after),) = change.rows
+        kept: tuple[str, ...] = ()
         if payload and after is not None and (self._read_message is not None or may_have_placeholder(payload)):
-            after = with_old_values(after, before)
+            after, kept = without_placeholders(after, before)
+            if kept and change.operation != "u":
+                raise missing_value(kept[0])
         declared = None if parsed.schema is None else declared_row(parsed.schema)
         if declared is None:
-            return change if after is change.rows[0][1] else change.with_rows(((before, after),))
-        return change.with_rows(((_convert(declared, before), _convert(declared, after)),), declared.types)
+            return change if after is change.rows[0][1] else replace(change, rows=((before, after),), kept=kept)
+        rows = ((_convert(declared, before), _convert(declared, after)),)
+        return replace(change, rows=rows, types=declared.types, kept=kept)
 
     def columns_of(self, change: TableChange) -> dict[str, DataType]:
         """Return the columns of a change's rows: those that its message declares, or else as their values are."""
@@ -118,13 +121,11 @@ class DebeziumReader:
         rows = [self._objects.columns_of(row)[0] for row in (before, after) if row is not None]
         return rows[0] if len(rows) == 1 else widen_rows(rows)
 
-    def _change(self, message: dict[str, Any], *, needs_old_row: bool) -> TableChange | SkipReason:
+    def _change(self, message: dict[str, Any]) -> TableChange | SkipReason:
         reason = DEBEZIUM.skip_reason(message)
         if reason is not None:
             return reason
         operation, name = DEBEZIUM.operation(message)
-        if operation is Operation.UPDATE and not needs_old_row and not message.get("before") and message.get("after"):
-            operation = Operation.INSERT
         rows = () if operation is Operation.TRUNCATE else (row_images(DEBEZIUM, operation, name, message),)
         table = table_name(DEBEZIUM, message, self._topic)
         return TableChange(table, CHANGE_OPERATIONS[operation], rows, None, message)

@@ -73,9 +73,13 @@ class ImageReader:
 def row_images(dialect: ChangeDialect, operation: Operation, name: str, message: Mapping[str, Any]) -> RowImages:
     """Return the rows before and after a message's change; None where the operation has none.
 
+    An update may lack its old row.
+
     Raises:
         MalformedMessageError: A row that the operation needs is missing.
     """
+    if dialect.lacks_old_row(operation, message):
+        return None, _row(dialect, dialect.after, operation, name, message)
     if dialect.old_rows == "changed":
         data = _row(dialect, dialect.after, operation, name, message)
         if operation is Operation.INSERT:

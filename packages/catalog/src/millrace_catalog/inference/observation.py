@@ -66,10 +66,12 @@ class TableChange:
     Attributes:
         table: Id of the table.
         operation: ``c`` for insertions, ``u`` for updates, ``d`` for deletions, ``t`` for the deletion of all rows.
-        rows: For each row, its values before and after the change; None where the message has none.
+        rows: For each row, its values before and after the change; None where the message has none, as before an update
+            whose old row the database did not send.
         primary_key: Columns of the primary key, if the message names them.
         message: The message, for the types that it declares.
         types: Types of columns that values have been converted to; None where they are as in the message.
+        kept: The columns whose values an update leaves as they were and the database did not send; they are None.
     """
 
     table: str
@@ -78,14 +80,12 @@ class TableChange:
     primary_key: tuple[str, ...] | None
     message: Mapping[str, Any]
     types: Mapping[str, DataType] | None = None
+    kept: tuple[str, ...] = ()
 
-    def with_rows(
-        self,
-        rows: tuple[tuple[RowImage | None, RowImage | None], ...],
-        types: Mapping[str, DataType] | None = None,
-    ) -> TableChange:
-        """Return the same change with other rows, whose values have been converted to types."""
-        return TableChange(self.table, self.operation, rows, self.primary_key, self.message, types)
+    @property
+    def lacks_old_row(self) -> bool:
+        """True for an update whose old row the database did not send."""
+        return self.operation == "u" and any(before is None for before, _ in self.rows)
 
 
 class MessageReader(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -10,12 +10,12 @@ import pyarrow as pa
 PLACE = ("topic", "partition", "offset", "timestamp")
 """The columns with the place and the time of a change's message."""
 
-RECORD_COLUMNS = ("table", "operation", "before", "after", *PLACE)
-"""The columns of a change."""
+RECORD_COLUMNS = ("table", "operation", "before", "after", *PLACE, "kept")
+"""The columns of a change; the last one names the columns whose values it leaves as they were and does not have."""
 
 CHANGE_COLUMNS = (
     "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
-    "timestamp TIMESTAMP, report BINARY"
+    "timestamp TIMESTAMP, kept ARRAY<STRING>, report BINARY"
 )
 """The columns of a parser's result; in a report, all but the last are NULL."""
 
@@ -29,6 +29,7 @@ CHANGE_SCHEMA = pa.schema(
         ("partition", pa.int32()),
         ("offset", pa.int64()),
         ("timestamp", pa.timestamp("us", "UTC")),
+        ("kept", pa.list_(pa.string())),
         ("report", pa.binary()),
     ]
 )
@@ -46,6 +47,7 @@ def changes_of(
     operations: Sequence[str],
     befores: Sequence[bytes | None],
     afters: Sequence[bytes | None],
+    kept: Mapping[int, Sequence[str]] | None = None,
 ) -> pa.RecordBatch:
     """Return changes with the columns of `RECORD_COLUMNS`.
 
@@ -55,11 +57,26 @@ def changes_of(
         operations: Their operations.
         befores: Their rows before, as JSON.
         afters: Their rows after, as JSON.
+        kept: By the number of a change, its columns whose values stay and are not known.
     """
     texts, rows = (tables, operations), (befores, afters)
     columns = [*(pa.array(each, pa.string()) for each in texts), *(pa.array(each, pa.binary()) for each in rows)]
     columns += [messages.column(name).cast(CHANGE_SCHEMA.field(name).type) for name in PLACE]
+    columns.append(_kept_column(kept or {}, len(tables)))
     return pa.record_batch(columns, list(RECORD_COLUMNS))
+
+
+def kept_columns(changes: pa.RecordBatch) -> dict[int, list[str]]:
+    """Return, by the number of a change, its columns whose values stay and are not known; most have none."""
+    column = changes.column("kept")
+    if column.null_count == len(column):
+        return {}
+    return {index: names for index, names in enumerate(column.to_pylist()) if names}
+
+
+def _kept_column(kept: Mapping[int, Sequence[str]], count: int) -> pa.ListArray:
+    type_ = CHANGE_SCHEMA.field("kept").type
+    return pa.array(map(kept.get, range(count)), type_) if kept else pa.nulls(count, type_)
 
 
 class Changes:
@@ -71,9 +88,20 @@ class Changes:
         self._operations: list[str] = []
         self._befores: list[bytes | None] = []
         self._afters: list[bytes | None] = []
+        self._kept: dict[int, Sequence[str]] = {}
 
-    def add(self, row: int, table: str, operation: str, before: bytes | None, after: bytes | None) -> None:
+    def add(
+        self,
+        row: int,
+        table: str,
+        operation: str,
+        before: bytes | None,
+        after: bytes | None,
+        kept: Sequence[str] = (),
+    ) -> None:
         """Add a change of the message in some row of the batch."""
+        if kept:
+            self._kept[len(self.rows)] = kept
         self.rows.append(row)
         self.tables.append(table)
         self._operations.append(operation)
@@ -82,7 +110,7 @@ class Changes:
 
     def to_batch(self, messages: pa.RecordBatch) -> pa.RecordBatch:
         """Return the changes with their messages' places."""
-        changes = changes_of(messages, self.tables, self._operations, self._befores, self._afters)
+        changes = changes_of(messages, self.tables, self._operations, self._befores, self._afters, self._kept)
         return changes.append_column(CHANGE_SCHEMA.field("report"), pa.nulls(len(self.rows), pa.binary()))
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from millrace.unavailable_values import is_placeholder
 from millrace_catalog.inference.options import FormatOptions
 from millrace_catalog.types import Array, DataType, Scalar, parse_schema
 from millrace_catalog.types.model import MAX_LENGTH
@@ -133,6 +134,9 @@ def _time_type(type_: Scalar) -> Any:
 
 def _check(type_: DataType) -> Check | None:
     """Return a test of a column's values, where their type for msgspec accepts others too."""
+    if isinstance(type_, Array):
+        # A value that Debezium does not have looks like one
+        return lambda value: not is_placeholder(value)
     if not isinstance(type_, Scalar):
         return None
     if type_.kind == "FLOAT":

@@ -11,16 +11,17 @@ import itertools
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from millrace.change_dialects import SkipReason
-from millrace.contracts import DeadLetter
+from millrace.change_dialects import CHANGE_DIALECTS, DEBEZIUM, SkipReason
+from millrace.contracts import DeadLetter, SinkCapabilities
 from millrace.errors import MalformedMessageError, MessageError, SchemaError
 from millrace.options.secrets import Properties
 from millrace.plugins.manager import PluginRef
+from millrace.unavailable_values import missing_value
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
     CanalReader,
@@ -103,6 +104,9 @@ class ParserSettings:
         has_times: Whether Spark has columns of times.
         pauses: Whether a table that cannot change as it needs is paused; if not, the task fails.
         malformed_table: The id of the table of malformed messages; None where there is none.
+        upserts: Whether updates may lack their old rows.
+        upsert_advice: Where they may not, the advice that the sink has for it.
+        keeps_values: Whether updates may lack values that they leave as they were.
     """
 
     format: str
@@ -118,6 +122,13 @@ class ParserSettings:
     has_times: bool = False
     pauses: bool = False
     malformed_table: str | None = None
+    upserts: bool = False
+    upsert_advice: str = ""
+    keeps_values: bool = False
+
+    def for_sink(self, sink: SinkCapabilities) -> ParserSettings:
+        """Return the same settings, for the changes that a sink can write."""
+        return replace(self, upserts=sink.upserts, upsert_advice=sink.upsert_advice, keeps_values=sink.keeps_values)
 
     @property
     def source_columns(self) -> tuple[str, ...]:
@@ -157,7 +168,11 @@ class ChangeParser:
         self._trackers: dict[str, SchemaTracker] = {}
         self._declared: dict[str, tuple[Schema, DeclaredTypes]] = {}
         self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
-        self._fast_parser = fast_parser(settings.options, self._columns_of) if settings.extra.are_none else None
+        self._fast_parser = (
+            fast_parser(settings.options, self._columns_of, upserts=settings.upserts)
+            if settings.extra.are_none
+            else None
+        )
         self._replaces_times = not settings.has_times and settings.declares_types
         self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
         self._letter: DeadLetter | None = None
@@ -197,7 +212,7 @@ class ChangeParser:
             else:
                 for old, new in change.rows:
                     before, after = (None if image is None else exact_json.encode(image) for image in (old, new))
-                    found.add(index, change.table, change.operation, before, after)
+                    found.add(index, change.table, change.operation, before, after, change.kept)
         taken = batch if found.rows == list(range(len(values))) else batch.take(pa.array(found.rows, pa.int64()))
         self._count(taken, found.tables)
         return found.to_batch(taken)
@@ -246,12 +261,30 @@ class ChangeParser:
         if change.operation == "t":
             self._note_truncation(place, change.table)
             return None
+        self._check_update(change)
         columns = reader.columns_of(change)
         if self._replaces_times:
             columns = times_as_strings(columns)
         if self._extra is not None and message is not None:
             change, columns = self._extra.add(change, columns, message)
         return change, self._with_declared_types(change, columns)
+
+    def _check_update(self, change: TableChange) -> None:
+        """Check that the sink can write an update that does not have all rows and values.
+
+        Raises:
+            MalformedMessageError: It cannot.
+        """
+        settings = self._settings
+        if change.lacks_old_row and not settings.upserts:
+            dialect = CHANGE_DIALECTS.get(settings.format, DEBEZIUM)
+            error = dialect.missing_old_row(change.message)
+            advice = f". {settings.upsert_advice}" if settings.upsert_advice else ""
+            raise MalformedMessageError(f"{error.reason}{advice}", dialect.before)
+        if change.kept and not settings.keeps_values:
+            raise missing_value(change.kept[0])
+        if change.kept:
+            self._report(change.table).is_partial = True
 
     def _with_declared_types(self, change: TableChange, columns: dict[str, DataType]) -> dict[str, DataType]:
         table = self._tables.get(change.table)

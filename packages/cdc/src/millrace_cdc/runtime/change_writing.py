@@ -99,9 +99,10 @@ class ChangeWriter:
             and name not in transforms
             and all(fitting[name].columns == columns[target].columns for target in names)
         )
+        partial = frozenset(name for report in reports for name, found in report.tables.items() if found.is_partial)
         self._sink.write(
             ConvertedChanges(
-                pipeline, parsed.batch, transformed, routes, columns, tables, rows, stay, truncated, finish
+                pipeline, parsed.batch, transformed, routes, columns, tables, rows, stay, truncated, partial, finish
             )
         )
 

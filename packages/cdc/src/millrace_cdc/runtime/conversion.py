@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from millrace.errors import MalformedMessageError, MessageError
 from millrace_cdc.rows import exact_json
-from millrace_cdc.rows.change_records import RECORD_COLUMNS, changes_of, row_images
+from millrace_cdc.rows.change_records import RECORD_COLUMNS, changes_of, kept_columns, row_images
 from millrace_cdc.rows.compiled_readers import value_reader
 from millrace_cdc.rows.row_conversion import values_converter
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
@@ -52,6 +52,7 @@ class ChangeConverter:
         old_rows: list[bytes | None] = []
         new_rows: list[bytes | None] = []
         operations: list[str] = []
+        kept_before, kept = kept_columns(batch), dict[int, list[str]]()
         names = (batch.column(name).to_pylist() for name in ("table", "operation"))
         for index, (table, operation, before, after) in enumerate(zip(*names, *row_images(batch), strict=True)):
             for target, convert in self._targets.get(table) or self._open(table):
@@ -60,12 +61,14 @@ class ChangeConverter:
                     new = None if after is None else convert(after)
                 except MalformedMessageError as error:
                     raise MessageError(_misfit(batch, index, table, target, error)) from error
+                if index in kept_before:
+                    kept[len(rows)] = kept_before[index]
                 rows.append(index)
                 targets.append(target)
                 operations.append(operation)
                 old_rows.append(old)
                 new_rows.append(new)
-        return changes_of(batch.take(pa.array(rows, pa.int64())), targets, operations, old_rows, new_rows)
+        return changes_of(batch.take(pa.array(rows, pa.int64())), targets, operations, old_rows, new_rows, kept)
 
     def _stays(self, table: str) -> bool:
         return table in self._fitting and self._routes.get(table) == (table,)

@@ -32,6 +32,7 @@ class ConvertedChanges(ChangeBatch):
         rows: By id of a source's table, the number of its changes.
         fitting: See `ChangeConverter`.
         truncated: The ids of those that are emptied first.
+        partial: The ids of those of the source's tables with updates that keep values.
         finish: Makes changes of what the columns of ``changes`` have; for tasks.
     """
 
@@ -46,6 +47,7 @@ class ConvertedChanges(ChangeBatch):
         rows: Mapping[str, int],
         fitting: frozenset[str] = frozenset(),
         truncated: frozenset[str] = frozenset(),
+        partial: frozenset[str] = frozenset(),
         finish: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]] = iter,
     ) -> None:
         self.pipeline = pipeline
@@ -55,6 +57,7 @@ class ConvertedChanges(ChangeBatch):
             name: sum(rows[source] for source, targets in routes.items() if name in targets) for name in tables
         }
         self.truncated = truncated
+        self.partial = frozenset(target for source in partial for target in routes.get(source, ()))
         self._changes = changes
         self._routes = routes
         self._columns = columns
@@ -76,7 +79,7 @@ class ConvertedChanges(ChangeBatch):
         changes = self._map(lambda batches: batches, CHANGE_BATCH_COLUMNS, routes)
         schema = self.tables[table].schema
         images = (row_struct(fn.col(name), schema).alias(name) for name in ("before", "after"))
-        return changes.select("operation", *images, *PLACE)
+        return changes.select("operation", *images, *PLACE, "kept")
 
     def _map(
         self,

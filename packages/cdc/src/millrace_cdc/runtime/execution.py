@@ -202,7 +202,7 @@ def _has_running_query(session: SparkSession) -> bool:
 def _messages(job: PipelineJob, session: SparkSession) -> tuple[ParserSettings, DataFrame]:
     """Return the stream of messages, and the settings of their parser."""
     settings = replace(
-        job.source.parser_settings,
+        job.source.parser_settings.for_sink(job.sink.capabilities),
         has_times=has_times(session),
         pauses=job.pauses,
         malformed_table=job.malformed_table,

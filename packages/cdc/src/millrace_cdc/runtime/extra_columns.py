@@ -106,7 +106,8 @@ class ExtraColumnReader:
 
         rows = tuple((widened(before), widened(after)) for before, after in change.rows)
         key = None if change.primary_key is None else tuple(prefix + name for name in change.primary_key)
-        return replace(change, rows=rows, primary_key=key), types
+        kept = tuple(prefix + name for name in change.kept)
+        return replace(change, rows=rows, primary_key=key, kept=kept), types
 
     def _key(self, message: Message) -> tuple[dict[str, Any], dict[str, DataType]]:
         fields = (parse_object(message["key"]) or {}) if self._extra.has_key else {}

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from millrace.unavailable_values import indices_with_placeholders
+from millrace.unavailable_values import PlaceholderSearch
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.rows.row_normalizer import RowNormalizer, row_normalizer
 
@@ -46,16 +46,17 @@ Columns = Callable[[str], str | None]
 """Returns the columns of a table, as SQL; None for a table that is new."""
 
 
-def fast_parser(options: FormatOptions, columns: Columns) -> FastParser | None:
+def fast_parser(options: FormatOptions, columns: Columns, *, upserts: bool = False) -> FastParser | None:
     """Return a parser of a format's messages; None if all of them have to be read with inference.
 
     Args:
         options: The format's options.
         columns: Returns the columns of a table.
+        upserts: Whether updates may lack their old rows.
     """
     if isinstance(options, DebeziumInferenceOptions):
         # Schemas declare types that values are converted to
-        return None if options.schema_include else _DebeziumParser(options, columns)
+        return None if options.schema_include else _DebeziumParser(options, columns, upserts=upserts)
     if isinstance(options, JsonInferenceOptions):
         has_rows_as_they_are = options.nesting == "string" and not options.fixed_types and not options.table_fields
         return _JsonParser(options, columns) if has_rows_as_they_are else None
@@ -64,6 +65,8 @@ def fast_parser(options: FormatOptions, columns: Columns) -> FastParser | None:
 
 _NULL = msgspec.Raw(b"null")
 _INSERTIONS = ("c", "r")
+# Rows with arrays are checked by their normalizers, and rows with objects are read with inference
+_TEXT_PLACEHOLDERS = PlaceholderSearch(arrays=False, objects=False)
 _is_empty = re.compile(rb"\{\s*\}").fullmatch
 
 
@@ -91,7 +94,8 @@ class _Tables:
 
 
 class _DebeziumParser:
-    def __init__(self, options: DebeziumInferenceOptions, columns: Columns) -> None:
+    def __init__(self, options: DebeziumInferenceOptions, columns: Columns, *, upserts: bool) -> None:
+        self._upserts = upserts
         self._decode = msgspec.json.Decoder(_Change).decode
         self._tables = _Tables(options, columns)
         self._normalizers: dict[tuple[str, str | None, str | None, str | None], tuple[str, RowNormalizer | None]] = {}
@@ -100,7 +104,7 @@ class _DebeziumParser:
         self._normalizers.clear()
 
     def unreadable(self, values: Sequence[bytes | None]) -> Collection[int]:
-        return frozenset(indices_with_placeholders(values))
+        return frozenset(_TEXT_PLACEHOLDERS.indices(values))
 
     def parse(self, topic: str, value: bytes) -> ParsedChange | None:
         try:
@@ -115,6 +119,8 @@ class _DebeziumParser:
                 return None
             # Rows that are null do not fit either
             if operation == "u":
+                if self._upserts and change.before == _NULL:
+                    return ParsedChange(table, "u", None, normalize(change.after))
                 return ParsedChange(table, "u", normalize(change.before), normalize(change.after))
             if operation in _INSERTIONS and change.before == _NULL:
                 return ParsedChange(table, "c", None, normalize(change.after))

@@ -6,15 +6,17 @@ copies is never converted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
 
-from millrace_cdc.rows.change_records import changes_of, row_images
-from millrace_cdc.rows.compiled_readers import raw_reader
+from millrace.change_dialects import REPLICA_IDENTITY_HINT
+from millrace.errors import MessageError
+from millrace_cdc.rows.change_records import changes_of, kept_columns, row_images
+from millrace_cdc.rows.compiled_readers import NULL, raw_reader
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
 from millrace_cdc.runtime.projection import table_id, table_metadata
@@ -115,15 +117,23 @@ def _text(value: bytes, *, is_object: bool) -> str | None:
     return _decode_text(value) if value.startswith(b'"') else value.decode()
 
 
-class _Result(NamedTuple):
-    row: bytes
-    soft_delete: bool
-
-
 class _Change(NamedTuple):
     operation: str
     before: bytes | None
     after: bytes | None
+    kept: Sequence[str] = ()
+
+
+class _Result(NamedTuple):
+    row: bytes
+    rule: RuleColumns
+
+    def updated(self, kept: Sequence[str], before: bytes | None = None) -> _Change:
+        """Return an update to the row; columns that are made of kept ones are kept too."""
+        names = kept and [
+            name for (name, _), reads in zip(self.rule.columns, self.rule.reads, strict=True) if reads & {*kept}
+        ]
+        return _Change("u", before, self.row, names)
 
 
 class TransformedChanges:
@@ -135,7 +145,7 @@ class TransformedChanges:
 
     def __init__(self, tables: Mapping[str, TableImages]) -> None:
         self._tables = tables
-        self._makers: dict[str, Callable[[bytes, str], _Result]] = {}
+        self._makers: dict[str, _RowMaker] = {}
 
     def make(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield changes with the columns that a parser's have; those of other tables as they are."""
@@ -150,56 +160,96 @@ class TransformedChanges:
         operations: list[str] = []
         befores: list[bytes | None] = []
         afters: list[bytes | None] = []
+        kept_before, kept = kept_columns(batch), dict[int, Sequence[str]]()
         names = (batch.column(name).to_pylist() for name in ("table", "operation"))
         for index, (table, operation, before, after, texts) in enumerate(
             zip(*names, *row_images(batch), results.to_pylist(), strict=True)
         ):
-            change: _Change | None = _Change(operation, before, after)
-            if table in self._tables:
-                change = self._change(table, operation, (before, after), texts)
+            change: _Change | None = _Change(operation, before, after, kept_before.get(index, ()))
+            if table in self._tables and change is not None:
+                try:
+                    change = self._change(table, change, texts)
+                except ValueError as error:
+                    raise MessageError(_unknown_row(batch, index, table, error)) from None
             if change is not None:
+                if change.kept:
+                    kept[len(rows)] = change.kept
                 rows.append(index)
                 operations.append(change.operation)
                 befores.append(change.before)
                 afters.append(change.after)
         taken = batch if len(rows) == batch.num_rows else batch.take(pa.array(rows, pa.int64()))
-        return changes_of(taken, taken.column("table").to_pylist(), operations, befores, afters)
+        return changes_of(taken, taken.column("table").to_pylist(), operations, befores, afters, kept)
 
-    def _change(
-        self, table: str, operation: str, rows: tuple[bytes | None, ...], results: list[str | None]
-    ) -> _Change | None:
-        """Return a change; None where the filters leave no row."""
-        make = self._makers.get(table) or self._makers.setdefault(table, _row_maker(self._tables[table]))
+    def _change(self, table: str, change: _Change, results: list[str | None]) -> _Change | None:
+        """Return a change; None where the filters leave no row.
+
+        Raises:
+            ValueError: A filter cannot tell whether the sink has the row whose values stay.
+        """
+        rows = self._makers.get(table) or self._makers.setdefault(table, _RowMaker(self._tables[table]))
+        operation, *images, kept = change
         old, new = (
-            None if row is None or text is None else make(row, text) for row, text in zip(rows, results, strict=True)
+            None if row is None or text is None else rows.make(row, text)
+            for row, text in zip(images, results, strict=True)
         )
+        if undecided := rows.undecided & {*kept}:
+            raise ValueError(min(undecided))
+        if operation == "u" and change.before is None and change.after is not None:
+            # The old row may have met a condition
+            return _Change("d", rows.copy(change.after), None) if new is None else new.updated(kept)
         if old is None and new is None:
             return None
-        if operation == "d" and old is not None and old.soft_delete:
+        if operation == "d" and old is not None and old.rule.soft_delete:
             # Soft deletion: the row is inserted instead of deleted
             return _Change("c", None, old.row)
         before, after = (None if each is None else each.row for each in (old, new))
-        return _Change("d" if after is None else "c" if before is None else "u", before, after)
+        if before is not None and new is not None:
+            return new.updated(kept, before)
+        return _Change("d" if after is None else "c", before, after)
 
 
-def _row_maker(table: TableImages) -> Callable[[bytes, str], _Result]:
-    names = columns_of(table.columns).names
-    values_of = raw_reader(names)
-    places = {column: index for index, column in enumerate(names)}
-    most = max(sum(source is None for _, source in rule.columns) for rule in table.rules)
-    read = raw_reader([RULE, *(value_name(number) for number in range(most))])
-    rules = {b"%d" % number: _RuleRows(rule, places) for number, rule in enumerate(table.rules)}
+def _unknown_row(batch: pa.RecordBatch, index: int, table: str, error: ValueError) -> str:
+    topic, partition, offset = (batch.column(name)[index].as_py() for name in ("topic", "partition", "offset"))
+    return (
+        f"message in topic {topic!r}, partition {partition}, offset {offset}: the database did not send column "
+        f"{str(error)!r}, which the update of table {table!r} leaves as it was, and with a filter the sink may not "
+        f"have the row. {REPLICA_IDENTITY_HINT}, or leave the column out of projection and filter"
+    )
 
-    def make(row: bytes, text: str) -> _Result:
-        number, *computed = read(text)
-        return rules[bytes(number)].make(values_of(row), computed)
 
-    return make
+class _RowMaker:
+    """Makes rows of a table.
+
+    Attributes:
+        undecided: The columns without whose values nothing says which rows the sink has, or gets.
+    """
+
+    def __init__(self, table: TableImages) -> None:
+        names = columns_of(table.columns).names
+        self._values_of = raw_reader(names)
+        places = {column: index for index, column in enumerate(names)}
+        most = max(sum(source is None for _, source in rule.columns) for rule in table.rules)
+        self._read = raw_reader([RULE, *(value_name(number) for number in range(most))])
+        self._rules = {b"%d" % number: _RuleRows(rule, places) for number, rule in enumerate(table.rules)}
+        self._nulls = [NULL] * most
+        read = (column for rule in table.rules for each in (*rule.reads, rule.condition or ()) for column in each)
+        has_conditions = any(rule.condition is not None for rule in table.rules)
+        self.undecided = frozenset(read) if has_conditions else frozenset[str]()
+
+    def make(self, row: bytes, text: str) -> _Result:
+        """Make a row of what a program has computed."""
+        number, *computed = self._read(text)
+        return self._rules[bytes(number)].make(self._values_of(row), computed)
+
+    def copy(self, row: bytes) -> bytes:
+        """Make a row of the columns that the first rule copies, with NULL in the others."""
+        return self._rules[b"0"].make(self._values_of(row), self._nulls).row
 
 
 class _RuleRows:
     def __init__(self, rule: RuleColumns, places: Mapping[str, int]) -> None:
-        self._soft_delete = rule.soft_delete
+        self._rule = rule
         # Computed values come behind those of the row
         numbers = iter(range(len(places), len(places) + len(rule.columns)))
         self._columns = [
@@ -210,4 +260,4 @@ class _RuleRows:
     def make(self, values: tuple[msgspec.Raw, ...], computed: list[msgspec.Raw]) -> _Result:
         every = (*values, *computed)
         fields = [name + bytes(every[place]) for name, place in self._columns]
-        return _Result(b"{%b}" % b",".join(fields), self._soft_delete)
+        return _Result(b"{%b}" % b",".join(fields), self._rule)

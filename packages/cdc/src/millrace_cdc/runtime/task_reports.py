@@ -49,6 +49,7 @@ class TableReport:
         partitions: Topics and partitions that it was found in.
         fits: Whether all rows have the columns that the table had before, in order.
         truncations: The places of the messages that delete all of its rows, the last one of each partition.
+        is_partial: Whether updates lack values that they leave as they were.
     """
 
     rows: int = 0
@@ -57,6 +58,7 @@ class TableReport:
     partitions: set[tuple[str, int]] = field(default_factory=set)
     fits: bool = True
     truncations: list[Place] = field(default_factory=list)
+    is_partial: bool = False
 
 
 @dataclass

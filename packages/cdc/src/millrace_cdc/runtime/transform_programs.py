@@ -51,10 +51,14 @@ class RuleColumns:
     Attributes:
         columns: Their names in order, each with the column that it is a copy of; None where it is the next result.
         soft_delete: Whether a deleted row becomes an inserted one.
+        reads: For each of them, the columns that its value is made of.
+        condition: The columns that its condition reads; None where rows need meet none.
     """
 
     columns: tuple[tuple[str, str | None], ...]
     soft_delete: bool
+    reads: tuple[frozenset[str], ...] = ()
+    condition: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ def table_program(columns: Schema, transforms: Sequence[BoundTransform]) -> Tabl
     rules = []
     made = []
     for transform in transforms:
+        tested = None if transform.condition_parts is None else frozenset(transform.condition_parts[1::2])
         condition = None if transform.condition_parts is None else numbered(transform.condition_parts)
         copied = [each.copied_from if each.copied_from in types else None for each in transform.columns]
         results = [
@@ -97,7 +102,9 @@ def table_program(columns: Schema, transforms: Sequence[BoundTransform]) -> Tabl
         ]
         rules.append(ProgramRule(condition, tuple(results)))
         names = (each.name for each in transform.columns)
-        made.append(RuleColumns(tuple(zip(names, copied, strict=True)), transform.soft_delete))
+        reads = tuple(frozenset(each.parts[1::2]) for each in transform.columns)
+        columns_made = tuple(zip(names, copied, strict=True))
+        made.append(RuleColumns(columns_made, transform.soft_delete, reads, tested))
     read = tuple(deeply_nullable(types.get(name, STRING)) for name in numbers)
     return TableProgram(Program(read, tuple(rules)), tuple(numbers), tuple(made))
 

@@ -164,6 +164,11 @@ class ChangelogFormat(Format):
         """
         return {}
 
+    @property
+    def upserts(self) -> bool:
+        """True where an update without its old row is its new row alone, ``+U``; by default it is malformed."""
+        return False
+
     @abstractmethod
     def decoder(self, schema: pa.Schema, metadata: Sequence[str] = ()) -> Decoder:
         """Make a decoder to rows of ``schema``, with row kinds.

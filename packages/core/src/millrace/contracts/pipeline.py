@@ -51,10 +51,18 @@ class SinkCapabilities:
     Attributes:
         schema_changes: The types of schema changes that it can apply to its tables.
         guarantee: How often a change is in its tables after a failure: once or more, or exactly once.
+        upserts: Whether it takes updates without their old row; it refuses those of a table without primary key, if it
+            needs one for them.
+        upsert_advice: Where it does not, what to do for it, such as an option to set; empty where nothing helps.
+        keeps_values: Whether it keeps the values of columns that an update leaves as they were and does not have: see
+            `ChangeBatch.map`.
     """
 
     schema_changes: frozenset[SchemaChangeType]
     guarantee: Guarantee = "at-least-once"
+    upserts: bool = False
+    upsert_advice: str = ""
+    keeps_values: bool = False
 
     ALL_CHANGES: ClassVar[frozenset[SchemaChangeType]] = frozenset(SCHEMA_CHANGES)
     """Every type of schema change."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CHANGE_BATCH_COLUMNS = (
     "table STRING, operation STRING, before BINARY, after BINARY, topic STRING, partition INT, offset BIGINT, "
-    "timestamp TIMESTAMP"
+    "timestamp TIMESTAMP, kept ARRAY<STRING>"
 )
 """The columns of `ChangeBatch.changes`."""
 
@@ -68,6 +68,7 @@ class ChangeBatch(ABC):
         row_counts: The number of changes of each of them; fewer, where a filter drops some.
         truncated: The ids of those that lose all rows of earlier micro-batches, together with the changes of this one;
             only where the sink can apply ``truncate.table``.
+        partial: The ids of those with updates that keep values: see `map`.
     """
 
     pipeline: str
@@ -75,6 +76,7 @@ class ChangeBatch(ABC):
     tables: Mapping[str, PipelineTable]
     row_counts: Mapping[str, int]
     truncated: frozenset[str] = frozenset()
+    partial: frozenset[str] = frozenset()
 
     @property
     @abstractmethod
@@ -90,7 +92,9 @@ class ChangeBatch(ABC):
                 or ``d`` for an insertion, update or deletion; ``before`` and ``after`` are rows as JSON objects with
                 all columns of their table, in order: booleans and numbers as such, a DECIMAL with all of its digits,
                 times as texts, bytes in base64; NULL where the operation has no such row. Changes of a partition are in
-                the order of their offsets.
+                the order of their offsets. Where the sink's capabilities have ``upserts``, ``before`` is also NULL for
+                updates whose old row is not known; where they have ``keeps_values``, ``kept`` has the names of columns
+                that an update leaves as they were, whose values are not known and null in ``after``; else it is NULL.
             columns: The result's columns, as Spark SQL.
         """
 
@@ -98,6 +102,6 @@ class ChangeBatch(ABC):
     def rows(self, table: str) -> DataFrame:
         """Return the changes of one table, with typed rows.
 
-        Its columns are ``operation``, ``before`` and ``after``, structs of the table's columns, and ``topic``,
-        ``partition``, ``offset`` and ``timestamp`` of the message.
+        Its columns are ``operation``, ``before`` and ``after``, structs of the table's columns, ``topic``,
+        ``partition``, ``offset`` and ``timestamp`` of the message, and ``kept`` as of `map`.
         """

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from millrace.change_dialects import DEBEZIUM
 from millrace.contracts import ROW_KINDS, MalformedMessage
 from millrace.errors import MessageError
+from millrace_formats.shared.old_rows import with_advice
 from millrace_formats.shared.sql_times import FIRST_MICROSECOND, LAST_MICROSECOND
 
 _INSERT, _UPDATE_BEFORE, _UPDATE_AFTER, _DELETE = range(len(ROW_KINDS))
@@ -61,13 +62,20 @@ def envelope_fields(schema: pa.Schema) -> list[pa.Field]:
     return [pa.field("before", row), pa.field("after", row), pa.field("op", pa.string())]
 
 
-def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema) -> Changes:
-    """Return the rows of envelopes; an update gives its old row and then its new one."""
+def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema, *, upserts: bool = False) -> Changes:
+    """Return the rows of envelopes; an update gives its old row and then its new one.
+
+    Args:
+        envelopes: The envelopes.
+        schema: The columns of rows.
+        upserts: Whether an update without its old row is its new row alone.
+    """
     before, after, operations = (envelopes.column(name) for name in ("before", "after", "op"))
     codes = pc.index_in(operations, pa.array(_OPERATIONS)).fill_null(-1).to_numpy()
     has_before, has_after = (rows.is_valid().to_numpy(zero_copy_only=False) for rows in (before, after))
     is_insert, is_update, is_delete = codes <= _READ, codes == _UPDATED, codes == _DELETED
-    is_valid = (codes >= 0) & (has_after | is_delete) & (has_before | is_insert)
+    is_upsert = is_update & has_after & ~has_before & upserts
+    is_valid = (codes >= 0) & (has_after | is_delete) & (has_before | is_insert | is_upsert)
     is_skipped = pc.is_in(operations, pa.array(list(DEBEZIUM.skipped_operations))).to_numpy(zero_copy_only=False)
     wrong = np.flatnonzero(~is_valid & ~is_skipped)
     errors = [_envelope_error(index, envelopes) for index in wrong.tolist()]
@@ -79,7 +87,7 @@ def changes_of(envelopes: pa.RecordBatch, schema: pa.Schema) -> Changes:
     sources = np.stack([np.where(is_insert, count, 0) + np.arange(count), count + np.arange(count)], axis=1)
     first_kind = np.where(is_insert, _INSERT, np.where(is_update, _UPDATE_BEFORE, _DELETE))
     kinds = np.stack([first_kind, np.full(count, _UPDATE_AFTER)], axis=1)
-    has_row = np.stack([is_valid, is_valid & is_update], axis=1)
+    has_row = np.stack([is_valid & ~is_upsert, is_valid & is_update], axis=1)
     indices = pa.array(sources[has_row])
     columns = [pa.concat_arrays([before.field(i), after.field(i)]).take(indices) for i in range(len(schema))]
     envelope_index = np.repeat(np.arange(count, dtype=np.int32), has_row.sum(axis=1))
@@ -144,6 +152,8 @@ def _envelope_error(index: int, envelopes: pa.RecordBatch) -> MalformedMessage:
     else:
         is_old = name in ("u", "d") and not envelopes.column("before")[index].is_valid
         error = DEBEZIUM.missing_row("before" if is_old else "after", DEBEZIUM.operations[name], name, {})
+        if is_old and name == _OPERATIONS[_UPDATED] and envelopes.column("after")[index].is_valid:
+            error = with_advice(error, "debezium-avro-confluent")
     return MalformedMessage(index, str(error))
 
 

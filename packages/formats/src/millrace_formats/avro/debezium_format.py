@@ -19,7 +19,7 @@ from millrace_formats.avro.debezium_changes import (
 )
 from millrace_formats.avro.registry.codec import RegistryCodec, check_libraries
 from millrace_formats.avro.registry.connect_messages import ConnectMessages
-from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.avro.registry.options import DebeziumAvroOptions
 from millrace_formats.avro.registry.schemas import avro_registry
 from millrace_formats.avro.writer.encoder import RowWriter
 from millrace_formats.registry.format import RegistryFormat
@@ -31,8 +31,13 @@ _NAME = "debezium-avro-confluent"
 class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
     """The row before a change, the row after it, and the operation, framed as messages of avro-confluent are."""
 
-    Options = AvroRegistryOptions
-    options: AvroRegistryOptions
+    Options = DebeziumAvroOptions
+    options: DebeziumAvroOptions
+
+    @property
+    def upserts(self) -> bool:
+        """True where an update without its old row is its new row alone: see `ChangelogFormat.upserts`."""
+        return self.options.updates_without_old_row == "upsert"
 
     @classmethod
     def check_requirements(cls) -> None:
@@ -49,7 +54,7 @@ class DebeziumAvroConfluentFormat(RegistryFormat, ChangelogFormat):
         codec.check(schema)
         envelope = pa.schema([*envelope_fields(schema), *metadata_fields(metadata)])
         envelopes = codec.decoder(envelope, skips_empty=True, texts=True)
-        return DebeziumDecoder(envelopes, schema, list(metadata))
+        return DebeziumDecoder(envelopes, schema, list(metadata), upserts=self.upserts)
 
     def connect_reader(self) -> ConnectReader:
         """Return a reader of changes with the types of their writers' schemas."""
@@ -77,9 +82,13 @@ class DebeziumDecoder(Decoder):
         envelopes: Decodes the envelopes; null and empty messages, which are tombstones, give none.
         schema: The columns of the rows.
         metadata: Keys of the metadata to read.
+        upserts: Whether an update without its old row is its new row alone.
     """
 
-    def __init__(self, envelopes: Decoder, schema: pa.Schema, metadata: Sequence[str]) -> None:
+    def __init__(
+        self, envelopes: Decoder, schema: pa.Schema, metadata: Sequence[str], *, upserts: bool = False
+    ) -> None:
+        self._upserts = upserts
         self._envelopes = envelopes
         self._schema = schema
         self._metadata = metadata
@@ -91,7 +100,7 @@ class DebeziumDecoder(Decoder):
     def decode(self, payloads: Payloads) -> Decoded:
         """Decode a batch: one row a message, or two for an update."""
         envelopes = self._envelopes.decode(payloads)
-        changes = changes_of(envelopes.rows, self._schema)
+        changes = changes_of(envelopes.rows, self._schema, upserts=self._upserts)
         index = envelopes.message_index
         envelope_index = np.arange(envelopes.rows.num_rows, dtype=np.int32) if index is None else index.to_numpy()
         message_index = envelope_index[changes.envelope_index]

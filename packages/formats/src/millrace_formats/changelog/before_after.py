@@ -31,6 +31,10 @@ _USED_ROWS = {
 """Two flags: an operation uses the row before, and the row after."""
 
 
+_UPSERT = ""
+"""The name, which no message has, of an update without its old row."""
+
+
 class BeforeAfterLayout(Layout):
     """``{"before": {...}, "after": {...}, "op": "u"}``; an operation uses only the rows that it needs.
 
@@ -45,19 +49,27 @@ class BeforeAfterLayout(Layout):
 
     def collect(self, messages: Sequence[Any]) -> RowChanges:
         """Collect the rows of messages; messages that lack a row that they need are left to the exact reader."""
-        changes = self._collect(messages)
+        changes = self._collect(messages, [message.operation for message in messages])
+        if not all(changes.rows) and self.upserts:
+            changes = self._collect(messages, list(map(self._operation_name, messages)))
         if all(changes.rows):
             return changes
         incomplete = [index for index, message in enumerate(messages) if self._lacks_row(message)]
-        changes = self._collect(drop_indices(messages, incomplete))
+        rest = drop_indices(messages, incomplete)
+        changes = self._collect(rest, list(map(self._operation_name, rest)))
         for index in incomplete:
             changes.counts.insert(index, 0)
         changes.incomplete = incomplete
         return changes
 
-    def _collect(self, messages: Sequence[Any]) -> RowChanges:
+    def _operation_name(self, message: Any) -> str:
+        """Return the name of a message's operation; `_UPSERT` of an update that has no old row to read."""
+        name: str = message.operation
+        is_upsert = self.upserts and message.before is None and self.operations[name] is Operation.UPDATE
+        return _UPSERT if is_upsert else name
+
+    def _collect(self, messages: Sequence[Any], names: Sequence[str]) -> RowChanges:
         # In C, without Python bytecode for each message
-        names = [message.operation for message in messages]
         rows = chain.from_iterable([(message.before, message.after) for message in messages])
         used = b"".join(map(self._used_rows.__getitem__, names))
         kinds = bytearray().join(map(self._kinds.__getitem__, names))
@@ -66,12 +78,13 @@ class BeforeAfterLayout(Layout):
 
     def _lacks_row(self, message: Any) -> bool:
         rows = (message.before, message.after)
-        return None in compress(rows, self._used_rows[message.operation])
+        return None in compress(rows, self._used_rows[self._operation_name(message)])
 
     @functools.cached_property
     def _kinds(self) -> Mapping[str, bytes]:
         """The row kinds of an operation, by its name."""
-        return {name: _ROW_KINDS[operation] for name, operation in self.operations.items()}
+        kinds = {name: _ROW_KINDS[operation] for name, operation in self.operations.items()}
+        return {**kinds, _UPSERT: bytes([UPDATE_AFTER])}
 
     @functools.cached_property
     def _counts(self) -> Mapping[str, int]:
@@ -80,13 +93,16 @@ class BeforeAfterLayout(Layout):
     @functools.cached_property
     def _used_rows(self) -> Mapping[str, bytes]:
         """By the name of an operation, whether it uses the row before and the row after."""
-        return {name: _USED_ROWS[operation] for name, operation in self.operations.items()}
+        used = {name: _USED_ROWS[operation] for name, operation in self.operations.items()}
+        return {**used, _UPSERT: _USED_ROWS[Operation.INSERT]}
 
     def read(self, message: Mapping[str, Any], rows: ExactRows) -> list[tuple[int, Row]]:
         """Read the rows of a message, each with its kind."""
         operation, name = self.operation(message)
         if operation is Operation.INSERT:
             return [(INSERT, self._row("after", message, rows, operation, name))]
+        if self.is_upsert(operation, message):
+            return [(UPDATE_AFTER, self._row("after", message, rows, operation, name))]
         before = self._row("before", message, rows, operation, name)
         if operation is Operation.DELETE:
             return [(DELETE, before)]

@@ -18,7 +18,7 @@ from millrace_formats.changelog.old_values import OldValueListsLayout
 from millrace_formats.changelog.options import ChangeOptions
 
 _MILLISECOND = 1_000
-_LAYOUT = OldValueListsLayout(CANAL)
+_LAYOUTS = {upserts: OldValueListsLayout(CANAL, upserts=upserts) for upserts in (False, True)}
 
 
 def parse_pattern(text: str) -> str:
@@ -71,4 +71,6 @@ class CanalJsonFormat(ChangelogJsonFormat):
         """The layout of Canal's messages, and the databases and tables to read."""
         options = {"database": self.options.database_include, "table": self.options.table_include}
         patterns = {field: pattern for field, pattern in options.items() if pattern is not None}
-        return Dialect(_LAYOUT, None, NameFilter(patterns) if patterns else None, has_database_values=True)
+        return Dialect(
+            _LAYOUTS[self.upserts], None, NameFilter(patterns) if patterns else None, has_database_values=True
+        )

@@ -19,7 +19,7 @@ from millrace_formats.changelog.metadata import MetadataKey, document, epoch, pl
 from millrace_formats.changelog.options import ChangeOptions
 
 _MILLISECOND = 1_000
-_LAYOUT = BeforeAfterLayout(DEBEZIUM)
+_LAYOUTS = {upserts: BeforeAfterLayout(DEBEZIUM, upserts=upserts) for upserts in (False, True)}
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class DebeziumJsonFormat(ChangelogJsonFormat):
     @property
     def dialect(self) -> Dialect:
         """The layout of Debezium's messages, with or without their schema."""
-        return Dialect(_LAYOUT, has_payload=self.options.schema_include)
+        return Dialect(_LAYOUTS[self.upserts], has_payload=self.options.schema_include)
 
     def encoder(self, schema: pa.Schema) -> Encoder:
         """Make an encoder of rows of ``schema``; SchemaError when a type is not supported, or with schema-include."""

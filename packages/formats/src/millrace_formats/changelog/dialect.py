@@ -11,6 +11,7 @@ from millrace.change_dialects import ChangeDialect, Operation
 from millrace_formats.changelog.exact_rows import ExactRows, Row
 from millrace_formats.changelog.name_filter import NameFilter
 from millrace_formats.changelog.row_changes import RowChanges
+from millrace_formats.shared.old_rows import with_advice
 
 
 class Layout(ABC):
@@ -18,6 +19,7 @@ class Layout(ABC):
 
     Args:
         messages: The description of its messages.
+        upserts: Whether an update without its old row is its new row alone.
     """
 
     is_partial: ClassVar[bool] = False
@@ -26,8 +28,9 @@ class Layout(ABC):
     needs_columns: ClassVar[bool] = False
     """True if an old row without any column is a missing one."""
 
-    def __init__(self, messages: ChangeDialect) -> None:
+    def __init__(self, messages: ChangeDialect, *, upserts: bool = False) -> None:
         self.messages = messages
+        self.upserts = upserts
         self.field = messages.operation_field
         self.operations = {
             name: operation for name, operation in messages.operations.items() if operation is not Operation.TRUNCATE
@@ -74,6 +77,18 @@ class Layout(ABC):
         """Return the end of a message, with the field of the operation."""
         written = self.messages.inserted if is_insertion else self.messages.deleted
         return f',"{self.field}":"{written}"}}'.encode()
+
+    def is_upsert(self, operation: Operation, message: Mapping[str, Any]) -> bool:
+        """Return whether a parsed message is an update without its old row, which is its new row alone.
+
+        Raises:
+            MalformedMessageError: It is such an update, and they are refused.
+        """
+        if not self.messages.lacks_old_row(operation, message):
+            return False
+        if not self.upserts:
+            raise with_advice(self.messages.missing_old_row(message), self.messages.format)
+        return True
 
     def operation(self, message: Mapping[str, Any]) -> tuple[Operation, str]:
         """Return the operation of a parsed message, and its name there.

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
-from millrace.unavailable_values import indices_with_placeholders
+from millrace.unavailable_values import PlaceholderSearch
 from millrace_formats.changelog.canal_values import DECLARED_TYPES, declared_binary, to_bytes
 from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.message_types import message_type, metadata_column
@@ -53,6 +53,7 @@ class FastChangeReader:
         metadata: Builders of the metadata's columns, and whether a key is beside the payload.
         binary: The columns, by index, whose values are read as text and are bytes.
         empty_row: An old row that was read without any of the columns; None where none can be read, or it is a row.
+        placeholders: The search for placeholders that the columns can hold; None for a tool that writes none.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class FastChangeReader:
         metadata: Sequence[tuple[Build, bool]],
         binary: Mapping[int, str],
         empty_row: Any = None,
+        placeholders: PlaceholderSearch | None = None,
     ) -> None:
         self._schema = schema
         self._decode: Callable[[Any], Any] = msgspec.json.Decoder(message).decode
@@ -72,6 +74,7 @@ class FastChangeReader:
         self._metadata = metadata
         self._binary = binary
         self._empty_row = empty_row
+        self._placeholders = placeholders
 
     @classmethod
     def of(
@@ -92,13 +95,17 @@ class FastChangeReader:
         columns = [value_column(field, iso, numbers_are_booleans=has_database_values) for field in fields]
         metadata = [(metadata_column(key, keys), key.is_of_root) for key in keys]
         binary = {schema.get_field_index(name): name for name in as_text}
-        return cls(schema, message, dialect, columns, metadata, binary, _empty_row(message, dialect))
+        placeholders = _placeholder_search(fields) if dialect.layout.messages.has_placeholders else None
+        return cls(schema, message, dialect, columns, metadata, binary, _empty_row(message, dialect), placeholders)
 
     def read(self, payloads: PayloadList) -> FastChanges:
         """Read the messages that can be read; null and empty messages give no rows."""
         index, unread = self._select(payloads)
-        if self._dialect.layout.messages.has_placeholders:
-            index, unread = _without_placeholders(payloads, index, unread)
+        found = self._placeholders.indices(payloads) if self._placeholders is not None else []
+        if found:
+            # Only the exact reader can tell a placeholder from a value
+            is_found = np.isin(index, found)
+            index, unread = index[~is_found], unread | set(index[is_found].tolist())
         selected = payloads if len(index) == len(payloads) else [payloads[i] for i in index.tolist()]
         roots, refused = decode_each(self._decode, selected)
         if refused:
@@ -167,13 +174,13 @@ class FastChangeReader:
         return [column.take(pa.array(row_message)) for column in columns]
 
 
-def _without_placeholders(payloads: PayloadList, index: np.ndarray, unread: set[int]) -> tuple[np.ndarray, set[int]]:
-    """Leave the messages to the exact reader that may hold placeholders for values that the database did not send."""
-    found = indices_with_placeholders(payloads)
-    return (
-        (index[~np.isin(index, found)], unread | set(index[np.isin(index, found)].tolist()))
-        if found
-        else (index, unread)
+def _placeholder_search(fields: Sequence[pa.Field]) -> PlaceholderSearch:
+    """Return the search for the placeholders that msgspec would take for values of the columns."""
+    types = [field.type for field in fields]
+    return PlaceholderSearch(
+        texts=any(pt.is_string(each) or pt.is_binary(each) or pt.is_map(each) for each in types),
+        arrays=any(map(pt.is_list, types)),
+        objects=any(map(pt.is_struct, types)),
     )
 
 

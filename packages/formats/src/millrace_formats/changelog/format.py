@@ -31,6 +31,11 @@ class ChangelogJsonFormat(ChangelogFormat):
     def dialect(self) -> Dialect:
         """The layout of its messages, and the options of reading them."""
 
+    @property
+    def upserts(self) -> bool:
+        """True where an update without its old row is its new row alone: see `ChangelogFormat.upserts`."""
+        return self.options.updates_without_old_row == "upsert"
+
     def metadata(self) -> Mapping[str, pa.DataType]:
         """Return the types of the metadata that messages have beside their rows."""
         return {name: key.reader.type for name, key in self.keys.items()}

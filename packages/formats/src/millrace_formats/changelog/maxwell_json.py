@@ -14,7 +14,7 @@ from millrace_formats.changelog.metadata import MetadataKey, epoch, plain
 from millrace_formats.changelog.old_values import OldValuesLayout
 
 _SECOND = 1_000_000
-_LAYOUT = OldValuesLayout(MAXWELL)
+_LAYOUTS = {upserts: OldValuesLayout(MAXWELL, upserts=upserts) for upserts in (False, True)}
 
 
 class MaxwellJsonFormat(ChangelogJsonFormat):
@@ -31,4 +31,4 @@ class MaxwellJsonFormat(ChangelogJsonFormat):
     @property
     def dialect(self) -> Dialect:
         """The layout of Maxwell's messages."""
-        return Dialect(_LAYOUT)
+        return Dialect(_LAYOUTS[self.upserts])

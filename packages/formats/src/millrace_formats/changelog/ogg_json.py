@@ -13,7 +13,7 @@ from millrace_formats.changelog.dialect import Dialect
 from millrace_formats.changelog.format import ChangelogJsonFormat
 from millrace_formats.changelog.metadata import MetadataKey, plain, timestamp_text
 
-_LAYOUT = BeforeAfterLayout(GOLDENGATE)
+_LAYOUTS = {upserts: BeforeAfterLayout(GOLDENGATE, upserts=upserts) for upserts in (False, True)}
 
 
 class OggJsonFormat(ChangelogJsonFormat):
@@ -30,4 +30,4 @@ class OggJsonFormat(ChangelogJsonFormat):
     @property
     def dialect(self) -> Dialect:
         """The layout of GoldenGate's messages."""
-        return Dialect(_LAYOUT)
+        return Dialect(_LAYOUTS[self.upserts])

@@ -32,8 +32,13 @@ class OldValuesLayout(Layout):
         operations, insert, update = self.operations, Operation.INSERT, Operation.UPDATE
         for message in messages:
             operation, data = operations[message.operation], message.data
-            if data is None or (operation is update and message.old is None):
+            lacks_old = operation is update and message.old is None
+            if data is None or (lacks_old and not self.upserts):
                 changes.add_incomplete()
+            elif lacks_old:
+                add(data)
+                kind(UPDATE_AFTER)
+                count(1)
             elif operation is update:
                 add(message.old)
                 add(data)
@@ -54,6 +59,8 @@ class OldValuesLayout(Layout):
             raise self.messages.missing_row("data", operation, name, message)
         if operation is not Operation.UPDATE:
             return [(INSERT if operation is Operation.INSERT else DELETE, data)]
+        if self.is_upsert(operation, message):
+            return [(UPDATE_AFTER, data)]
         old = rows.overlaid(message.get("old"), data, "old")
         if old is None:
             raise self.messages.missing_row("old", operation, name, message)
@@ -78,9 +85,10 @@ class OldValueListsLayout(OldValuesLayout):
         operations, insert, update = self.operations, Operation.INSERT, Operation.UPDATE
         for message in messages:
             operation, data = operations[message.operation], message.data
-            if data is None or (operation is update and not _has_length_of(message.old, data)):
+            is_upsert = self.upserts and operation is update and message.old is None
+            if data is None or (operation is update and not is_upsert and not _has_length_of(message.old, data)):
                 changes.add_incomplete()
-            elif operation is update:
+            elif operation is update and not is_upsert:
                 for before, after in zip(message.old, data, strict=True):
                     add(before)
                     add(after)
@@ -88,7 +96,7 @@ class OldValueListsLayout(OldValuesLayout):
                     kind(UPDATE_AFTER)
                 count(2 * len(data))
             else:
-                one = INSERT if operation is insert else DELETE
+                one = UPDATE_AFTER if is_upsert else INSERT if operation is insert else DELETE
                 for row in data:
                     add(row)
                     kind(one)
@@ -102,6 +110,8 @@ class OldValueListsLayout(OldValuesLayout):
         if operation is not Operation.UPDATE:
             kind = INSERT if operation is Operation.INSERT else DELETE
             return [(kind, row) for row in data]
+        if self.is_upsert(operation, message):
+            return [(UPDATE_AFTER, row) for row in data]
         old = list(_items(message, "old"))
         if len(old) < len(data):
             raise MalformedMessageError(f"it has {len(old)} rows, but data has {len(data)}", "old")

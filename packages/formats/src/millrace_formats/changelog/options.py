@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from millrace.options import option
 from millrace_formats.json.options import JsonOptions, check_ignored_scope, check_map_null_key
+from millrace_formats.shared.old_rows import old_rows_option
 
 
 def _json_option(name: str) -> Any:
@@ -39,6 +40,7 @@ class ChangeOptions:
     timestamp_format: Literal["SQL", "ISO-8601"] = _json_option("timestamp_format")
     map_null_key_mode: Literal["FAIL", "DROP", "LITERAL"] = _json_option("map_null_key_mode")
     map_null_key_literal: str = _json_option("map_null_key_literal")
+    updates_without_old_row: Literal["fail", "upsert"] = old_rows_option()
     decimal_as_plain_number: bool = _json_option("decimal_as_plain_number")
     ignore_null_fields: bool = _json_option("ignore_null_fields")
 
@@ -49,5 +51,6 @@ class ChangeOptions:
     @property
     def json(self) -> JsonOptions:
         """Return these options as json's, for the rows within a change."""
-        shared = (field.name for field in dataclasses.fields(ChangeOptions))
+        own = {"updates_without_old_row"}
+        shared = (field.name for field in dataclasses.fields(ChangeOptions) if field.name not in own)
         return JsonOptions(**{name: getattr(self, name) for name in shared})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from millrace_catalog.sinks.jdbc.dialect import Dialect, RowColumn, stored_scalar
@@ -56,25 +56,25 @@ class RowStatements:
     @property
     def insert(self) -> str:
         """The statement that inserts rows."""
-        names = self.dialect.names(each.name for each in self.columns)
-        values = ", ".join(map(self.dialect.value, self.columns))
-        source = self.dialect.rows(self.columns)
-        return f"INSERT INTO {self._name} ({names}) SELECT {values} FROM {source}"  # noqa: S608 (quoted)
+        return self._insert()
 
     @property
     def upsert(self) -> str:
         """The statement that inserts rows, or updates those with their keys."""
+        return self.upsert_keeping(())
+
+    def upsert_keeping(self, kept: Collection[str]) -> str:
+        """Return the statement of `upsert` that keeps the table's values of some columns; new rows have NULL there."""
         quote = self.dialect.quote
         others = [quote(each.name) for each in self.columns if each.name not in self.primary_key]
         action = f"UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in others)}" if others else "NOTHING"
         # Without a condition SQLite would take ON for that of a join
-        return f"{self.insert} WHERE true ON CONFLICT ({self.dialect.names(self.primary_key)}) DO {action}"
+        return f"{self._insert(kept)} WHERE true ON CONFLICT ({self.dialect.names(self.primary_key)}) DO {action}"
 
     @property
     def insert_missing(self) -> str:
         """The statement that inserts the rows whose keys the table does not have; it needs no unique constraint."""
-        same = " AND ".join(f"t.{self.dialect.quote(each.name)} = {self.dialect.value(each)}" for each in self._keys)
-        return f"{self.insert} WHERE NOT EXISTS (SELECT 1 FROM {self._name} AS t WHERE {same})"  # noqa: S608 (quoted)
+        return f"{self.insert} WHERE NOT EXISTS (SELECT 1 FROM {self._name} AS t WHERE {self._same_key})"  # noqa: S608 (quoted)
 
     @property
     def delete(self) -> str:
@@ -88,6 +88,22 @@ class RowStatements:
     def delete_all(self) -> str:
         """The statement that deletes all rows, without a parameter; readers see the table as it was until the end."""
         return f"DELETE FROM {self._name}"  # noqa: S608 (quoted)
+
+    def _insert(self, kept: Collection[str] = ()) -> str:
+        names = self.dialect.names(each.name for each in self.columns)
+        # Databases check NOT NULL before they look for the row of the key, so that the row has its values again
+        values = ", ".join(
+            f"(SELECT t.{self.dialect.quote(each.name)} FROM {self._name} AS t WHERE {self._same_key})"  # noqa: S608 (quoted)
+            if each.name in kept
+            else self.dialect.value(each)
+            for each in self.columns
+        )
+        source = self.dialect.rows(self.columns)
+        return f"INSERT INTO {self._name} ({names}) SELECT {values} FROM {source}"  # noqa: S608 (quoted)
+
+    @property
+    def _same_key(self) -> str:
+        return " AND ".join(f"t.{self.dialect.quote(each.name)} = {self.dialect.value(each)}" for each in self._keys)
 
     @property
     def _name(self) -> str:

@@ -15,13 +15,12 @@ from millrace.contracts import (
     SinkCapabilities,
 )
 from millrace.errors import MachineError, SchemaError
-from millrace_catalog.sinks.normalized_json import NORMALIZED_KINDS
-from millrace_catalog.types import Scalar
 from millrace_cdc.connectors.delta.options import DeltaSinkOptions
-from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, no_rows, read_rows, write_rows
+from millrace_cdc.connectors.delta.rows import CHUNK_COLUMNS, RowEncoder, no_rows, read_rows_of, together
 from millrace_cdc.connectors.delta.tables import DeltaSinkTable, arrow_schema, columns_of
 from millrace_cdc.connectors.failing_tables import blamed_on
-from millrace_cdc.connectors.final_states import KeyedTable, final_states
+from millrace_cdc.connectors.table_changes.grouping import map_tables
+from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
 
@@ -51,7 +50,7 @@ class DeltaPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """New tables, new columns, wider types and emptied tables; each change exactly once, whatever fails."""
         changes: set[SchemaChangeType] = {"create.table", "add.column", "alter.column.type", "truncate.table"}
-        return SinkCapabilities(frozenset(changes), "exactly-once")
+        return SinkCapabilities(frozenset(changes), "exactly-once", upserts=True, keeps_values=True)
 
     @classmethod
     def check_requirements(cls) -> None:
@@ -90,23 +89,19 @@ class DeltaPipelineSink(PipelineSink):
         if not tables:
             return
         # 2. One job for all tables
-        columns = {name: columns_of(table) for name, table in batch.tables.items()}
-        schemas = {name: arrow_schema(each) for name, each in columns.items()}
-        keyed = {name: _keyed(table) for name, table in batch.tables.items()}
+        schemas = {name: arrow_schema(columns_of(table)) for name, table in tables.items()}
+        keys = {name: key_schema(table) for name, table in tables.items()}
         chunks: dict[str, list[pa.Table]] = {name: [] for name in tables}
-        states = final_states(batch, keyed, lambda each: write_rows(each, schemas), CHUNK_COLUMNS)
-        for chunk in states.toLocalIterator(prefetchPartitions=True):
-            if chunk["table"] in chunks:
-                chunks[chunk["table"]].append(read_rows(bytes(chunk["rows"])))
+        found = map_tables(batch, RowEncoder(schemas, keys), keys, CHUNK_COLUMNS)
+        for chunk in found.toLocalIterator(prefetchPartitions=True):
+            chunks[chunk["table"]].append(read_rows_of(bytes(chunk["rows"])))
         # 3. A commit for each table, some at a time
         each_table(lambda table: self._write(batch, table, chunks[table.id]), tables.values(), at_once)
 
     def _write(self, batch: ChangeBatch, table: PipelineTable, chunks: list[pa.Table]) -> None:
-        import pyarrow as pa
-
         truncate = table.id in batch.truncated
         if chunks or truncate:
-            rows = pa.concat_tables(chunks) if chunks else no_rows(arrow_schema(columns_of(table)))
+            rows = together(chunks) if chunks else no_rows(arrow_schema(columns_of(table)))
             target = self._table(table.id)
             with blamed_on(table.id):
                 sizes = target.write(table, rows, batch.pipeline, batch.id, truncate=truncate)
@@ -124,11 +119,3 @@ class DeltaPipelineSink(PipelineSink):
         except SchemaError as error:
             problem = str(error)
         return PipelineDestination(table.id, "table", target.uri, exists, problem)
-
-
-def _keyed(table: PipelineTable) -> KeyedTable:
-    types = columns_of(table).types
-    kinds = {name: type_.kind for name, type_ in types.items() if isinstance(type_, Scalar)}
-    return KeyedTable(
-        table.primary_key, {name: kinds[name] for name in table.primary_key if kinds.get(name) in NORMALIZED_KINDS}
-    )

@@ -16,7 +16,7 @@ from millrace_catalog.sinks.table_sink import TableSinkError
 from millrace_catalog.types import STRING, Array, Column, DataType, Map, Row, Schema, widen_schemas, with_nullability
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
-from millrace_cdc.connectors.delta.rows import DELETED
+from millrace_cdc.connectors.delta.rows import DELETED, kept_flag, kept_flags
 
 if TYPE_CHECKING:
     from deltalake import CommitProperties, DeltaTable
@@ -123,7 +123,8 @@ class DeltaSinkTable:
             if delta is None:
                 raise self._missing()
             if truncate or not table.primary_key:
-                kept = _completed(rows.filter(pa.compute.invert(rows[DELETED])).drop_columns([DELETED]), delta)
+                extra = [DELETED, *kept_flags(rows)]
+                kept = _completed(rows.filter(pa.compute.invert(rows[DELETED])).drop_columns(extra), delta)
                 write_deltalake(delta, kept, mode="overwrite" if truncate else "append", commit_properties=properties)
             else:
                 _merge(delta, rows, table.primary_key, properties)
@@ -198,10 +199,25 @@ class DeltaSinkTable:
 
 def _merge(delta: DeltaTable, rows: pa.Table, key: Sequence[str], properties: CommitProperties) -> None:
     same = " AND ".join(f"t.{_quoted(name)} = s.{_quoted(name)}" for name in key)
-    is_gone, is_there, extra = f's."{DELETED}"', f'NOT s."{DELETED}"', [DELETED]
+    flags = kept_flags(rows)
+    is_gone, is_there, extra = f's."{DELETED}"', f'NOT s."{DELETED}"', [DELETED, *flags]
     merge = delta.merge(rows, same, source_alias="s", target_alias="t", commit_properties=properties)
-    merge = merge.when_matched_delete(is_gone).when_matched_update_all(is_there, except_cols=extra)
+    merge = merge.when_matched_delete(is_gone)
+    if flags:
+        merge = merge.when_matched_update(_updates(rows, flags), is_there)
+    else:
+        merge = merge.when_matched_update_all(is_there, except_cols=extra)
     merge.when_not_matched_insert_all(is_there, except_cols=extra).execute()
+
+
+def _updates(rows: pa.Table, flags: Sequence[str]) -> dict[str, str]:
+    """Return the values of columns in updated rows, which keep some of those that the table has."""
+    updates = {}
+    for index, name in enumerate(rows.column_names[: rows.column_names.index(DELETED)]):
+        column, flag = _quoted(name), kept_flag(index)
+        value = f"s.{column}"
+        updates[column] = f'CASE WHEN s."{flag}" THEN t.{column} ELSE {value} END' if flag in flags else value
+    return updates
 
 
 def _completed(rows: pa.Table, delta: DeltaTable) -> pa.Table:

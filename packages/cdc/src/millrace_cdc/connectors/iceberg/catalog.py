@@ -6,7 +6,7 @@ Only its core is used: its plugin of Spark does not run on all versions of Spark
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
@@ -78,13 +78,16 @@ class IcebergCatalog:
         properties: Its properties.
         hadoop: Settings of Hadoop, beside those of the session.
 
+    Attributes:
+        jvm: The session's JVM.
+
     Raises:
         MachineError: The session lacks Iceberg's library.
         TableSinkError: The catalog refuses, or cannot be reached.
     """
 
     def __init__(self, spark: SparkSession, properties: Mapping[str, str], hadoop: Mapping[str, str]) -> None:
-        jvm = session_jvm(spark, "sink iceberg")
+        self.jvm = jvm = session_jvm(spark, "sink iceberg")
         self._iceberg = jvm.org.apache.iceberg
         if isinstance(self._iceberg.CatalogUtil, JavaPackage):
             raise MachineError(
@@ -239,6 +242,41 @@ class IcebergTable:
             found = self._java.properties().get(_BATCH + pipeline)
         return None if found is None else int(found)
 
+    def rows_with(
+        self, key: Sequence[str], columns: Collection[str], values: Mapping[str, Collection[Any]]
+    ) -> bytes | None:
+        """Return rows of the table, as a file of Parquet: some of the columns of those that have some values, if any.
+
+        Iceberg reads them on the driver, where its library is.
+
+        Args:
+            key: The columns of the primary key.
+            columns: Other columns.
+            values: By column, the values of the rows to return, as Iceberg's expressions take them.
+        """
+        with self._catalog.errors(f"table {self._id!r} cannot be read"):
+            terms, data = self._iceberg.expressions.Expressions, self._iceberg.data
+            condition = terms.alwaysTrue()
+            for name, found in values.items():
+                condition = getattr(terms, "and")(condition, getattr(terms, "in")(name, list(found)))
+            self._java.refresh()
+            schema = self._java.schema().select([*key, *columns])
+            rows = data.IcebergGenerics.read(self._java).project(schema).where(condition).build()
+            try:
+                if not rows.iterator().hasNext():
+                    return None
+                # As a file, since each call from Python for a value would take as long as reading a row
+                factory = data.GenericFileWriterFactory.Builder(self._java).dataSchema(schema)
+                file = self._iceberg.inmemory.InMemoryOutputFile()
+                plain = self._iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(file)
+                factory = factory.dataFileFormat(self._iceberg.FileFormat.PARQUET).build()
+                writer = factory.newDataWriter(plain, self._iceberg.PartitionSpec.unpartitioned(), None)
+                _write_all(writer, self._catalog.jvm.java.util.Collections.singletonList(rows).toArray())
+                writer.close()
+            finally:
+                rows.close()
+            return bytes(file.toByteArray())
+
     def target(self, key: tuple[str, ...]) -> IcebergTarget:
         """Return the table as executors need it."""
         with self._catalog.errors(f"table {self._id!r} cannot be read"):
@@ -333,6 +371,18 @@ class IcebergTable:
             summary = self._java.currentSnapshot().summary()
             names = ("total-delete-files", "total-data-files", "total-files-size")
             return CommitSummary(*(int(summary.get(name) or 0) for name in names))
+
+
+def _write_all(writer: Any, arguments: Any) -> None:
+    """Write rows to a file, by reflection: py4j would take the method for one row.
+
+    Args:
+        writer: A writer of a file.
+        arguments: An array with the rows.
+    """
+    methods = (each for each in writer.getClass().getMethods() if each.getName() == "write")
+    (method,) = (each for each in methods if each.getParameterTypes()[0].getName() == "java.lang.Iterable")
+    method.invoke(writer, arguments)
 
 
 def _is_transient(java: Any) -> bool:

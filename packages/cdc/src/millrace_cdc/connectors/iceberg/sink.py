@@ -23,9 +23,12 @@ from millrace_cdc.connectors.iceberg.file_writer import IcebergFileWriter
 from millrace_cdc.connectors.iceberg.options import IcebergSinkOptions
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField
 from millrace_cdc.connectors.iceberg.schema import can_promote, iceberg_type, without_ids
+from millrace_cdc.connectors.table_changes.grouping import collect_results
+from millrace_cdc.connectors.table_changes.kept_values import PARTIAL_KEY_COLUMNS, partial_keys
+from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
-from millrace_cdc.connectors.table_files.grouping import map_tables
+from millrace_cdc.rows import exact_json
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,8 +41,8 @@ _COMPACTION = (
 )
 _SPARK_CATALOG = "spark.sql.catalog."
 _CATALOGS = ("type", "catalog-impl")
-_ONE_TEXT_TYPES = {"boolean", "int", "long", "date", "string"}
-"""Types whose equal values have the same text in JSON, so that a table can be divided by them."""
+_PLAIN_TYPES = {"boolean", "int", "long", "date", "string"}
+"""Types whose values in JSON are those of Iceberg's expressions."""
 
 
 class IcebergPipelineSink(PipelineSink):
@@ -61,7 +64,7 @@ class IcebergPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """New tables and columns, types that Iceberg can make wider, and TRUNCATE; each micro-batch once."""
         changes: Any = {"create.table", "add.column", "alter.column.type", "truncate.table"}
-        return SinkCapabilities(frozenset(changes), "exactly-once")
+        return SinkCapabilities(frozenset(changes), "exactly-once", upserts=True, keeps_values=True)
 
     def can_widen(self, before: DataType, after: DataType) -> bool:
         """Return whether Iceberg can: see `PipelineSink.can_widen`."""
@@ -121,12 +124,29 @@ class IcebergPipelineSink(PipelineSink):
     def _write(self, batch: ChangeBatch, tables: Mapping[str, IcebergTable]) -> None:
         keys = {name: batch.tables[name].primary_key for name in tables}
         targets = {name: table.target(keys[name]) for name, table in tables.items()}
-        writer = IcebergFileWriter(targets, f"{batch.pipeline[:8]}-{batch.id:08d}")
-        divided = {name: _dividing_columns(batch.tables[name]) for name in tables}
-        found = map_tables(batch, writer, divided)
+        kept = {} if batch.partial.isdisjoint(tables) else self._kept_values(batch, tables)
+        writer = IcebergFileWriter(targets, f"{batch.pipeline[:8]}-{batch.id:08d}", kept)
+        found = collect_results(batch, writer, {name: key_schema(batch.tables[name]) for name in tables})
         entries = {name: [entry for text in texts for entry in json.loads(text)] for name, texts in found.items()}
         written = [name for name in tables if entries.get(name) or name in batch.truncated]
         each_table(lambda name: self._commit(tables[name], name, entries.get(name, ()), batch), written, _AT_ONCE)
+
+    def _kept_values(self, batch: ChangeBatch, tables: Mapping[str, IcebergTable]) -> dict[str, bytes]:
+        """Return, for tables whose updates lack values, the rows that have these."""
+        keys = {name: batch.tables[name].primary_key for name in batch.partial & tables.keys() - batch.truncated}
+        keys = {name: key for name, key in keys.items() if key and not tables[name].target(key).is_empty}
+        if not keys:
+            return {}
+        columns: dict[str, set[str]] = {name: set() for name in keys}
+        values: dict[str, dict[str, set[Any]]] = {name: {} for name in keys}
+        for row in batch.map(lambda batches: partial_keys(batches, keys), PARTIAL_KEY_COLUMNS).collect():
+            table = batch.tables[row["table"]]
+            columns[table.id].update(row["kept"])
+            for column, value in exact_json.decode(bytes(row["key"])).items():
+                if iceberg_type(table.schema[column].dataType) in _PLAIN_TYPES:
+                    values[table.id].setdefault(column, set()).add(value)
+        found = {name: tables[name].rows_with(key, columns[name], values[name]) for name, key in keys.items()}
+        return {name: rows for name, rows in found.items() if rows is not None}
 
     def _commit(self, table: IcebergTable, name: str, entries: Sequence[Mapping[str, Any]], batch: ChangeBatch) -> None:
         summary = table.commit(entries, batch.pipeline, batch.id, truncates=name in batch.truncated)
@@ -184,10 +204,3 @@ class IcebergPipelineSink(PipelineSink):
                 f"{prefix}warehouse=/warehouse: give them by --conf, or 'catalog.properties.*' in the file"
             )
         return {name.removeprefix(prefix): value for name, value in settings.items()}
-
-
-def _dividing_columns(table: PipelineTable) -> tuple[str, ...] | None:
-    if not table.primary_key:
-        return ()
-    types = {field.name: iceberg_type(field.dataType) for field in table.schema}
-    return table.primary_key if all(types[name] in _ONE_TEXT_TYPES for name in table.primary_key) else None

@@ -22,9 +22,10 @@ from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
 from millrace_catalog.types import Column, Schema, parse_schema, with_nullability
 from millrace_catalog.types.spark import from_spark, from_spark_schema
 from millrace_cdc.connectors.failing_tables import blamed_on
-from millrace_cdc.connectors.final_states import KeyedTable, final_states
 from millrace_cdc.connectors.jdbc.options import JdbcSinkOptions
-from millrace_cdc.connectors.jdbc.rows import CHUNK_COLUMNS, RowSettings, write_chunks
+from millrace_cdc.connectors.jdbc.rows import CHUNK_COLUMNS, ChunkEncoder, RowSettings
+from millrace_cdc.connectors.table_changes.grouping import map_tables
+from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.table_id import TableId
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class JdbcPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """New tables, new columns, wider types and emptied tables; each change exactly once, whatever fails."""
         changes: set[SchemaChangeType] = {"create.table", "add.column", "alter.column.type", "truncate.table"}
-        return SinkCapabilities(frozenset(changes), "exactly-once")
+        return SinkCapabilities(frozenset(changes), "exactly-once", upserts=True, keeps_values=True)
 
     def problems(self) -> Iterator[OptionProblem]:
         """Yield options that do not go together."""
@@ -110,7 +111,9 @@ class JdbcPipelineSink(PipelineSink):
             for chunk in self._chunks(batch, statements).toLocalIterator(prefetchPartitions=True):
                 each = statements[chunk["table"]]
                 with self._database.translated_errors(f"write table {each.table}", chunk["table"]):
-                    connection.write(getattr(each, chunk["action"]), chunk["rows"])
+                    kept = chunk["kept"]
+                    statement = each.upsert_keeping(kept) if kept else getattr(each, chunk["action"])
+                    connection.write(statement, chunk["rows"])
             connection.commit()
 
     @property
@@ -170,15 +173,10 @@ class JdbcPipelineSink(PipelineSink):
 
     def _chunks(self, batch: ChangeBatch, statements: Mapping[str, RowStatements]) -> DataFrame:
         dialect = self._dialect
-        settings = RowSettings(
-            {name: each.recoding for name, each in statements.items()},
-            frozenset(name for name, each in statements.items() if each.primary_key),
-            dialect.has_nul,
-            type(dialect).__name__,
-            self.options.batch_rows,
-        )
-        tables = {name: KeyedTable(each.primary_key, each.normalized_keys) for name, each in statements.items()}
-        return final_states(batch, tables, lambda states: write_chunks(states, settings), CHUNK_COLUMNS)
+        keys = {name: key_schema(table) for name, table in batch.tables.items()}
+        recodings = {name: each.recoding for name, each in statements.items()}
+        settings = RowSettings(recodings, keys, dialect.has_nul, type(dialect).__name__, self.options.batch_rows)
+        return map_tables(batch, ChunkEncoder(settings), keys, CHUNK_COLUMNS)
 
     def _table(self, table: str) -> DatabaseTable:
         name = self._name(table)

@@ -118,7 +118,8 @@ def _canal(table: str, primary_key: tuple[str, ...]) -> MessageValue:
     }
 
     def make(operation: str, before: bytes, after: bytes) -> bytes:
-        old = b'{"old":[%b],"data":[' % before if operation == "u" else b'{"old":null,"data":['
+        has_old_row = operation == "u" and before != b"null"
+        old = b'{"old":[%b],"data":[' % before if has_old_row else b'{"old":null,"data":['
         return b"".join((old, before if operation == "d" else after, b"]", tails[operation]))
 
     return make

@@ -18,6 +18,7 @@ from millrace_cdc.connectors.kafka.format_options import unused_format_options
 from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
 from millrace_cdc.connectors.kafka.topics import SinkTopics
 from millrace_cdc.connectors.kafka.writing import topics_of_tables, write_changes
+from millrace_cdc.connectors.missing_old_rows import with_missing_old_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +38,8 @@ class KafkaPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """All changes of columns, since each message shows those of its row; a topic keeps the messages that it has."""
         changes = SinkCapabilities.ALL_CHANGES - {"truncate.table", "drop.table"}
-        return SinkCapabilities(changes, self.options.delivery_guarantee)
+        capabilities = SinkCapabilities(changes, self.options.delivery_guarantee)
+        return with_missing_old_rows(capabilities, self.options.updates_without_old_row)
 
     def destinations(
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]

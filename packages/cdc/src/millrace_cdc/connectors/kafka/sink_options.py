@@ -11,6 +11,7 @@ from millrace.options import option
 from millrace.options.values import parse_topic
 from millrace_cdc.connectors.kafka.common_options import KafkaOptions
 from millrace_cdc.connectors.kafka.values import parse_topic_mapping
+from millrace_cdc.connectors.missing_old_rows import missing_old_rows_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,7 @@ class KafkaSinkOptions(KafkaOptions):
         default=None,
         doc="With exactly-once: the prefix of the transactional ids; each pipeline needs one of its own (an addition).",
     )
+    updates_without_old_row: Literal["fail", "write"] = missing_old_rows_option()
     creates_topics: bool = option(
         "sink.topic.create",
         default=True,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from millrace_cdc.connectors.table_files.images import read_images
+from millrace_cdc.connectors.table_changes.row_images import read_images
 from millrace_cdc.connectors.table_files.parquet_files import write_parquet
 from millrace_cdc.rows.arrow_rows import JsonColumns
 
@@ -53,7 +53,7 @@ class ParquetFileWriter:
         """Write the changes of a part of a table; return the name of the file.
 
         Raises:
-            RowError: A row does not fit.
+            ChangeError: A row does not fit.
         """
         target = self._targets[table]
         name = f"{self._prefix}-{part:05d}.parquet"

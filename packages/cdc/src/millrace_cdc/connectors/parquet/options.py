@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from millrace.options import option
+from millrace_cdc.connectors.missing_old_rows import missing_old_rows_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,3 +24,4 @@ class ParquetSinkOptions:
         default="__",
         doc="What the names of the columns topic, partition, offset and timestamp of a row's message begin with.",
     )
+    updates_without_old_row: Literal["fail", "write"] = missing_old_rows_option()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import pyarrow as pa
 from pyspark.sql import types as sql
 
 from millrace.contracts import (
@@ -14,6 +15,7 @@ from millrace.contracts import (
     PipelineSchemaChange,
     PipelineSink,
     PipelineTable,
+    SchemaChangeType,
     SinkCapabilities,
 )
 from millrace.errors import SchemaError
@@ -23,11 +25,12 @@ from millrace_catalog.sinks.parquet import APPENDED, ParquetSink
 from millrace_catalog.types import Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark_schema
 from millrace_cdc.connectors.failing_tables import blamed_on
+from millrace_cdc.connectors.missing_old_rows import with_missing_old_rows
 from millrace_cdc.connectors.parquet.file_writer import POSITION, ParquetFileWriter, ParquetTarget
 from millrace_cdc.connectors.parquet.options import ParquetSinkOptions
+from millrace_cdc.connectors.table_changes.grouping import collect_results
 from millrace_cdc.connectors.table_files.concurrency import each_table
 from millrace_cdc.connectors.table_files.file_system import FILE_PROPERTIES
-from millrace_cdc.connectors.table_files.grouping import map_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +53,8 @@ class ParquetPipelineSink(PipelineSink):
     @property
     def capabilities(self) -> SinkCapabilities:
         """New tables and columns, and wider types; each micro-batch once."""
-        return SinkCapabilities(frozenset({"create.table", "add.column", "alter.column.type"}), "exactly-once")
+        changes: frozenset[SchemaChangeType] = frozenset({"create.table", "add.column", "alter.column.type"})
+        return with_missing_old_rows(SinkCapabilities(changes, "exactly-once"), self.options.updates_without_old_row)
 
     def check(self, spark: SparkSession) -> None:
         """Check that it is a classic session: see `PipelineSink.check`."""
@@ -79,7 +83,7 @@ class ParquetPipelineSink(PipelineSink):
         properties = tuple((name, value) for name, value in found.items() if value)
         targets = {name: self._target(name, properties) for name in batch.tables}
         prefix = f"{batch.pipeline[:8]}-{batch.id:08d}"
-        files = map_tables(batch, ParquetFileWriter(targets, prefix), dict.fromkeys(batch.tables, ()))
+        files = collect_results(batch, ParquetFileWriter(targets, prefix), dict.fromkeys(batch.tables, pa.schema([])))
         each_table(lambda item: self._move(spark, *item), files.items(), _AT_ONCE)
 
     def _move(self, spark: SparkSession, table: str, names: Sequence[str]) -> None:

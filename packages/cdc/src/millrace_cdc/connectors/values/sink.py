@@ -16,11 +16,13 @@ from millrace.contracts import (
     PipelineTable,
     SinkCapabilities,
 )
+from millrace.errors import TableFailedError
 from millrace.options import option
 from millrace_catalog.types.spark import from_spark_schema
 from millrace_cdc.connectors.values.lines import change_lines, schema_change_line
 from millrace_cdc.rows import exact_json
 from millrace_cdc.rows.compiled_readers import value_reader
+from millrace_cdc.rows.kept_values import with_kept_values
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,8 +74,8 @@ class ValuesPipelineSink(PipelineSink):
     def capabilities(self) -> SinkCapabilities:
         """All schema changes, unless the options refuse them."""
         if self.options.refuses_schema_changes:
-            return SinkCapabilities(frozenset({"create.table"}))
-        return SinkCapabilities(SinkCapabilities.ALL_CHANGES)
+            return SinkCapabilities(frozenset({"create.table"}), upserts=True, keeps_values=self.options.keeps)
+        return SinkCapabilities(SinkCapabilities.ALL_CHANGES, upserts=True, keeps_values=self.options.keeps)
 
     def destinations(
         self, session: Callable[[], SparkSession], tables: Sequence[PipelineTable]
@@ -92,11 +94,29 @@ class ValuesPipelineSink(PipelineSink):
         readers = {name: _row_reader(table) for name, table in batch.tables.items()} if self.options.keeps else {}
         for row in batch.map(lambda changes: changes, CHANGE_BATCH_COLUMNS).toLocalIterator():
             before, after = (None if each is None else bytes(each) for each in (row.before, row.after))
+            if self.options.keeps and row.operation == "u":
+                after = self._completed(batch.tables[row.table], before, after, row.kept or ())
             self._print(change_lines(row.table, row.operation, before, after))
             if self.options.keeps:
                 read = readers[row.table]
                 old, new = (None if each is None else read(each) for each in (before, after))
                 self._keep(batch.tables[row.table], old, new)
+
+    def _completed(
+        self, table: PipelineTable, before: bytes | None, after: bytes | None, kept: Sequence[str]
+    ) -> bytes | None:
+        """Return the new row of an update, with the values that it keeps."""
+        if before is None and not table.primary_key:
+            raise TableFailedError(
+                table.id,
+                "an update has no old row, and the table no primary key to find it by: name one by 'primary-keys' of a "
+                "transform",
+            )
+        if after is None or not kept:
+            return after
+        read = _row_reader(table)
+        earlier = self._rows.get(table.id, {}).get(_key(table, read(after)))
+        return after if earlier is None else with_kept_values(after, exact_json.encode(earlier), kept)
 
     def _print(self, lines: Iterable[str]) -> None:
         if self.options.prints:

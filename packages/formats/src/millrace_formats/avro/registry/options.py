@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from millrace.options import option
 from millrace_formats.registry.options import RegistryOptions
+from millrace_formats.shared.old_rows import old_rows_option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,3 +26,10 @@ class AvroRegistryOptions(RegistryOptions):
         doc="Derive timestamp-millis from both TIMESTAMP and TIMESTAMP_NTZ; if false, timestamp-micros from TIMESTAMP "
         "and local-timestamp-micros from TIMESTAMP_NTZ (an addition).",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebeziumAvroOptions(AvroRegistryOptions):
+    """Options of debezium-avro-confluent."""
+
+    updates_without_old_row: Literal["fail", "upsert"] = old_rows_option()

@@ -150,6 +150,12 @@ def is_changelog(config: SourceConfig | SinkConfig) -> bool:
     return config.value_format is not None and isinstance(_format(config), ChangelogFormat)
 
 
+def has_upserts(config: SourceConfig | SinkConfig) -> bool:
+    """Return whether updates of the format of values may lack their old rows."""
+    value_format = None if config.value_format is None else _format(config)
+    return isinstance(value_format, ChangelogFormat) and value_format.upserts
+
+
 def format_metadata(config: SourceConfig | SinkConfig) -> Mapping[str, Any]:
     """Return the metadata that the format of values reads: Arrow types by keys, without ``value.``."""
     value_format = None if config.value_format is None else _format(config)

@@ -12,7 +12,7 @@ from millrace.contracts import ROW_KIND_COLUMN, ChangelogMode, ScanContext, Tabl
 from millrace.contracts.table_factory import PlannedTableRead
 from millrace.errors import OptionsError
 from millrace.options.secrets import Properties
-from millrace_sql.connectors.kafka.data_source_options import KafkaTable, format_metadata, is_changelog
+from millrace_sql.connectors.kafka.data_source_options import KafkaTable, format_metadata, has_upserts, is_changelog
 from millrace_sql.connectors.kafka.metadata import MetadataMapping, columns_to_read, metadata_option
 from millrace_sql.connectors.rows import column_of
 
@@ -80,13 +80,24 @@ class KafkaSource(TableSource):
         return PlannedTableRead(options, self._schema())
 
     def _primary_key_option(self, config: SourceConfig) -> Mapping[str, str]:
-        """Return the option by which changes are normalized, where the session asks for it.
+        """Return the option by which changes are normalized, where the session or the format asks for it.
 
         Raises:
             OptionsError: The table has no primary key.
         """
-        if not self._table.cdc_events_duplicate or self._kafka.is_upsert or not is_changelog(config):
+        if self._kafka.is_upsert or not is_changelog(config):
             return {}
+        upserts = has_upserts(config)
+        if not self._table.cdc_events_duplicate and not upserts:
+            return {}
+        if not self._table.primary_key and upserts:
+            raise OptionsError(
+                f"table {self._table.name!r}",
+                (
+                    "option 'updates-without-old-row' = 'upsert' of the format requires a primary key, by which old "
+                    "rows are found: declare PRIMARY KEY (id) NOT ENFORCED, or leave the option out",
+                ),
+            )
         if not self._table.primary_key:
             raise OptionsError(
                 f"table {self._table.name!r}",

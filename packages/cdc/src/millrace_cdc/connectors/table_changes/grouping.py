@@ -12,7 +12,8 @@ import itertools
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from millrace.errors import TableFailedError
-from millrace_cdc.rows.arrow_rows import RowError
+from millrace_cdc.connectors.table_changes.keys import comparable
+from millrace_cdc.connectors.table_changes.row_images import ChangeError, read_keys
 from millrace_cdc.rows.change_order import REACHED, SEQUENCE, ReachedTimes, in_order
-from millrace_cdc.rows.compiled_readers import raw_reader
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from millrace.contracts import ChangeBatch
+
+MapChanges = Callable[[str, int, pa.Table], Iterable[pa.RecordBatch]]
+"""A function from a table's id, the number of a part, and the part's changes in order, to batches."""
 
 ROWS_OF_A_PART = 200_000
 """The same whatever the cluster, so that a repeated micro-batch has the same parts."""
@@ -41,43 +47,46 @@ class TablePlaces:
 
     Attributes:
         tasks: For each part, its task.
-        key: The columns whose values divide the table into parts; empty where the partitions of messages do.
+        key: The columns whose values divide the table into parts; none where the partitions of messages do.
     """
 
     tasks: tuple[int, ...]
-    key: tuple[str, ...] = ()
+    key: pa.Schema = field(default_factory=lambda: pa.schema([]))
 
 
-def map_tables(
-    batch: ChangeBatch, function: Callable[[str, int, pa.Table], str], keys: Mapping[str, tuple[str, ...] | None]
-) -> dict[str, list[str]]:
-    """Map the changes of tables on the executors, in one job; return the results of each table's parts.
+def map_tables(batch: ChangeBatch, function: MapChanges, keys: Mapping[str, pa.Schema], columns: str) -> DataFrame:
+    """Map the changes of tables on the executors, in one job.
 
     Args:
         batch: The micro-batch.
-        function: From a table's id, the number of a part, and the part's changes in order, to the result. It raises
-            RowError where a row does not fit.
-        keys: The tables to map, with the columns that divide a large one into parts. Equal values must have one text in
-            JSON. Without columns the partitions of messages divide it; None for a table of one part.
+        function: The function. It raises ChangeError for a change that its table cannot have.
+        keys: The tables to map, with the columns that divide a large one into parts, as of `key_schema`; none where the
+            partitions of messages do.
+        columns: The columns of the function's batches, as Spark SQL.
     """
     parallelism = batch.spark.sparkContext.defaultParallelism
     places = plan_places({name: batch.row_counts[name] for name in keys}, keys, parallelism)
     tasks = 1 + max(task for place in places.values() for task in place.tasks)
     groups = batch.map(lambda batches: group_changes(batches, places), _GROUP_COLUMNS)
-    results = (
-        groups.repartitionById(tasks, "task")
-        .sortWithinPartitions("table", "part")
-        .mapInArrow(lambda batches: _map_groups(batches, function), _RESULT_COLUMNS)
-    )
+    in_places = groups.repartitionById(tasks, "task").sortWithinPartitions("table", "part")
+    return in_places.mapInArrow(lambda batches: map_groups(batches, function), columns)
+
+
+def collect_results(
+    batch: ChangeBatch, function: Callable[[str, int, pa.Table], str], keys: Mapping[str, pa.Schema]
+) -> dict[str, list[str]]:
+    """Map the changes of tables to texts: see `map_tables`; return the results of each table's parts."""
+
+    def map_part(table: str, part: int, changes: pa.Table) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"table": [table], "result": [function(table, part, changes)]})
+
     found: dict[str, list[str]] = {}
-    for row in results.collect():
+    for row in map_tables(batch, map_part, keys, _RESULT_COLUMNS).collect():
         found.setdefault(row.table, []).append(row.result)
     return found
 
 
-def plan_places(
-    rows: Mapping[str, int], keys: Mapping[str, tuple[str, ...] | None], parallelism: int
-) -> dict[str, TablePlaces]:
+def plan_places(rows: Mapping[str, int], keys: Mapping[str, pa.Schema], parallelism: int) -> dict[str, TablePlaces]:
     """Spread tables over tasks, so that all have about as many rows.
 
     Args:
@@ -85,9 +94,7 @@ def plan_places(
         keys: As of `map_tables`.
         parallelism: The largest number of tasks.
     """
-    parts = {
-        name: 1 if keys[name] is None else max(1, math.ceil(count / ROWS_OF_A_PART)) for name, count in rows.items()
-    }
+    parts = {name: max(1, math.ceil(count / ROWS_OF_A_PART)) for name, count in rows.items()}
     loads = [(0, task) for task in range(min(parallelism, sum(parts.values())))]
     tasks: dict[str, list[int]] = {name: [] for name in rows}
     for name in sorted(rows, key=lambda name: (-rows[name] / parts[name], name)):
@@ -95,7 +102,7 @@ def plan_places(
             load, task = heapq.heappop(loads)
             tasks[name].append(task)
             heapq.heappush(loads, (load + 1 + rows[name] // parts[name], task))
-    return {name: TablePlaces(tuple(found), keys[name] or ()) for name, found in tasks.items()}
+    return {name: TablePlaces(tuple(found), keys[name]) for name, found in tasks.items()}
 
 
 def group_changes(batches: Iterable[pa.RecordBatch], places: Mapping[str, TablePlaces]) -> Iterator[pa.RecordBatch]:
@@ -131,8 +138,9 @@ def _group(chunk: pa.Table, places: Mapping[str, TablePlaces]) -> Iterator[pa.Re
     ):
         place = places.get(table)
         if place is not None:
-            parts = _divide(changes.slice(start, count), place)
-            groups += ((place.tasks[part], table, part, _to_bytes(rows)) for part, rows in parts)
+            with _blamed_on(table):
+                parts = _divide(changes.slice(start, count), place)
+                groups += ((place.tasks[part], table, part, _to_bytes(rows)) for part, rows in parts)
         start += count
     if groups:
         tasks, tables, numbers, contents = zip(*groups, strict=True)
@@ -151,41 +159,50 @@ def _divide(changes: pa.Table, place: TablePlaces) -> Iterator[tuple[int, pa.Tab
     if count == 1:
         yield 0, changes
         return
-    divided = changes if not place.key else _split_moves(changes, place.key, count)
-    numbers = pa.array(_parts_by_key(divided, place.key, count) if place.key else _parts_by_partition(divided, count))
+    if place.key.names:
+        divided, numbers = _divide_by_key(changes, place.key, count)
+    else:
+        divided, numbers = changes, _parts_by_partition(changes, count)
     for part in range(count):
         rows = divided.filter(pc.equal(numbers, part))
         if rows.num_rows:
             yield part, rows
 
 
-def _parts_by_partition(changes: pa.Table, count: int) -> list[int]:
+def _parts_by_partition(changes: pa.Table, count: int) -> pa.Array:
     topics, partitions = (changes.column(name).to_pylist() for name in ("topic", "partition"))
-    return [zlib.crc32(f"{topic}-{number}".encode()) % count for topic, number in zip(topics, partitions, strict=True)]
-
-
-def _parts_by_key(changes: pa.Table, key: tuple[str, ...], count: int) -> list[int]:
-    part_of = _part_reader(key, count)
-    befores, afters = (changes.column(name).to_pylist() for name in ("before", "after"))
-    return [part_of(old if new is None else new) for old, new in zip(befores, afters, strict=True)]
-
-
-def _split_moves(changes: pa.Table, key: tuple[str, ...], count: int) -> pa.Table:
-    """Make updates that move a row to another part a deletion and an insertion."""
-    part_of = _part_reader(key, count)
-    befores, afters = (changes.column(name).to_pylist() for name in ("before", "after"))
-    moved = [
-        index
-        for index, (old, new) in enumerate(zip(befores, afters, strict=True))
-        if old is not None and new is not None and part_of(old) != part_of(new)
-    ]
-    if not moved:
-        return changes
-    stay = pc.invert(pc.is_in(pa.array(range(changes.num_rows)), value_set=pa.array(moved)))
-    rows = changes.take(pa.array(moved))
-    return pa.concat_tables(
-        [changes.filter(stay), _with_operation(rows, "d", "after"), _with_operation(rows, "c", "before")]
+    return pa.array(
+        [zlib.crc32(f"{topic}-{number}".encode()) % count for topic, number in zip(topics, partitions, strict=True)]
     )
+
+
+def _divide_by_key(changes: pa.Table, key: pa.Schema, count: int) -> tuple[pa.Table, pa.Array]:
+    """Return changes with their parts; an update that moves a row to another part is a deletion and an insertion."""
+    old, new = (_parts_by_key(changes, image, key, count) for image in ("before", "after"))
+    moved = pc.fill_null(pc.not_equal(old, new), False)
+    stay = pc.invert(moved)
+    rows = changes.filter(moved)
+    parts = pa.concat_arrays([pc.coalesce(new, old).filter(stay), old.filter(moved), new.filter(moved)])
+    halves = _with_operation(rows, "d", "after"), _with_operation(rows, "c", "before")
+    return pa.concat_tables([changes.filter(stay), *halves]), parts
+
+
+def _parts_by_key(changes: pa.Table, image: str, key: pa.Schema, count: int) -> pa.Array:
+    """Return the parts of rows by their keys; NULL for a change without such a row."""
+    numbers, keys = read_keys(changes, image, key)
+    columns = (_texts(column).to_pylist() for column in keys.columns)
+    parts = pa.array(
+        [zlib.crc32("\n".join(texts).encode()) % count for texts in zip(*columns, strict=True)], pa.int64()
+    )
+    places = pc.index_in(pa.array(range(changes.num_rows), pa.int64()), value_set=numbers)
+    return parts.take(places)
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a text for each value of a key; equal ones have the same."""
+    if pa.types.is_binary(column.type):
+        return pa.chunked_array([[value.hex() for value in column.to_pylist()]], pa.string())
+    return comparable(column).cast(pa.string())
 
 
 def _with_operation(changes: pa.Table, operation: str, without: str) -> pa.Table:
@@ -196,11 +213,6 @@ def _with_operation(changes: pa.Table, operation: str, without: str) -> pa.Table
     return changes.set_column(names.index(without), without, none)
 
 
-def _part_reader(key: tuple[str, ...], count: int) -> Callable[[bytes], int]:
-    read = raw_reader(key)
-    return lambda row: zlib.crc32(b"\n".join(map(bytes, read(row)))) % count
-
-
 def _to_bytes(changes: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, changes.schema) as writer:
@@ -208,22 +220,25 @@ def _to_bytes(changes: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _map_groups(
-    batches: Iterable[pa.RecordBatch], function: Callable[[str, int, pa.Table], str]
-) -> Iterator[pa.RecordBatch]:
+def map_groups(batches: Iterable[pa.RecordBatch], function: MapChanges) -> Iterator[pa.RecordBatch]:
+    """Map the groups of a task, which are in the order of tables and parts.
+
+    Raises:
+        TableFailedError: A change does not fit its table.
+    """
     rows = (row for batch in batches for row in _rows(batch))
     for (table, part), groups in itertools.groupby(rows, key=itemgetter(0, 1)):
         tables = [pa.ipc.open_stream(content).read_all() for *_, content in groups]
-        changes = in_order(pa.concat_tables(tables))
-        try:
-            result = function(table, part, changes)
-        except RowError as error:
-            topic, partition, offset = (
-                changes.column(name)[error.index].as_py() for name in ("topic", "partition", "offset")
-            )
-            place = f"message in topic {topic!r}, partition {partition}, offset {offset}"
-            raise TableFailedError(table, f"{place} does not fit it: {error.reason}") from error
-        yield pa.record_batch({"table": pa.array([table], pa.string()), "result": pa.array([result], pa.string())})
+        with _blamed_on(table):
+            yield from function(table, part, in_order(pa.concat_tables(tables)))
+
+
+@contextmanager
+def _blamed_on(table: str) -> Iterator[None]:
+    try:
+        yield
+    except ChangeError as error:
+        raise TableFailedError(table, str(error)) from error
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[tuple[str, int, pa.Buffer]]:
