@@ -79,7 +79,7 @@ def test_a_registry_is_trusted_by_its_root_its_intermediate_or_its_own_certifica
     identity = issue("registry", BETWEEN, ["127.0.0.1"])
     store = tmp_path / "trust.pem"
     store.write_text({"root": ROOT, "intermediate": BETWEEN, "own": identity}[trusted].certificate_pem)
-    answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n[\"one\"]"
+    answer = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n["one"]'
     with tls_server(tmp_path, identity=identity, answer=answer) as url:
         options = RegistryOptions(url=url, truststore=str(store), properties=(("max.retries", "0"),))
         client = RegistryClient("avro-confluent", options)
