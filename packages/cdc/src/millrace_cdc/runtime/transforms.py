@@ -12,6 +12,7 @@ from pyspark.sql import types as sql
 
 from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import SchemaError
+from millrace.failures import reason_of
 from millrace.pyspark_internals import parsed_column
 from millrace_catalog.types import Column, Schema
 from millrace_catalog.types.spark import from_spark_schema, to_spark, to_spark_schema
@@ -232,9 +233,5 @@ def _checked(table: str, rule: TransformRule, place: tuple[str, int], analyze: C
     try:
         return analyze()
     except (AnalysisException, ParseException, SchemaError) as error:
-        problem = Problem(rule.position(*place), _first_line(error))
+        problem = Problem(rule.position(*place), reason_of(error))
         raise PipelineError(f"transform of table {table!r}", [problem]) from None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0].partition(" SQLSTATE")[0]
