@@ -16,6 +16,7 @@ from millrace.errors import MessageError, OptionsError, RegistryError, SchemaErr
 from millrace.testing import FormatSuite
 from millrace_formats.avro.confluent_format import AvroConfluentFormat
 from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.registry.frame import frame_of
 from unit.formats.avro.datums import decoded as value_of
 from unit.formats.avro.datums import encoded, framed
 from unit.formats.conformance_rows import SCALAR_ROWS, NestedRows
@@ -228,6 +229,16 @@ def test_without_registration_the_subject_must_have_the_schema(registry: Any, su
     AvroConfluentFormat(AvroRegistryOptions(url=registry.url, subject=subject)).encoder(ROWS.schema).encode(ROWS)
     (message,) = AvroConfluentFormat(options).encoder(ROWS.schema).encode(ROWS).to_list()
     assert AvroConfluentFormat(options).decoder(ROWS.schema).decode(Payloads([message])).rows.equals(ROWS)
+
+
+def test_a_schema_that_is_spelt_in_another_way_is_found_without_registration(registry: Any, subject: str) -> None:
+    field = {"name": "id", "type": "long"}
+    schema_id = registry.register(subject, {"type": "record", "name": "Order", "namespace": "shop", "fields": [field]})
+    spelt = {"name": "shop.Order", "fields": [{"type": {"type": "long"}, "name": "id"}], "type": "record"}
+    options = AvroRegistryOptions(url=registry.url, subject=subject, auto_register=False, schema=json.dumps(spelt))
+    rows = pa.record_batch({"id": [1]})
+    (message,) = AvroConfluentFormat(options).encoder(rows.schema).encode(rows).to_list()
+    assert message == frame_of(schema_id) + b"\2"
 
 
 def test_rows_are_written_by_a_given_schema(registry: Any, subject: str) -> None:

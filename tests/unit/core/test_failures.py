@@ -104,6 +104,7 @@ def test_any_other_failure_is_left_as_it_is() -> None:
         (UnreachableError("no broker answered\nask another one"), "no broker answered\nask another one"),
         (RuntimeError("[STREAM_FAILED] x: millrace.errors.UnreachableError: no broker\n\tat y"), "no broker"),
         (RuntimeError("[PARSE] wrong\n== SQL ==\n"), "[PARSE] wrong"),
+        (RuntimeError("\n[PARSE] wrong SQLSTATE: 42601 (line 1, pos 3)\n\n== SQL ==\nid +"), "[PARSE] wrong"),
         (RuntimeError("[PARSE] wrong SQLSTATE: 42601; line 1 pos 0;\n'Project"), "[PARSE] wrong"),
         (RuntimeError("[STREAM_FAILED] Query [id = x] terminated\n: [CAST] no INT\n\tat y"), "[CAST] no INT"),
         (

@@ -46,7 +46,7 @@ _FRAMES = "Traceback (most recent call last):"
 _OF_PYTHON = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:^|Caused by: |: )(?:[a-z]\w*\.)+\w*(?:Error|Exception): (?P<message>[^\n]+)", re.MULTILINE)
 
-_PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+)?;?\s*$")
+_PLACE_IN_QUERY = re.compile(r"\s*SQLSTATE: \w{5}(?:; line \d+ pos \d+| ?\(line \d+, pos \d+\))?;?\s*$")
 """The end of a message of Spark, whose place is one in a query that only Spark has seen."""
 
 
@@ -253,7 +253,8 @@ def _condition_in(text: str) -> str | None:
 
 
 def _reason_in(text: str) -> str:
-    line, _, rest = text.partition("\n")
+    # Spark's errors of parsing begin with a line break
+    line, _, rest = text.lstrip().partition("\n")
     if line.startswith("An error occurred while calling "):
         # Py4J's; the line after it is Java's own
         line = rest.partition("\n")[0].removeprefix(": ")

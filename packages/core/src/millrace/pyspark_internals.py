@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from pyspark import SparkContext, TaskContext
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 
@@ -76,6 +76,21 @@ def set_active_session(spark: SparkSession) -> None:
     session = getattr(spark, "_jsparkSession", None)
     if session is not None:
         session.setActiveSession(session)
+
+
+def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:
+    """Return a frame without rows.
+
+    PySpark's `createDataFrame` would make the session the active one of the whole process, so that the program went on
+    with the settings of a session that it has never seen.
+    """
+    jvm, session = getattr(spark, "_jvm", None), getattr(spark, "_jsparkSession", None)
+    if jvm is None or session is None:
+        return spark.createDataFrame([], schema)
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    rows = jvm.java.util.ArrayList()
+    return DataFrame(session.createDataFrame(rows, session.parseDataType(schema.json())), spark)
 
 
 def has_jvm() -> bool:

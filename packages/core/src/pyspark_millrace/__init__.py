@@ -48,11 +48,11 @@ class DefaultSource(DataSource):
     def schema(self) -> StructType | str:
         """Return the columns of a read for which the user gave none."""
         from millrace.spark.errors import user_errors
-        from millrace.spark.schema import declared_schema, default_schema
+        from millrace.spark.schema import declared_schema, default_schema, distinct_columns
 
         with user_errors():
             config = self._source_config()
-            return declared_schema(config) if config.options.columns else default_schema(config)
+            return declared_schema(config) if config.options.columns else distinct_columns(default_schema(config))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Create the reader of a batch."""

@@ -92,6 +92,8 @@ def test_both_parts_may_have_prefixes() -> None:
         ({"partition": 1}, "orders', partition 1, offset 1: the new column partition would have the name of a column"),
         ({"Timestamp": "x"}, "the new column Timestamp would have the name of a column of another part of"),
         ({"key_k": 1}, "the new column key_k would have the name"),
+        ({"ID": 1}, "the new column ID differs only in case from id, and Spark takes them for the same"),
+        ({"new": 1, "New": 1}, "the new column New differs only in case from new"),
         (({"new": 1}, {"KEY_new": 1}), "the new column KEY_new would have the name"),
         (({"a;b": 1}, {}), "option 'key.fields' cannot express the key column 'key_a;b'; read the topic with a schema"),
         ({f"n{number}": 1 for number in range(6)}, "at partition 1, offset 1 would have 11 columns"),

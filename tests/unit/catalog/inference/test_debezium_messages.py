@@ -157,3 +157,20 @@ def test_bits_have_as_many_bytes_as_their_column(length: str, size: int) -> None
     for written in (b"", b"\x01"):
         converted = row.convert({"b": base64.b64encode(written).decode()})
         assert base64.b64decode(converted["b"]) == written.ljust(size, b"\0")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "type_", "value"),
+    [
+        ({"scale": "4", "connect.decimal.precision": "2"}, "DECIMAL(4, 4)", "0.0123"),
+        ({"scale": "-2", "connect.decimal.precision": "3"}, "DECIMAL(5, 0)", "12300"),
+        ({"scale": "-2"}, "STRING", "12300"),
+        ({"scale": "40", "connect.decimal.precision": "2"}, "STRING", f"0.{'0' * 37}123"),
+    ],
+)
+def test_decimals_of_any_scale_keep_their_point(parameters: dict[str, str], type_: str, value: str) -> None:
+    number = {"type": "bytes", "name": "org.apache.kafka.connect.data.Decimal", "parameters": parameters, "field": "n"}
+    row = declared_row(json.dumps({"fields": [{"field": "after", "fields": [number]}]}).encode())
+    assert row is not None
+    assert str(row.types["n"]) == type_
+    assert row.convert({"n": base64.b64encode(bytes([123])).decode()}) == {"n": value}

@@ -32,3 +32,9 @@ def test_an_unknown_place_is_refused_with_the_nearest_column(rows):
     computed = ComputedColumns(EXPRESSIONS, "orders", {"a": "nam"})
     with pytest.raises(SchemaError, match=r"column a is to stand after nam, which .* have; did you mean name"):
         computed.add_to(rows, from_spark_schema(rows.schema))
+
+
+def test_an_expression_that_spark_cannot_parse_is_refused_with_what_spark_says(rows):
+    computed = ComputedColumns({"a": "id +"}, "orders", {})
+    with pytest.raises(SchemaError, match=r"got 'id \+': \[PARSE_SYNTAX_ERROR\] Syntax error at or near end of input"):
+        computed.add_to(rows, from_spark_schema(rows.schema))

@@ -72,3 +72,8 @@ def test_columns_are_in_the_order_of_the_table_and_missing_ones_are_null():
 def test_a_value_that_a_column_cannot_hold_is_refused_with_its_column(type_, value):
     with pytest.raises(MalformedMessageError, match="field v: expected "):
         convert(f"v {type_}", {"v": value})
+
+
+def test_a_decimal_in_base64_is_refused_with_advice():
+    with pytest.raises(MalformedMessageError, match=r"found 'AfQ='\. It may be a decimal in base64.*handling\.mode"):
+        convert("v DECIMAL(5, 2)", {"v": "AfQ="})

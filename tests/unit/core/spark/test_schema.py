@@ -21,8 +21,15 @@ from millrace.configuration import SourceConfig
 from millrace.configuration.build import configure_source
 from millrace.errors import OptionsError, SchemaError
 from millrace.source.reader.decoding_plan import record_batch_builder_for
-from millrace.spark.schema import arrow_schema, check_declared_columns, declared_schema, default_schema
+from millrace.spark.schema import (
+    arrow_schema,
+    check_declared_columns,
+    declared_schema,
+    default_schema,
+    distinct_columns,
+)
 from millrace_formats.changelog.canal_json import CanalJsonFormat
+from millrace_formats.json.format import JsonFormat
 
 
 def source(**options: str) -> SourceConfig:
@@ -90,6 +97,22 @@ def test_a_format_of_changes_that_knows_its_columns_gives_the_row_kinds_first() 
     }
     assert columns.names[0] == "row_kind"
     record_batch_builder_for(config, arrow_schema(columns))
+
+
+class CaseFormat(JsonFormat):
+    """A format with columns whose names differ only in case."""
+
+    def default_schema(self) -> pa.Schema | None:
+        return pa.schema([("id", pa.int64()), ("r", pa.list_(pa.struct([("x", pa.int64()), ("X", pa.int64())])))])
+
+
+def test_names_that_differ_only_in_case_are_refused_where_the_user_gave_none() -> None:
+    config = source(format=f"{__name__}:CaseFormat")
+    with pytest.raises(SchemaError, match=r"the columns 'r.x' and 'r.X' differ only in case, and Spark takes them for"):
+        distinct_columns(default_schema(config))
+    config = source(format=f"{__name__}:CaseFormat", columns="ID STRING, *")
+    with pytest.raises(SchemaError, match="the columns 'ID' and 'id' differ only in case"):
+        declared_schema(config)
 
 
 def test_timestamps_are_in_utc_whatever_the_session_says() -> None:

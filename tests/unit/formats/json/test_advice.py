@@ -1,4 +1,4 @@
-"""Advice for columns without a field, and for times of the other standard."""
+"""Advice for columns without a field, times of the other standard, and decimals in base64."""
 
 from __future__ import annotations
 
@@ -54,3 +54,10 @@ def test_a_time_of_another_standard_is_told(text: str, type_: pa.DataType, iso: 
 @pytest.mark.parametrize(("value", "type_"), [("noon", ZONED), (5, ZONED), ("2020-01-01T00:00:00Z", pa.string())])
 def test_other_values_get_no_advice(value: object, type_: pa.DataType) -> None:
     assert time_format_advice(value, type_, iso=False) == ""
+
+
+def test_a_decimal_in_base64_is_an_error_with_advice() -> None:
+    decoder = JsonDecoder(pa.schema([("price", pa.decimal128(10, 2))]), JsonOptions())
+    (error,) = decoder.decode(Payloads([b'{"price": "AfQ="}'])).errors
+    assert 'field price: "AfQ=" cannot be read as DECIMAL(10,2)' in error.reason
+    assert "set decimal.handling.mode of Debezium's connector to string" in error.reason

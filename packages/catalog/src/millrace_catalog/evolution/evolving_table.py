@@ -245,24 +245,33 @@ class EvolvingTable:
     def _required_columns(
         self, columns: dict[str, DataType], own: Iterable[str], message: SampledMessage, new_keys: Iterable[str] = ()
     ) -> dict[str, DataType]:
-        """Leave out new columns that are null; SchemaError if a new column has the name of another part's column."""
+        """Leave out new columns that are null; SchemaError if a new column has the name of another, case aside."""
         own_names = set(own)
-        others = {name.lower() for name in (*self.schema.names, *new_keys) if name not in own_names}
-        required = {}
+        # By default Spark ignores case in column names
+        taken = {name.lower(): name for name in (*self.schema.names, *new_keys)}
+        required: dict[str, DataType] = {}
         for name, type_ in columns.items():
             if name not in own_names:
                 if type_ == NULL:
                     continue
-                self._check_name(name, others, message)
+                other = taken.get(name.lower())
+                if other is not None:
+                    is_own = other in own_names or other in required
+                    raise self._taken_name(name, other if is_own else None, message)
+                taken[name.lower()] = name
             required[name] = type_
         return required
 
-    def _check_name(self, name: str, others: set[str], message: SampledMessage) -> None:
-        # By default Spark ignores case in column names
-        if name.lower() in others:
-            position = Position(message.partition, message.offset)
-            raise SchemaError(
-                f"topic {self._layout.topic!r}, {position}: the new column {quote_name(name)} would have the name of a "
-                f"column of another part of messages; give option 'value.fields-prefix', such as 'value_', or another "
-                f"'key.fields-prefix', and use a new checkpoint location"
+    def _taken_name(self, name: str, other: str | None, message: SampledMessage) -> SchemaError:
+        """Make the error of a new column with the name of another of its part, or of one of another part."""
+        place = f"topic {self._layout.topic!r}, {Position(message.partition, message.offset)}"
+        if other is not None:
+            return SchemaError(
+                f"{place}: the new column {quote_name(name)} differs only in case from {quote_name(other)}, and Spark "
+                f"takes them for the same: read the topic with a schema that names one of them"
             )
+        return SchemaError(
+            f"{place}: the new column {quote_name(name)} would have the name of a column of another part of messages; "
+            f"give option 'value.fields-prefix', such as 'value_', or another 'key.fields-prefix', and use a new "
+            f"checkpoint location"
+        )

@@ -160,9 +160,11 @@ def _convert_values(convert: Convert, values: dict[str, Any]) -> dict[str, Any]:
 def _declared_decimal(parameters: Mapping[str, Any]) -> tuple[DataType, Convert]:
     scale = int(parameters.get("scale", 0))
     digits = int(parameters.get("connect.decimal.precision", MAX_DIGITS))
-    # With negative scale, or more digits than fit, only text has all of them
-    fits = 0 <= scale <= digits <= MAX_DIGITS
-    return decimal(digits, scale) if fits else STRING, functools.partial(_to_number, scale)
+    # Oracle's scales may be above the precision, for zeros behind the point, or below 0, for zeros before it
+    size = max(digits, scale) - min(scale, 0)
+    # Only text has more digits than fit
+    type_ = decimal(size, max(scale, 0)) if size <= MAX_DIGITS else STRING
+    return type_, functools.partial(_to_number, scale)
 
 
 def _to_number(scale: int, value: Any) -> str:

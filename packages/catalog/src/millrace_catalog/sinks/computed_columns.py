@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as fn
 
 from millrace.errors import SchemaError
+from millrace.failures import reason_of
 from millrace.options.suggestions import closest
 from millrace_catalog.sinks.columns import check_case
 from millrace_catalog.types import Column, Schema
@@ -79,8 +80,7 @@ class ComputedColumns:
             # In a struct Spark refuses expressions with several rows or columns
             rows.select("*", fn.struct(fn.expr(expression)))
         except PySparkException as error:
-            reason = str(error).splitlines()[0]
             raise SchemaError(
                 f"computed column {quote_name(name)} of table {self._table!r}: expected a Spark SQL expression with "
-                f"one value per row, got {expression!r}: {reason}"
+                f"one value per row, got {expression!r}: {reason_of(error)}"
             ) from None

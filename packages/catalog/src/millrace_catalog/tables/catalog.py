@@ -213,14 +213,14 @@ def _registered_table(topic: str, value_format: Format) -> SampledTable:
     """Return the table of a topic whose format knows its columns.
 
     Raises:
-        SchemaError: The registry has no schema for the topic, or one without columns.
+        SchemaError: The format does not know the columns, or the registry has no schema for the topic.
         RegistryError: The registry could not be asked.
     """
     schema = value_format.default_schema_for(SerializationContext(topic))
     if schema is None:
         raise SchemaError(
-            f"topic {topic!r}: the schema registry has no schema with columns for its values; write some messages, "
-            f"give option 'subject' of the format, or read it with a schema: .schema('id BIGINT, name STRING, ...')"
+            f"topic {topic!r}: the format does not know its columns; read it with a schema: "
+            f".schema('id BIGINT, name STRING, ...')"
         )
     columns = tuple(
         InferredColumn(column.name, column.type, (), ((column.name,),)) for column in from_arrow_schema(schema)

@@ -110,16 +110,21 @@ def _prefixed(columns: tuple[InferredColumn, ...], prefix: str, part: Part) -> I
 
 
 def _check_names(topic: str, columns: tuple[TableColumn, ...]) -> None:
-    parts: dict[str, Part] = {}
+    first: dict[str, TableColumn] = {}
     for each in columns:
         # By default Spark ignores case in column names
-        name = each.column.name.lower()
-        other = parts.setdefault(name, each.part)
-        if other != each.part:
+        name = each.column.name
+        other = first.setdefault(name.lower(), each)
+        if other.part != each.part:
             raise SchemaError(
-                f"topic {topic!r}: column {each.column.name!r} would be of {_PART_NAMES[other]} and of "
+                f"topic {topic!r}: column {name!r} would be of {_PART_NAMES[other.part]} and of "
                 f"{_PART_NAMES[each.part]}; give option 'value.fields-prefix', such as 'value_', or another "
                 f"'key.fields-prefix'"
+            )
+        if other is not each:
+            raise SchemaError(
+                f"topic {topic!r}: the columns {other.column.name!r} and {name!r} of {_PART_NAMES[each.part]} differ "
+                f"only in case, and Spark takes them for the same: read the topic with a schema that names one of them"
             )
 
 

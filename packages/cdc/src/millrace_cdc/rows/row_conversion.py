@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from millrace.connect_decimals import decimal_advice
 from millrace.errors import MalformedMessageError
 from millrace_catalog.types import Array, Column, DataType, Map, Row
 from millrace_catalog.types.identifiers import quote_name
@@ -56,7 +57,10 @@ def values_converter(columns: Iterable[Column]) -> Callable[[Iterable[Any]], dic
             try:
                 converted[name] = None if value is None else convert(value)
             except (ValueError, TypeError, ArithmeticError):
-                raise MalformedMessageError(f"expected {type_}, found {_shown(value)}", quote_name(name)) from None
+                advice = decimal_advice(value) if getattr(type_, "kind", None) == "DECIMAL" else ""
+                raise MalformedMessageError(
+                    f"expected {type_}, found {_shown(value)}{advice}", quote_name(name)
+                ) from None
         return converted
 
     return convert_values

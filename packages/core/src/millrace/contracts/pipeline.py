@@ -114,7 +114,13 @@ class PipelineSink(_PipelineEnd, ABC):
 
     ``Options`` declares the keys of ``sink:`` in a pipeline's YAML, without ``type``, ``name``,
     ``include.schema.changes`` and ``exclude.schema.changes``.
+
+    Attributes:
+        distinguishes_case: Whether a table may have columns whose names differ only in case, which most systems, and
+            Spark, take for the same.
     """
+
+    distinguishes_case: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -10,7 +10,7 @@ from millrace.errors import MessageError, SchemaError
 from millrace.failures import reason_of
 from millrace.options.column_list import OTHERS
 from millrace.plans.model import PlannedColumn
-from millrace.spark.schema import declared_schema, default_schema
+from millrace.spark.schema import declared_schema, default_schema, distinct_columns
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -46,7 +46,7 @@ def read_columns(config: SourceConfig, schema: StructType | None) -> ReadColumns
         schema = _parsed(config)
     undeclared = dataclasses.replace(config, options=dataclasses.replace(config.options, columns=()))
     try:
-        found = default_schema(undeclared)
+        found = distinct_columns(default_schema(undeclared))
     except (SchemaError, MessageError) as error:
         if not declared:
             return ReadColumns(None, (), str(error))

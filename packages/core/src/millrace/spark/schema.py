@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from contextlib import suppress
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
 
 from millrace.configuration import SourceConfig
 from millrace.contracts import ChangelogFormat, Format
@@ -33,16 +34,28 @@ def declared_schema(config: SourceConfig) -> str:
     """Return the columns of a read for which the option ``columns`` gives some or all, as Spark's DDL.
 
     Raises:
-        SchemaError: The other columns are asked for, and cannot be found.
+        SchemaError: The other columns are asked for, and cannot be found, or have the name of one, case aside.
     """
     declared = config.options.columns
     names = {column.name for column in declared}
-    first, others, last = (
-        [_column_ddl(field) for field in from_arrow_schema(pa.schema(fields)) if field.name not in names]
+    undeclared = [
+        [field for field in from_arrow_schema(pa.schema(fields)) if field.name not in names]
         for fields in _undeclared_columns(config)
-    )
+    ]
+    distinct_columns(StructType([*(StructField(name, NullType()) for name in names), *itertools.chain(*undeclared)]))
+    first, others, last = (list(map(_column_ddl, fields)) for fields in undeclared)
     middle = [text for column in declared for text in (others if column.name == OTHERS else [column.ddl])]
     return ", ".join([*first, *middle, *last])
+
+
+def distinct_columns(schema: StructType) -> StructType:
+    """Return the columns of a read for which the user gave none, if Spark can tell their names apart.
+
+    Raises:
+        SchemaError: Two columns, or fields of one, differ only in case, which Spark ignores by default.
+    """
+    _check_case(schema, "")
+    return schema
 
 
 def check_declared_columns(config: SourceConfig, schema: pa.Schema) -> None:
@@ -66,6 +79,21 @@ def arrow_schema(schema: StructType) -> pa.Schema:
         SchemaError: A column has a type that no format carries.
     """
     return _arrow_schema(schema.json())
+
+
+def _check_case(type_: DataType, path: str) -> None:
+    if isinstance(type_, ArrayType | MapType):
+        _check_case(type_.elementType if isinstance(type_, ArrayType) else type_.valueType, path)
+    spellings: dict[str, str] = {}
+    for field in type_.fields if isinstance(type_, StructType) else ():
+        name = f"{path}{field.name}"
+        other = spellings.setdefault(name.lower(), name)
+        if other != name:
+            raise SchemaError(
+                f"the columns {other!r} and {name!r} differ only in case, and Spark takes them for the same: give the "
+                f"columns with .schema('id BIGINT, name STRING, ...'), and of these the one that is needed"
+            )
+        _check_case(field.dataType, f"{name}.")
 
 
 def _undeclared_columns(config: SourceConfig) -> tuple[list[pa.Field], list[pa.Field], list[pa.Field]]:

@@ -24,6 +24,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from millrace.connect_decimals import decimal_advice
 from millrace.errors import MalformedMessageError, MissingValueError
 from millrace_formats.json.options import JsonOptions
 from millrace_formats.json.parser import Number, json_text, parse, shown
@@ -110,7 +111,7 @@ def _scalar_converter(type_: pa.DataType, options: JsonOptions) -> Convert:
         try:
             return convert(value)
         except ValueError as error:
-            advice = time_format_advice(value, type_, options.iso)
+            advice = decimal_advice(value) if pt.is_decimal(type_) else time_format_advice(value, type_, options.iso)
             raise MalformedMessageError(f"{shown(value)} cannot be read as {name}: {error}{advice}") from None
 
     return convert_scalar

@@ -16,7 +16,7 @@ from millrace_formats.registry.options import (
     RegistryOptions,
     client_properties,
 )
-from millrace_formats.registry.tls import find_option_file, tls_hint, write_pem_files
+from millrace_formats.registry.tls import find_option_file, tls_hint, trust_partial_chains, write_pem_files
 
 T = TypeVar("T")
 
@@ -132,9 +132,11 @@ def _make_client(format_name: str, options: RegistryOptions, address: str) -> An
         format_name, {name: value for name, value in stores.items() if value}, settings.get("ssl.key.password")
     ) as files:
         try:
-            return SchemaRegistryClient.new_client({**settings, **files, "url": address})
+            client = SchemaRegistryClient.new_client({**settings, **files, "url": address})
         except (ValueError, TypeError, OSError) as error:
             raise OptionsError(format_name, (f"the schema registry's client cannot be made: {error}",)) from None
+    trust_partial_chains(client)
+    return client
 
 
 def _store_settings(options: RegistryOptions) -> dict[str, str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millrace.contracts import Encoder, Format, SerializationContext
-from millrace.errors import OptionsError
+from millrace.errors import OptionsError, SchemaError
 from millrace_formats.registry.options import RegistryOptions
 
 
@@ -21,12 +21,16 @@ class RegistryFormat(Format):
         return self.options.subject is None
 
     def default_schema(self) -> pa.Schema | None:
-        """Return the columns of the latest schema of the options' subject; None when there is none."""
-        return None if self.options.subject is None else self._columns(self.options.subject)
+        """Return the columns of the latest schema of the options' subject; None without this option.
+
+        Raises:
+            SchemaError: The subject has no schema, or one without columns.
+        """
+        return None if self.options.subject is None else self._known_columns(self.options.subject)
 
     def default_schema_for(self, context: SerializationContext) -> pa.Schema | None:
-        """Return the columns of the latest schema of the topic's or the options' subject; None when there is none."""
-        return self._columns(self.options.subject or context.subject)
+        """Return the columns of the latest schema of the topic's or the options' subject; SchemaError without any."""
+        return self._known_columns(self.options.subject or context.subject)
 
     def encoder(self, schema: pa.Schema) -> Encoder:
         """Return an encoder under the subject of the options; SchemaError for columns that it cannot write."""
@@ -35,6 +39,16 @@ class RegistryFormat(Format):
     def encoder_for(self, schema: pa.Schema, context: SerializationContext) -> Encoder:
         """Return an encoder under the subject of the options or that of the topic; SchemaError as of `encoder`."""
         return self._encoder(schema, self.options.subject or context.subject)
+
+    def _known_columns(self, subject: str) -> pa.Schema:
+        columns = self._columns(subject)
+        if columns is None:
+            raise SchemaError(
+                f"the schema registry has no schema with columns for subject {subject!r}: write some messages, name "
+                f"another subject by option 'subject' of the format, or give the columns with "
+                f".schema('id BIGINT, name STRING, ...')"
+            )
+        return columns
 
     def _encoder(self, schema: pa.Schema, subject: str | None) -> Encoder:
         raise NotImplementedError

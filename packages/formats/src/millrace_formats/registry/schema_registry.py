@@ -138,7 +138,9 @@ class SchemaRegistry(Generic[S]):
 
     def _register(self, subject: str, schema: Any) -> int:
         try:
-            return self._client.call(lambda client: int(client.register_schema(subject, schema)), repr(subject))
+            return self._client.call(
+                lambda client: int(client.register_schema(subject, schema)), f"subject {subject!r}"
+            )
         except RegistryRefusalError:
             # When tasks create a subject at the same moment, Apicurio's registry refuses all but one of them
             with suppress(RegistryRefusalError):
@@ -146,7 +148,14 @@ class SchemaRegistry(Generic[S]):
             raise
 
     def _look_up(self, subject: str, schema: Any) -> int:
-        return self._client.call(lambda client: int(client.lookup_schema(subject, schema).schema_id), repr(subject))
+        """Return the id of a schema that a subject has, if need be spelt in another way."""
+        what = f"the id of a schema of subject {subject!r}"
+        try:
+            return self._client.call(functools.partial(_look_up, subject, schema, False), what)
+        except RegistryRefusalError as error:
+            if error.code not in _SCHEMA_NOT_FOUND:
+                raise
+        return self._client.call(functools.partial(_look_up, subject, schema, True), what)
 
     def _refusal(self, subject: str, error: RegistryRefusalError, is_new: bool) -> str:
         if is_new:
@@ -195,6 +204,10 @@ class SchemaRegistry(Generic[S]):
 
 
 _SCHEMAS = {"AVRO": "an Avro schema", "PROTOBUF": "a protobuf schema", "JSON": "a JSON Schema"}
+
+
+def _look_up(subject: str, schema: Any, is_normalized: bool, client: Any) -> int:
+    return int(client.lookup_schema(subject, schema, normalize_schemas=is_normalized).schema_id)
 
 
 def _get_version(subject: str, version: int | str, fetch_format: str | None, client: Any) -> Any:

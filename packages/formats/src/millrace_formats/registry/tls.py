@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from millrace.errors import OptionsError
 from millrace.kafka.security.stores import Store, StoreError, read_store
@@ -43,6 +44,16 @@ def write_pem_files(
             files["ssl.certificate.location"] = _write_private(Path(folder, "certificate.pem"), keystore.chain)
             files["ssl.key.location"] = _write_private(Path(folder, "key.pem"), keystore.key)
         yield files
+
+
+def trust_partial_chains(client: Any) -> None:
+    """Trust each certificate of the truststore by itself, as Java does: an intermediate's, or the registry's own.
+
+    Args:
+        client: The library's client, which has no setting for it.
+    """
+    context = client._rest_client.verify
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
 def tls_hint(error: BaseException) -> str:

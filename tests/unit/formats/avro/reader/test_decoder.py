@@ -18,6 +18,11 @@ NOON = dt.datetime(2024, 5, 1, 12, 0, 0, 250_000)
 MICROS = int(NOON.replace(tzinfo=dt.UTC).timestamp() * 1_000_000)
 
 
+def connect_decimal(scale: str) -> dict[str, Any]:
+    name = "org.apache.kafka.connect.data.Decimal"
+    return {"type": "bytes", "connect.name": name, "connect.parameters": {"scale": scale}}
+
+
 def value(type_: Any, of: pa.DataType, message: bytes, **options: Any) -> Any:
     decoded = decode(record(type_), pa.field("a", of), message, **options)
     assert not decoded.errors
@@ -74,6 +79,12 @@ def reason(type_: Any, of: pa.DataType, message: bytes, *, nullable: bool = True
         (logical("bytes", "decimal", precision=9, scale=3), pa.decimal128(5, 1), octets(b"\x04\xe2"), Decimal("1.3")),
         (logical("bytes", "decimal", precision=4, scale=0), pa.decimal128(38, 30), octets(b"\x07"), Decimal(7)),
         ("bytes", pa.decimal128(10, 2), octets(b"\x64"), Decimal("1.00")),
+        (logical("bytes", "decimal", precision=2, scale=4), pa.decimal128(10, 4), octets(b"\x7b"), Decimal("0.0123")),
+        (logical("bytes", "decimal", precision=2, scale=4), pa.decimal128(10, 2), octets(b"\x7b"), Decimal("0.01")),
+        (logical("bytes", "decimal", precision=3, scale=-2), pa.decimal128(10, 2), octets(b"\x7b"), Decimal(12300)),
+        (logical("bytes", "decimal", scale=3), pa.decimal128(10, 2), octets(b"\x7b"), Decimal("0.12")),
+        (connect_decimal("4"), pa.decimal128(10, 4), octets(b"\x7b"), Decimal("0.0123")),
+        (connect_decimal("four"), pa.binary(), octets(b"\x7b"), b"\x7b"),
         (
             {"type": "fixed", "name": "D", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2},
             pa.decimal128(10, 2),
@@ -110,6 +121,13 @@ def test_a_plain_number_in_a_timestamp_column_is_read_as_the_type_that_flink_der
     assert value("long", NTZ, number(MICROS // 1000)) == NOON
     assert value("long", NTZ, number(MICROS), legacy=False) == NOON
     assert value("int", pa.time64("us"), number(1000)) == dt.time(0, 0, 1)
+
+
+@pytest.mark.parametrize(("branches", "message"), [(["null", record("int")], b"\0"), ([record("int"), "null"], b"\2")])
+def test_the_null_branch_of_a_union_gives_no_row(branches: Any, message: bytes) -> None:
+    decoded = decode(branches, pa.field("a", pa.int32()), message)
+    assert not decoded.errors
+    assert decoded.rows.num_rows == 0
 
 
 def test_bytes_behind_the_value_are_ignored() -> None:
@@ -149,6 +167,8 @@ def test_bytes_behind_the_value_are_ignored() -> None:
          "field a: 0 bytes cannot be read as DECIMAL(3,2)"),
         ("string", pa.int32(), octets(b"7"), "field a: the writer's string cannot be read as INT"),
         ("long", pa.int32(), number(7), "field a: the writer's long cannot be read as INT"),
+        (connect_decimal("four"), pa.decimal128(10, 2), octets(b"\x7b"),
+         "field a: the writer's bytes (decimal without a valid scale) cannot be read as DECIMAL(10,2)"),
         (["null", "string"], pa.int32(), b"\2\2x", "field a: the writer's string cannot be read as INT"),
         ({"type": "array", "items": "int"}, pa.list_(pa.int32()), number(9) + b"\0",
          "field a[0]: a block of 9 items, but the message has 1 bytes more"),

@@ -42,6 +42,8 @@ def test_columns_have_the_types_that_they_were_derived_from() -> None:
         (["null", "int", "long"], pa.int64()),
         (["int", "double"], pa.float64()),
         ({"type": "long", "connect.name": "io.debezium.time.MicroTimestamp"}, pa.timestamp("us")),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 2, "scale": 4}, pa.decimal128(4, 4)),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": -2}, pa.decimal128(5, 0)),
         ("null", pa.string()),
     ],
 )
@@ -52,7 +54,13 @@ def test_types_of_fields(schema: Any, type_: pa.DataType) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [["int", "string"], "shop.Order", {"type": "bytes", "logicalType": "decimal", "precision": 50}]
+    "schema",
+    [
+        ["int", "string"],
+        "shop.Order",
+        {"type": "bytes", "logicalType": "decimal", "precision": 50},
+        {"type": "bytes", "logicalType": "decimal", "scale": 2},
+    ],
 )
 def test_a_field_that_tells_no_column_is_named(schema: Any) -> None:
     with pytest.raises(SchemaError, match="has no column type for field f1, which is"):

@@ -144,7 +144,7 @@ class DatumReader:
         self._read = value_reader(plan)
 
     def read(self, payload: bytes | None, position: int = 0) -> tuple[Any, ...] | None:
-        """Read the values of a message's columns; None for a null payload.
+        """Read the values of a message's columns; None for a null payload, and for a union's null.
 
         Args:
             payload: The message.
@@ -161,11 +161,9 @@ class DatumReader:
             raise MalformedMessageError("nested too deeply") from None
 
 
-def to_row(record: dict[str, Any] | None) -> tuple[Any, ...]:
-    """Return the values of a record; MalformedMessageError for null."""
-    if record is None:
-        raise MalformedMessageError("expected a record, found null")
-    return tuple(record.values())
+def to_row(record: dict[str, Any] | None) -> tuple[Any, ...] | None:
+    """Return the values of a record; None for the null branch of a union, which gives no row, as a null message."""
+    return None if record is None else tuple(record.values())
 
 
 def value_reader(plan: ReadPlan) -> Read:

@@ -27,14 +27,14 @@ def decimal_conversion(type_: pa.Decimal128Type, scale: int) -> Conversion:
 
     Args:
         type_: The column's type.
-        scale: The digits behind the point of the writer's numbers.
+        scale: The digits behind the point of the writer's numbers; zeros before it where negative.
     """
     name = sql_name(type_)
 
     def convert(value: bytes) -> Decimal:
         if not 0 < len(value) <= _MAX_BYTES:
             raise MalformedMessageError(f"{len(value)} bytes cannot be read as {name}")
-        number = Decimal(f"{int.from_bytes(value, signed=True)}E-{scale}")
+        number = Decimal(f"{int.from_bytes(value, signed=True)}E{-scale}")
         try:
             return fit_decimal(number, type_.precision, type_.scale)
         except ValueError as error:

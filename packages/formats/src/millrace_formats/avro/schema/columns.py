@@ -95,8 +95,8 @@ def _number(branches: set[AvroType]) -> pa.DataType | None:
 
 def _logical(logical: LogicalType) -> pa.DataType | None:
     if logical.name == "decimal":
-        fits = logical.precision <= _MAX_PRECISION
-        return pa.decimal128(logical.precision, logical.scale) if fits else None
+        precision = logical.precision - min(logical.scale, 0)
+        return pa.decimal128(precision, max(logical.scale, 0)) if precision <= _MAX_PRECISION else None
     if logical.name == "uuid":
         return pa.string()
     kind = logical.name.removesuffix("-millis").removesuffix("-micros").removesuffix("-nanos")

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from millrace_formats.avro.schema.model import (
+    UNKNOWN_PRECISION,
     Array,
     AvroType,
     Enum,
@@ -31,9 +32,6 @@ _NAMES = {
     "local-timestamp-nanos": "io.debezium.time.NanoTimestamp",
 }
 """Names of Kafka Connect's types by Avro's logical ones, for schemas that do not name the former."""
-
-_UNKNOWN_PRECISION = 64
-"""The precision that the converter writes for decimals that have none."""
 
 
 def connect_schema(envelope: Record) -> bytes:
@@ -85,6 +83,6 @@ def _logical(logical: LogicalType | None) -> dict[str, Any]:
     if logical.name != "decimal":
         return {"name": _NAMES[logical.name]} if logical.name in _NAMES else {}
     parameters = {"scale": str(logical.scale)}
-    if logical.precision != _UNKNOWN_PRECISION:
+    if logical.precision != UNKNOWN_PRECISION:
         parameters["connect.decimal.precision"] = str(logical.precision)
     return {"name": _DECIMAL, "parameters": parameters}

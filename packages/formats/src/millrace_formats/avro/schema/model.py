@@ -11,6 +11,12 @@ from typing import Any
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 
+UNKNOWN_PRECISION = 64
+"""The precision that Confluent's converter writes for decimals that have none."""
+
+DECIMAL_WITHOUT_SCALE = "decimal without a valid scale"
+"""The name of a logical type that only its bytes can be read of."""
+
 
 @dataclass(frozen=True)
 class LogicalType:
@@ -19,7 +25,7 @@ class LogicalType:
     Attributes:
         name: Avro's name, such as ``timestamp-millis``.
         precision: Digits of a decimal.
-        scale: Digits of a decimal behind the point.
+        scale: Digits of a decimal behind the point; zeros before it where negative.
     """
 
     name: str

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from millrace.errors import OptionsError
 from millrace_formats.avro.schema.model import (
+    DECIMAL_WITHOUT_SCALE,
     NO_DEFAULT,
+    UNKNOWN_PRECISION,
     Array,
     AvroType,
     ConnectType,
@@ -52,8 +54,9 @@ _CONNECT = {
     "io.debezium.time.Timestamp": ("long", "local-timestamp-millis"),
     "io.debezium.time.MicroTimestamp": ("long", "local-timestamp-micros"),
     "io.debezium.time.NanoTimestamp": ("long", "local-timestamp-nanos"),
+    "org.apache.kafka.connect.data.Decimal": ("bytes", "decimal"),
 }
-"""Base and logical type by the Kafka Connect schema name that Debezium writes instead of a logical type.
+"""Base and logical type by the name of Kafka Connect's schema, which may stand instead of a logical type.
 
 See https://debezium.io/documentation/reference/stable/connectors/postgresql.html#postgresql-temporal-types.
 """
@@ -215,8 +218,9 @@ def _full_name(schema: dict[str, Any], namespace: str) -> tuple[str, str]:
 def _logical_type(kind: str, schema: dict[str, Any]) -> LogicalType | None:
     name = schema.get("logicalType")
     if name is None and schema.get("connect.name") in _CONNECT:
-        base, meaning = _CONNECT[schema["connect.name"]]
-        return LogicalType(meaning) if base == kind else None
+        base, name = _CONNECT[schema["connect.name"]]
+        if base != kind or name != "decimal":
+            return LogicalType(name) if base == kind else None
     if name not in _LOGICAL.get(kind, set()):
         return None
     if name == "decimal":
@@ -236,11 +240,25 @@ def _connect_type(schema: dict[str, Any]) -> ConnectType | None:
     )
 
 
-def _decimal(schema: dict[str, Any]) -> LogicalType | None:
-    precision, scale = schema.get("precision"), schema.get("scale", 0)
-    if isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision and precision > 0:
-        return LogicalType("decimal", precision, scale)
-    return None
+def _decimal(schema: dict[str, Any]) -> LogicalType:
+    """Return a decimal of the scale that the schema names, also below 0 or above the precision, where Avro has none.
+
+    Oracle has numbers of either kind. To ignore the scale would move the point.
+    """
+    parameters = schema.get("connect.parameters")
+    named = schema if "scale" in schema or not isinstance(parameters, dict) else parameters
+    precision, scale = _integer(schema.get("precision")), _integer(named.get("scale", 0))
+    if scale is None:
+        return LogicalType(DECIMAL_WITHOUT_SCALE)
+    is_known = precision is not None and precision > 0
+    return LogicalType("decimal", max(precision or 0, scale) if is_known else UNKNOWN_PRECISION, scale)
+
+
+def _integer(value: Any) -> int | None:
+    try:
+        return None if isinstance(value, bool | float) else int(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def _require(schema: dict[str, Any], name: str) -> Any:
