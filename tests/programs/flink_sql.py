@@ -1,0 +1,83 @@
+"""Run SQL in Flink: a request a line on standard input, an answer a line on standard output, both JSON.
+
+A request has ``setup`` and ``query``, the statements before a query and the query. Its answer has ``rows``, the rows that the query's
+changes leave, or ``error``. Arguments are the jars of connectors. Runs where apache-flink is installed.
+"""
+
+import json
+import sys
+from collections import Counter
+from datetime import date, datetime, time
+from decimal import Decimal
+
+from pyflink.table import EnvironmentSettings, TableEnvironment
+
+# Python's own texts have seconds where Java leaves zeros out
+_TIMES = {
+    "LocalDate": (date.fromisoformat, "date"),
+    "LocalDateTime": (datetime.fromisoformat, "datetime"),
+    "Instant": (datetime.fromisoformat, "datetime"),
+    "LocalTime": (time.fromisoformat, "time"),
+}
+
+
+def plain(value):
+    """Return a value of Java's as JSON has it; numbers with a point or an exponent are texts, which keep their digits."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return {"double": repr(value)}
+    if isinstance(value, Decimal):
+        return {"decimal": f"{value:f}"}
+    if isinstance(value, bytes | bytearray):
+        return {"bytes": bytes(value).hex()}
+    kind = value.getClass().getSimpleName()
+    if kind in _TIMES:
+        parse, name = _TIMES[kind]
+        return {name: parse(value.toString().removesuffix("Z")).isoformat()}
+    if kind == "Row":
+        return [plain(value.getField(index)) for index in range(value.getArity())]
+    if kind.endswith("[]"):
+        return {"array": [plain(each) for each in value]}
+    if kind.endswith("Map"):
+        pairs = [[plain(entry.getKey()), plain(entry.getValue())] for entry in value.entrySet()]
+        return {"map": sorted(pairs, key=json.dumps)}
+    return {kind: value.toString()}
+
+
+def rows_left(result):
+    """Return the rows that the changes of a result leave."""
+    left = Counter()
+    changes = result._j_table_result.collect()
+    try:
+        while changes.hasNext():
+            change = changes.next()
+            left[json.dumps(plain(change))] += -1 if change.getKind().shortString() in ("-U", "-D") else 1
+    finally:
+        changes.close()
+    return [json.loads(row) for row, count in left.items() for _ in range(count)]
+
+
+def run(environment, setup, query):
+    """Run a query, and drop what its setup has created."""
+    for statement in setup:
+        environment.execute_sql(statement)
+    return rows_left(environment.execute_sql(query))
+
+
+def new_environment(jars):
+    """Return an environment for bounded streams of one task."""
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    settings = {"pipeline.jars": ";".join(f"file://{jar}" for jar in jars), "parallelism.default": "1"}
+    for name, value in settings.items():
+        environment.get_config().set(name, value)
+    return environment
+
+
+for line in sys.stdin:
+    request = json.loads(line)
+    try:
+        answer = {"rows": run(new_environment(sys.argv[1:]), request["setup"], request["query"])}
+    except Exception as error:  # noqa: BLE001
+        answer = {"error": str(error)}
+    print(json.dumps(answer), flush=True)
