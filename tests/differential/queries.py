@@ -5,10 +5,10 @@ A query that Flink answers in another way has a line in `DIFFERENT`, with words 
 
 from __future__ import annotations
 
-_TUMBLE = "TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' MINUTES))"
-_HOP = "TABLE(HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))"
-_CUMULATE = "TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '20' MINUTES))"
-_SESSION = "TABLE(SESSION(TABLE orders PARTITION BY customer, DESCRIPTOR(ts), INTERVAL '8' MINUTES))"
+_TUMBLE = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(at), INTERVAL '10' MINUTES))"
+_HOP = "TABLE(HOP(TABLE events, DESCRIPTOR(at), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))"
+_CUMULATE = "TABLE(CUMULATE(TABLE events, DESCRIPTOR(at), INTERVAL '5' MINUTES, INTERVAL '20' MINUTES))"
+_SESSION = "TABLE(SESSION(TABLE events PARTITION BY customer, DESCRIPTOR(at), INTERVAL '8' MINUTES))"
 _JSON = "JSON_VALUE(doc, '$.{}')"
 
 EXPRESSIONS = {
@@ -119,7 +119,9 @@ EXPRESSIONS = {
     "to_timestamp of no time": "TO_TIMESTAMP(product)",
     "to_timestamp with a pattern": "TO_TIMESTAMP(day_text, 'yyyy-MM-dd')",
     "timestampdiff of days": "TIMESTAMPDIFF(DAY, TO_TIMESTAMP('2024-01-31 12:00:00'), ts)",
-    "timestampdiff of months": "TIMESTAMPDIFF(MONTH, TO_TIMESTAMP('2024-01-31 00:00:00'), TO_TIMESTAMP(day_text || ' 00:00:00'))",
+    "timestampdiff of months": (
+        "TIMESTAMPDIFF(MONTH, TO_TIMESTAMP('2024-01-31 00:00:00'), TO_TIMESTAMP(day_text || ' 00:00:00'))"
+    ),
     "timestampadd": "TIMESTAMPADD(MINUTE, qty, ts)",
     "an interval added": "ts + INTERVAL '90' MINUTE",
     "an interval of months": "ts + INTERVAL '1' MONTH",
@@ -214,20 +216,28 @@ QUERIES = {
     "hop": f"SELECT window_start, COUNT(*) AS n FROM {_HOP} GROUP BY window_start, window_end",
     "cumulate": f"SELECT window_start, window_end, COUNT(*) AS n FROM {_CUMULATE} GROUP BY window_start, window_end",
     "session": (
-        f"SELECT customer, window_start, window_end, COUNT(*) AS n FROM {_SESSION} GROUP BY customer, window_start, window_end"
+        f"SELECT customer, window_start, window_end, COUNT(*) AS n FROM {_SESSION} "
+        "GROUP BY customer, window_start, window_end"
     ),
     "rows of windows": f"SELECT id, window_start FROM {_TUMBLE}",
     "the older tumble": (
-        "SELECT TUMBLE_START(ts, INTERVAL '10' MINUTE) AS s, COUNT(*) AS n FROM orders GROUP BY TUMBLE(ts, INTERVAL '10' MINUTE)"
+        "SELECT TUMBLE_START(at, INTERVAL '10' MINUTE) AS s, COUNT(*) AS n FROM events "
+        "GROUP BY TUMBLE(at, INTERVAL '10' MINUTE)"
     ),
     "the older hop": (
-        "SELECT HOP_END(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS e, COUNT(*) AS n FROM orders "
-        "GROUP BY HOP(ts, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)"
+        "SELECT HOP_END(at, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS e, COUNT(*) AS n FROM events "
+        "GROUP BY HOP(at, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)"
     ),
     "the older session": (
-        "SELECT customer, SESSION_START(ts, INTERVAL '8' MINUTE) AS s, COUNT(*) AS n FROM orders "
-        "GROUP BY customer, SESSION(ts, INTERVAL '8' MINUTE)"
+        "SELECT customer, SESSION_START(at, INTERVAL '8' MINUTE) AS s, COUNT(*) AS n FROM events "
+        "GROUP BY customer, SESSION(at, INTERVAL '8' MINUTE)"
     ),
+    "windows of local times": (
+        "SELECT window_start, COUNT(*) AS n "
+        "FROM TABLE(TUMBLE(TABLE local_events, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) "
+        "GROUP BY window_start, window_end"
+    ),
+    "rows with local times": "SELECT id, ts FROM local_events",
     # Changes
     "a changing table": "SELECT * FROM customers",
     "a filter of changes": "SELECT id, name FROM customers WHERE credit > 50",
@@ -243,8 +253,12 @@ QUERIES = {
     "all changes at once": "SELECT COUNT(*) AS n, SUM(balance) AS s FROM accounts",
     "union of changes": "SELECT id, city FROM customers UNION ALL SELECT id, kind FROM accounts",
     # Joins and the first row of each key
-    "a join of changing tables": "SELECT a.id, c.name, a.balance FROM accounts AS a JOIN customers AS c ON a.owner = c.id",
-    "a left join of changing tables": "SELECT a.id, c.name FROM accounts AS a LEFT JOIN customers AS c ON a.owner = c.id",
+    "a join of changing tables": (
+        "SELECT a.id, c.name, a.balance FROM accounts AS a JOIN customers AS c ON a.owner = c.id"
+    ),
+    "a left join of changing tables": (
+        "SELECT a.id, c.name FROM accounts AS a LEFT JOIN customers AS c ON a.owner = c.id"
+    ),
     "a join of rows with changes": "SELECT o.id, c.name FROM orders AS o JOIN customers AS c ON o.customer = c.id",
     "a join of rows": "SELECT a.id, b.qty FROM orders AS a JOIN orders AS b ON a.id = b.id + 1",
     "a join in the old way": "SELECT a.id, c.city FROM accounts AS a, customers AS c WHERE a.owner = c.id",
@@ -253,12 +267,12 @@ QUERIES = {
         "WHERE rn = 1"
     ),
     "the last row of each key": (
-        "SELECT customer, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY ts DESC) AS rn FROM orders) "
-        "WHERE rn = 1"
+        "SELECT customer, id FROM "
+        "(SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY ts DESC) AS rn FROM orders) WHERE rn = 1"
     ),
     "the top two": (
-        "SELECT city, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY city ORDER BY credit DESC) AS rn FROM customers) "
-        "WHERE rn <= 2"
+        "SELECT city, id FROM "
+        "(SELECT *, ROW_NUMBER() OVER (PARTITION BY city ORDER BY credit DESC) AS rn FROM customers) WHERE rn <= 2"
     ),
     "an order with a limit": "SELECT id, amount FROM orders ORDER BY id LIMIT 5",
 } | {name: f"SELECT id, {text} AS v FROM orders" for name, text in EXPRESSIONS.items()}

@@ -9,28 +9,33 @@ from typing import Any
 
 from support.kafka import produce
 
-_BOUNDED = "'properties.bootstrap.servers' = '{servers}', 'scan.bounded.mode' = 'latest-offset'"
-_FROM_START = "'scan.startup.mode' = 'earliest-offset'"
+_ORDERS = (
+    "id INT, customer INT, product STRING, amount DECIMAL(10, 2), price DOUBLE, qty INT, tags ARRAY<STRING>, "
+    "props MAP<STRING, INT>, ship ROW<city STRING, days INT>, doc STRING, ts TIMESTAMP(3), day_text STRING"
+)
+_LATE = "INTERVAL '1' HOUR"
+_JSON = {"connector": "kafka", "format": "json", "scan.startup.mode": "earliest-offset"}
+_UPSERT = {"connector": "upsert-kafka", "key.format": "json", "value.format": "json"}
 
-TABLES = {
-    "orders": (
-        "CREATE TEMPORARY TABLE orders (id INT, customer INT, product STRING, amount DECIMAL(10, 2), price DOUBLE, qty INT, "
-        "tags ARRAY<STRING>, props MAP<STRING, INT>, ship ROW<city STRING, days INT>, doc STRING, ts TIMESTAMP(3), "
-        "day_text STRING, WATERMARK FOR ts AS ts - INTERVAL '1' HOUR) WITH ('connector' = 'kafka', 'topic' = '{orders}', "
-        f"'format' = 'json', {_FROM_START}, {_BOUNDED})"
-    ),
+_TABLES = {
+    "orders": ("orders", _ORDERS, _JSON),
+    "events": ("orders", f"{_ORDERS}, at AS CAST(ts AS TIMESTAMP_LTZ(3)), WATERMARK FOR at AS at - {_LATE}", _JSON),
+    "local_events": ("orders", f"{_ORDERS}, WATERMARK FOR ts AS ts - {_LATE}", _JSON),
     "customers": (
-        "CREATE TEMPORARY TABLE customers (id INT, name STRING, city STRING, credit DECIMAL(10, 2), PRIMARY KEY (id) NOT ENFORCED) "
-        "WITH ('connector' = 'upsert-kafka', 'topic' = '{customers}', 'key.format' = 'json', 'value.format' = 'json', "
-        f"{_BOUNDED})"
+        "customers",
+        "id INT, name STRING, city STRING, credit DECIMAL(10, 2), PRIMARY KEY (id) NOT ENFORCED",
+        _UPSERT,
     ),
     "accounts": (
-        "CREATE TEMPORARY TABLE accounts (id INT, owner INT, balance DECIMAL(10, 2), kind STRING, PRIMARY KEY (id) NOT ENFORCED) "
-        "WITH ('connector' = 'kafka', 'topic' = '{accounts}', 'format' = 'debezium-json', "
-        f"{_FROM_START}, {_BOUNDED})"
+        "accounts",
+        "id INT, owner INT, balance DECIMAL(10, 2), kind STRING, PRIMARY KEY (id) NOT ENFORCED",
+        {**_JSON, "format": "debezium-json"},
     ),
 }
-"""The statements that create the tables, by name; topics and brokers are to be filled in."""
+"""Topic, columns and options of each table."""
+
+TABLES = tuple(_TABLES)
+"""The tables' names."""
 
 
 def fill(servers: str, make_topic: Callable[..., str]) -> list[str]:
@@ -39,7 +44,16 @@ def fill(servers: str, make_topic: Callable[..., str]) -> list[str]:
     produce(servers, topics["orders"], [{"value": json.dumps(row)} for row in _orders()])
     produce(servers, topics["customers"], list(_customers()))
     produce(servers, topics["accounts"], [{"value": json.dumps(change)} for change in _accounts()])
-    return [text.format(servers=servers, **topics) for text in TABLES.values()]
+    bounded = {"properties.bootstrap.servers": servers, "scan.bounded.mode": "latest-offset"}
+    return [
+        _statement(name, columns, {**options, **bounded, "topic": topics[topic]})
+        for name, (topic, columns, options) in _TABLES.items()
+    ]
+
+
+def _statement(name: str, columns: str, options: dict[str, str]) -> str:
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+    return f"CREATE TEMPORARY TABLE {name} ({columns}) WITH ({pairs})"
 
 
 def _orders() -> Iterator[dict[str, Any]]:

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyspark.errors import PySparkException
 
 from differential.queries import DIFFERENT, QUERIES
-from differential.tables import fill
+from differential.tables import TABLES, fill
 from millrace.errors import MillraceError
 from millrace_sql import TableEnvironment
 from millrace_sql.shell.live_table import LiveResult
 from support.admin import delete_topics
-from support.flink import Flink, FlinkError, flink
+from support.flink import Flink, flink
 from support.names import unique_name
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def _ours(environment: TableEnvironment, way: str, query: str) -> list[str]:
             found = [tuple(row) for row in rows]
     else:
         if way != "stream":
-            for table in ("orders", "customers", "accounts"):
+            for table in TABLES:
                 environment.execute_sql(f"ALTER TABLE {table} SET ('scan.max-records-per-batch' = '40')")
         live = LiveResult(environment.execute_sql(query))
         live.follow()

@@ -1,7 +1,7 @@
 """Run SQL in Flink: a request a line on standard input, an answer a line on standard output, both JSON.
 
-A request has ``setup`` and ``query``, the statements before a query and the query. Its answer has ``rows``, the rows that the query's
-changes leave, or ``error``. Arguments are the jars of connectors. Runs where apache-flink is installed.
+A request has ``setup`` and ``query``, the statements before a query and the query. Its answer has ``rows``, the rows
+that the query's changes leave, or ``error``. Arguments are the jars of connectors. Runs where apache-flink is installed.
 """
 
 import json
@@ -22,7 +22,7 @@ _TIMES = {
 
 
 def plain(value):
-    """Return a value of Java's as JSON has it; numbers with a point or an exponent are texts, which keep their digits."""
+    """Return a value of Java's as JSON has it; numbers with a point are texts, which keep their digits."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -78,6 +78,6 @@ for line in sys.stdin:
     request = json.loads(line)
     try:
         answer = {"rows": run(new_environment(sys.argv[1:]), request["setup"], request["query"])}
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         answer = {"error": str(error)}
     print(json.dumps(answer), flush=True)

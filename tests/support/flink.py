@@ -69,7 +69,9 @@ def flink() -> Iterator[Flink]:
     """Start Flink; it ends with the block."""
     command = [str(_environment() / "bin" / "python"), str(PROGRAM), *map(str, jar_of(KAFKA_CONNECTOR))]
     # The tests' own packages and Python's path are not Flink's
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))
+    }
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables) as process:
         # It ends, and with it its Java, when there is nothing more to read
         yield Flink(process)
