@@ -1,7 +1,8 @@
 """Run SQL in Flink: a request a line on standard input, an answer a line on standard output, both JSON.
 
 A request has ``setup`` and ``query``, the statements before a query and the query. Its answer has ``rows``, the rows
-that the query's changes leave, or ``error``. Arguments are the jars of connectors. Runs where apache-flink is installed.
+that the query's changes leave, or ``error``. Arguments are the jars of connectors. It
+runs where apache-flink is installed.
 """
 
 import json
@@ -11,6 +12,12 @@ from datetime import date, datetime, time
 from decimal import Decimal
 
 from pyflink.table import EnvironmentSettings, TableEnvironment
+
+_NUMBERS_AND_BYTES = (
+    (float, "double", repr),
+    (Decimal, "decimal", "{:f}".format),
+    (bytes | bytearray, "bytes", bytes.hex),
+)
 
 # Python's own texts have seconds where Java leaves zeros out
 _TIMES = {
@@ -25,13 +32,14 @@ def plain(value):
     """Return a value of Java's as JSON has it; numbers with a point are texts, which keep their digits."""
     if value is None or isinstance(value, bool | int | str):
         return value
-    if isinstance(value, float):
-        return {"double": repr(value)}
-    if isinstance(value, Decimal):
-        return {"decimal": f"{value:f}"}
-    if isinstance(value, bytes | bytearray):
-        return {"bytes": bytes(value).hex()}
-    kind = value.getClass().getSimpleName()
+    for type_, name, text in _NUMBERS_AND_BYTES:
+        if isinstance(value, type_):
+            return {name: text(value)}
+    return plain_object(value, value.getClass().getSimpleName())
+
+
+def plain_object(value, kind):
+    """Return a value of one of Java's classes as JSON has it."""
     if kind in _TIMES:
         parse, name = _TIMES[kind]
         return {name: parse(value.toString().removesuffix("Z")).isoformat()}
