@@ -16,7 +16,7 @@ from pyflink.table import EnvironmentSettings, TableEnvironment
 _NUMBERS_AND_BYTES = (
     (float, "double", repr),
     (Decimal, "decimal", "{:f}".format),
-    (bytes | bytearray, "bytes", bytes.hex),
+    (bytes | bytearray, "bytes", lambda value: bytes(value).hex()),
 )
 
 # Python's own texts have seconds where Java leaves zeros out
