@@ -5,10 +5,10 @@ A query that Flink answers in another way has a line in `DIFFERENT`, with words 
 
 from __future__ import annotations
 
-_TUMBLE = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(at), INTERVAL '10' MINUTES))"
-_HOP = "TABLE(HOP(TABLE events, DESCRIPTOR(at), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))"
-_CUMULATE = "TABLE(CUMULATE(TABLE events, DESCRIPTOR(at), INTERVAL '5' MINUTES, INTERVAL '20' MINUTES))"
-_SESSION = "TABLE(SESSION(TABLE events PARTITION BY customer, DESCRIPTOR(at), INTERVAL '8' MINUTES))"
+_TUMBLE = "TABLE(TUMBLE(TABLE events, DESCRIPTOR(moment), INTERVAL '10' MINUTES))"
+_HOP = "TABLE(HOP(TABLE events, DESCRIPTOR(moment), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))"
+_CUMULATE = "TABLE(CUMULATE(TABLE events, DESCRIPTOR(moment), INTERVAL '5' MINUTES, INTERVAL '20' MINUTES))"
+_SESSION = "TABLE(SESSION(TABLE events PARTITION BY customer, DESCRIPTOR(moment), INTERVAL '8' MINUTES))"
 _JSON = "JSON_VALUE(doc, '$.{}')"
 
 EXPRESSIONS = {
@@ -221,16 +221,16 @@ QUERIES = {
     ),
     "rows of windows": f"SELECT id, window_start FROM {_TUMBLE}",
     "the older tumble": (
-        "SELECT TUMBLE_START(at, INTERVAL '10' MINUTE) AS s, COUNT(*) AS n FROM events "
-        "GROUP BY TUMBLE(at, INTERVAL '10' MINUTE)"
+        "SELECT TUMBLE_START(moment, INTERVAL '10' MINUTE) AS s, COUNT(*) AS n FROM events "
+        "GROUP BY TUMBLE(moment, INTERVAL '10' MINUTE)"
     ),
     "the older hop": (
-        "SELECT HOP_END(at, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS e, COUNT(*) AS n FROM events "
-        "GROUP BY HOP(at, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)"
+        "SELECT HOP_END(moment, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE) AS e, COUNT(*) AS n FROM events "
+        "GROUP BY HOP(moment, INTERVAL '5' MINUTE, INTERVAL '10' MINUTE)"
     ),
     "the older session": (
-        "SELECT customer, SESSION_START(at, INTERVAL '8' MINUTE) AS s, COUNT(*) AS n FROM events "
-        "GROUP BY customer, SESSION(at, INTERVAL '8' MINUTE)"
+        "SELECT customer, SESSION_START(moment, INTERVAL '8' MINUTE) AS s, COUNT(*) AS n FROM events "
+        "GROUP BY customer, SESSION(moment, INTERVAL '8' MINUTE)"
     ),
     "windows of local times": (
         "SELECT window_start, COUNT(*) AS n "

@@ -19,7 +19,11 @@ _UPSERT = {"connector": "upsert-kafka", "key.format": "json", "value.format": "j
 
 _TABLES = {
     "orders": ("orders", _ORDERS, _JSON),
-    "events": ("orders", f"{_ORDERS}, at AS CAST(ts AS TIMESTAMP_LTZ(3)), WATERMARK FOR at AS at - {_LATE}", _JSON),
+    "events": (
+        "orders",
+        f"{_ORDERS}, moment AS CAST(ts AS TIMESTAMP_LTZ(3)), WATERMARK FOR moment AS moment - {_LATE}",
+        _JSON,
+    ),
     "local_events": ("orders", f"{_ORDERS}, WATERMARK FOR ts AS ts - {_LATE}", _JSON),
     "customers": (
         "customers",

@@ -87,5 +87,5 @@ for line in sys.stdin:
     try:
         answer = {"rows": run(new_environment(sys.argv[1:]), request["setup"], request["query"])}
     except Exception as error:
-        answer = {"error": str(error)}
+        answer = {"error": "; ".join(line for line in str(error).splitlines() if not line.startswith("\tat "))}
     print(json.dumps(answer), flush=True)
