@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from pyspark.sql.types import DecimalType, DoubleType, IntegerType, LongType, StringType, TimestampType
+from pyspark.sql.types import (
+    DecimalType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError, SqlSyntaxError
@@ -25,9 +33,11 @@ def _table(name: str, columns: str, **more: Any) -> InputTable:
         "m": DecimalType(10, 2),
         "wide": DecimalType(38, 2),
         "ts": TimestampType(),
+        "local": TimestampNTZType(),
     }
     fields = tuple(
-        InputColumn(column, types.get(column, StringType()), True, column == "ts") for column in columns.split()
+        InputColumn(column, types.get(column, StringType()), True, column in ("ts", "local"))
+        for column in columns.split()
     )
     return InputTable(Identifier(("cat", "db", name)), fields, **more)
 
@@ -35,6 +45,7 @@ def _table(name: str, columns: str, **more: Any) -> InputTable:
 TABLES = {
     "orders": _table("orders", "id name v ts"),
     "plain": _table("plain", "id name v"),
+    "visits": _table("visits", "id local"),
     "users": _table("users", "id name v x m wide", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
     "log": _table("log", "id v", changelog_mode=ChangelogMode.ALL),
     "timed": _table("timed", "id v ts", changelog_mode=ChangelogMode.ALL),
@@ -178,6 +189,14 @@ def test_the_changes_of_a_query(query: str, mode: str, key: tuple[str, ...], old
 
 def test_a_sink_of_all_changes_gets_old_rows() -> None:
     assert str(_plan("SELECT * FROM users", sink=ChangelogMode.ALL).changelog_mode) == "[I,UB,UA,D]"
+
+
+def test_a_function_that_shows_types_is_refused_over_a_local_event_time() -> None:
+    query = "SELECT id, TO_JSON(STRUCT(local)) AS j FROM visits"
+    with pytest.raises(SqlError, match="TO_JSON in a stream of 'visits', whose event time is a TIMESTAMP"):
+        _plan(query)
+    assert _plan("SELECT id, CAST(local AS STRING) AS l FROM visits").sql
+    assert _plan(query, streaming=False).sql
 
 
 def test_a_batch_of_changes_is_a_plain_query_over_final_rows() -> None:

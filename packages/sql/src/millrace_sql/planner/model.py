@@ -95,6 +95,11 @@ class InputTable:
     changing: ChangingTable | None = field(default=None, compare=False, repr=False)
     origin: object = field(default=None, compare=False, repr=False)
 
+    @property
+    def has_local_event_time(self) -> bool:
+        """True when the watermark is on a TIMESTAMP without a time zone, of which Spark's streams have none."""
+        return any(column.is_event_time and column.type.typeName() == "timestamp_ntz" for column in self.columns)
+
 
 @dataclass(frozen=True)
 class Scan:

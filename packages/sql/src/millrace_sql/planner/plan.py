@@ -14,13 +14,17 @@ from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, parse_query, place_of_name
 from millrace_sql.planner.reference_query import Reference
-from millrace_sql.planner.relations import Relation, spark_sql
+from millrace_sql.planner.relations import Relation, calls_of, spark_sql
 from millrace_sql.planner.steps import tree_of
 from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
+
+
+# Functions whose result depends on the type of a time, not only on its value
+_SHOW_TYPES = {"SCHEMA_OF_VARIANT", "TO_CSV", "TO_JSON", "TO_VARIANT_OBJECT", "TO_XML", "TYPEOF"}
 
 
 def plan_query(
@@ -51,6 +55,7 @@ def plan_query(
         # An operation needs old rows that are not read yet, and what comes of them: walk again
         update_before |= analysis.asked
     _check_lookups(text, analysis, relation)
+    _check_local_event_time(text, analysis)
     return SparkPlan(text, analysis, relation)
 
 
@@ -89,6 +94,18 @@ def _check_lookups(text: QueryText, analysis: Analysis, relation: Relation) -> N
         raise text.error(message)
 
 
+def _check_local_event_time(text: QueryText, analysis: Analysis) -> None:
+    """Refuse functions that show that a stream's event time is an instant to Spark; see `BoundTable.read`."""
+    table = next((scan.table for scan in analysis.scans if scan.table.has_local_event_time), None)
+    shown = sorted(calls_of(text.tree) & _SHOW_TYPES)
+    if analysis.streaming and table is not None and shown:
+        message = (
+            f"{shown[0]} in a stream of {table.identifier.parts[-1]!r}, whose event time is a TIMESTAMP, would show it "
+            "with a time zone: declare it as TIMESTAMP_LTZ, or leave it out and write its text, CAST(... AS STRING)"
+        )
+        raise text.error(message)
+
+
 class SparkPlan(QueryPlan):
     """A query that was analysed, for Spark.
 
@@ -111,6 +128,8 @@ class SparkPlan(QueryPlan):
         self._stages = tuple(analysis.stages)
         self._step = relation.step
         self._source = text.source
+        self._has_local_event_time = analysis.streaming and any(scan.table.has_local_event_time for scan in self.scans)
+        self._declared: Reference | None = None
         self._lookups: list[tuple[Scan, CurrentRows]] = []
         self._read: Callable[[Scan], DataFrame] | None = None
 
@@ -132,6 +151,8 @@ class SparkPlan(QueryPlan):
         reference = None
         if self._is_rewritten:
             reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        elif self._has_local_event_time:
+            reference = self._analysed(lambda: Reference.declared(spark, self.scans, self._reference))
         for scan in self.scans:
             self._register(scan, read(scan))
         for stage in self._stages:
@@ -155,7 +176,8 @@ class SparkPlan(QueryPlan):
                 "a join with a table's current rows needs a checkpoint folder, where they are kept",
                 self._source.position,
             )
-        self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        self._declared = reference if self._has_local_event_time else None
         self._read, self._lookups = read, []
         stream: DataFrame | None = None
         for number, scan in enumerate(self.scans):
@@ -177,7 +199,8 @@ class SparkPlan(QueryPlan):
         rows.createOrReplaceTempView(stream.view_name)
         for scan, current in self._lookups:
             current.view(session, partial(self._read, scan), batch_id)
-        return session.sql(self.sql)
+        result = session.sql(self.sql)
+        return result if self._declared is None else self._declared.typed(result)
 
     def _analysed(self, analyse: Callable[[], Any]) -> Any:
         """Return what Spark makes of the query, its errors in one sentence."""
