@@ -233,6 +233,34 @@ def test_a_batch_of_changes_is_folded_into_rows(spark: SparkSession, tables: dic
     assert [tuple(row) for row in rows.collect()] == [("a", 2), ("c", 1)]
 
 
+def test_metadata_does_not_tell_an_old_row_from_the_row_that_it_was(spark: SparkSession) -> None:
+    schema = "id INT, name STRING, at INT, `from` MAP<STRING, STRING>, twice INT"
+    users = _table(spark, "users", schema, changelog_mode=ChangelogMode.ALL)
+    physical = {"id", "name"}
+    users = replace(users, columns=tuple(replace(each, is_physical=each.name in physical) for each in users.columns))
+    log = [
+        (1, "a", "+I"),
+        (2, "b", "+I"),
+        (1, "a", "-U"),
+        (1, "z", "+U"),
+        (2, "b", "-D"),
+        (1, "z", "-U"),
+        (1, "a", "+U"),
+    ]
+    changes = [
+        (id_, name, at, {"at": str(at)}, 2 * at, kind)
+        for at, (id_, name, kind) in enumerate([*log, (3, "c", "+I")] * 2)
+    ]
+    plan = _plan({"users": users}, "SELECT * FROM users", streaming=False)
+
+    rows = plan.execute(spark, lambda _: spark.createDataFrame(changes, f"{schema}, __row_kind STRING"))
+
+    assert sorted(map(tuple, rows.collect()), key=lambda row: row[2]) == [
+        (id_, name, at, {"at": str(at)}, 2 * at)
+        for id_, name, at in [(3, "c", 7), (1, "a", 8), (1, "a", 14), (3, "c", 15)]
+    ]
+
+
 DOCUMENTS = [
     ('{"a": "x"}', "x"),
     ('{"a": 1.5}', "1.5"),
