@@ -299,6 +299,7 @@ FAITHFUL = [
     "SELECT CASE v WHEN 1 THEN 'one' ELSE 'many' END, IF(v > 1, 'a', 'b'), v BETWEEN 1 AND 3, v <=> NULL FROM orders",
     "SELECT get_json_object(doc, '$.a'), from_json(doc, 'a STRING').a, 'it\\'s', \"text\", 'a' || doc FROM orders",
     "SELECT hash(id), md5(doc), round(v / 3, 2), log(10, v + 1), pow(v, 2), greatest(v, id), pmod(v, 3) FROM orders",
+    "SELECT TO_JSON(STRUCT(*)), HASH(*), XXHASH64(o.*), STRUCT(* EXCEPT (doc)) FROM orders AS o WHERE HASH(*) <> 1",
     "SELECT e FROM orders LATERAL VIEW explode(array(v, id)) x AS e WHERE e IN (1, 2, 3)",
 ]
 

@@ -18,6 +18,7 @@ from millrace_sql.planner.relations import (
     quoted,
     spark_sql,
 )
+from millrace_sql.planner.stars import name_columns
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.volatile import volatile_function
@@ -92,6 +93,7 @@ def plan_aggregation(
         _check_changes(text, node, grouping, relation)
     analysis.is_rewritten = True
     analysis.output_mode = "update"
+    name_columns(text, node, sources)
     return _plan_groups(analysis, text, node, relation, sources, grouping)
 
 

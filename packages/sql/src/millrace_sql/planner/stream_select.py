@@ -19,6 +19,7 @@ from millrace_sql.planner.relations import (
     quoted,
     spark_sql,
 )
+from millrace_sql.planner.stars import name_columns
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_joins import join_sources, keep_order
 from millrace_sql.planner.volatile import selected_columns, volatile_function
@@ -120,6 +121,7 @@ def _pass_changes_on(
     """Add the column of row kinds to a query, and return the kinds that come out of it."""
     source = next(source for source in sources if source.relation.is_changelog)
     row_kind = f"{quoted(source.alias)}.{ROW_KIND_COLUMN}" if source.alias else ROW_KIND_COLUMN
+    name_columns(text, node, sources)
     _hide_row_kind(node, source)
     where = node.args.get("where")
     mode = relation.mode
