@@ -354,7 +354,14 @@ def _table_column(column: Column) -> TableColumn:
 def _input_columns(bound: BoundTable) -> tuple[InputColumn, ...]:
     event_time = None if bound.watermark is None else bound.watermark.column.lower()
     return tuple(
-        InputColumn(column.name, column.type, column.nullable, column.name.lower() == event_time)
+        InputColumn(
+            column.name,
+            column.type,
+            column.nullable,
+            column.name.lower() == event_time,
+            column.is_physical,
+            column.expression,
+        )
         for column in bound.description.columns
     )
 

@@ -27,12 +27,16 @@ class InputColumn:
         type: Its type in Spark.
         nullable: Whether it may be NULL.
         is_event_time: Whether the table's watermark is on it.
+        is_physical: Whether it is neither metadata nor computed.
+        expression: Of a computed column: its expression, as Spark spells it.
     """
 
     name: str
     type: DataType
     nullable: bool = True
     is_event_time: bool = False
+    is_physical: bool = True
+    expression: str | None = None
 
 
 @dataclass(frozen=True)

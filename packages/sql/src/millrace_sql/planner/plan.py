@@ -153,12 +153,31 @@ class SparkPlan(QueryPlan):
             reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
         elif self._has_local_event_time:
             reference = self._analysed(lambda: Reference.declared(spark, self.scans, self._reference))
-        for scan in self.scans:
-            self._register(scan, read(scan))
+        for number, scan in enumerate(self.scans):
+            self._register(scan, self._once(spark, number, read, state_location))
         for stage in self._stages:
             self._analysed(partial(stage.create_view, spark))
         rows = self._analysed(lambda: spark.sql(self.sql))
         return rows if reference is None else reference.typed(rows)
+
+    def _once(
+        self, spark: SparkSession, number: int, read: Callable[[Scan], DataFrame], state_location: str | None
+    ) -> DataFrame:
+        """Return the rows of a scan; of a table that changes are joined with, the rows as of the first start.
+
+        A change must find the row that the change before it has found.
+        """
+        scan = self.scans[number]
+        has_changes = any(not (other.table.is_static or _is_insert_only(other)) for other in self.scans)
+        if not (self._streaming and scan.table.is_static and has_changes):
+            return read(scan)
+        if state_location is None:
+            message = (
+                f"a join of changes with {scan.table.identifier.parts[-1]!r} needs a checkpoint folder, where the rows "
+                "of that table are kept: INSERT the result into a table"
+            )
+            raise SqlError(message, self._source.position)
+        return CurrentRows(scan, state_location, number).first(spark, partial(read, scan))
 
     def _register(self, scan: Scan, rows: DataFrame) -> None:
         if not self._streaming:
@@ -219,6 +238,10 @@ class SparkPlan(QueryPlan):
         parameters = error.getMessageParameters() or {}
         name = parameters.get("objectName") or parameters.get("routineName")
         return place_of_name(self._source, name) if name else self._source.position
+
+
+def _is_insert_only(scan: Scan) -> bool:
+    return scan.is_lookup or scan.table.changelog_mode.is_insert_only
 
 
 def _first_sentence(message: str) -> str:
