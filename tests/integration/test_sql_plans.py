@@ -44,7 +44,7 @@ def create(spark, broker, make_topic, tmp_path) -> Callable[..., TableEnvironmen
                 )"""
             )
         for name, columns in {
-            "orders": "id BIGINT, account BIGINT, at TIMESTAMP_LTZ(3) METADATA FROM 'timestamp' VIRTUAL",
+            "orders": "id BIGINT, account BIGINT, at AS PROCTIME()",
             "named": "id BIGINT, city STRING",
         }.items():
             env.execute_sql(

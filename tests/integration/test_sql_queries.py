@@ -76,7 +76,9 @@ def test_a_stream_sees_a_tables_rows_as_of_the_micro_batch_also_when_it_is_repea
     spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path
 ) -> None:
     changes = [(1, "ann", "+I"), (2, "bob", "+I"), (1, "ann", "-U"), (1, "anna", "+U")]
-    sql = "SELECT o.id, u.name FROM orders AS o LEFT JOIN users FOR SYSTEM_TIME AS OF o.ts AS u ON o.user = u.user"
+    sql = (
+        "SELECT o.id, u.name FROM orders AS o LEFT JOIN users FOR SYSTEM_TIME AS OF PROCTIME() AS u ON o.user = u.user"
+    )
     plan = _plan(tables, sql)
     for number in range(3):
         _write(tmp_path / "orders", number, [{"id": number * 10 + user, "user": user} for user in (1, 2, 3)])
@@ -166,10 +168,39 @@ def test_of_a_table_with_positions_a_micro_batch_reads_what_is_new(
 
 
 def test_a_join_with_current_rows_needs_a_folder_for_them(spark: SparkSession, tables: dict[str, InputTable]) -> None:
-    plan = _plan(tables, "SELECT o.id FROM orders o JOIN users u ON o.user = u.user")
+    plan = _plan(tables, "SELECT o.id FROM orders o JOIN users FOR SYSTEM_TIME AS OF PROCTIME() u ON o.user = u.user")
 
     with pytest.raises(SqlError, match="needs a checkpoint folder"):
         plan.execute(spark, lambda _: pytest.fail("nothing is read"))
+
+
+def test_changes_are_joined_with_the_rows_that_a_table_had_when_the_query_first_started(
+    spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path
+) -> None:
+    titles = _table(spark, "titles", "name STRING, title STRING", primary_key=("name",), is_static=True)
+    sql = "SELECT title, COUNT(*) AS n FROM users JOIN titles ON users.name = titles.name GROUP BY title"
+    plan = _plan({**tables, "titles": titles}, sql)
+    changes = [[("ann", "+I"), ("bob", "+I")], [("ann", "-D")]]
+    found: dict[str, int] = {}
+
+    def keep(batch: DataFrame, _: int) -> None:
+        found.update((row.title, 0 if row["__row_kind"] == "-D" else row.n) for row in batch.collect())
+
+    def start(title: str, state: str | None) -> DataFrame:
+        stream = spark.readStream.schema(f"{USERS}, __row_kind STRING").json(str(tmp_path / "users"))
+        table = spark.createDataFrame([("ann", title), ("bob", "clerk")], "name STRING, title STRING")
+        return plan.execute(spark, lambda scan: table if scan.table is titles else stream, state)
+
+    for number, rows in enumerate(changes):
+        _write(tmp_path / "users", number, [{"user": 1, "name": name, "__row_kind": kind} for name, kind in rows])
+        # Ann's title is another one when her row is deleted
+        _run(plan, start(f"title {number}", str(tmp_path / "state")), tmp_path / "checkpoint", keep)
+
+    assert found == {"title 0": 0, "clerk": 1}
+    with pytest.raises(
+        SqlError, match=r"a join of changes with 'titles' needs a checkpoint folder, .* INSERT the result"
+    ):
+        start("title", None)
 
 
 def test_windows_come_when_they_are_over(spark: SparkSession, tables: dict[str, InputTable], tmp_path: Path) -> None:
@@ -200,6 +231,34 @@ def test_a_batch_of_changes_is_folded_into_rows(spark: SparkSession, tables: dic
     rows = plan.execute(spark, lambda _: spark.createDataFrame(changes, f"{USERS}, __row_kind STRING"))
 
     assert [tuple(row) for row in rows.collect()] == [("a", 2), ("c", 1)]
+
+
+def test_metadata_does_not_tell_an_old_row_from_the_row_that_it_was(spark: SparkSession) -> None:
+    schema = "id INT, name STRING, at INT, `from` MAP<STRING, STRING>, twice INT"
+    users = _table(spark, "users", schema, changelog_mode=ChangelogMode.ALL)
+    physical = {"id", "name"}
+    users = replace(users, columns=tuple(replace(each, is_physical=each.name in physical) for each in users.columns))
+    log = [
+        (1, "a", "+I"),
+        (2, "b", "+I"),
+        (1, "a", "-U"),
+        (1, "z", "+U"),
+        (2, "b", "-D"),
+        (1, "z", "-U"),
+        (1, "a", "+U"),
+    ]
+    changes = [
+        (id_, name, at, {"at": str(at)}, 2 * at, kind)
+        for at, (id_, name, kind) in enumerate([*log, (3, "c", "+I")] * 2)
+    ]
+    plan = _plan({"users": users}, "SELECT * FROM users", streaming=False)
+
+    rows = plan.execute(spark, lambda _: spark.createDataFrame(changes, f"{schema}, __row_kind STRING"))
+
+    assert sorted(map(tuple, rows.collect()), key=lambda row: row[2]) == [
+        (id_, name, at, {"at": str(at)}, 2 * at)
+        for id_, name, at in [(3, "c", 7), (1, "a", 8), (1, "a", 14), (3, "c", 15)]
+    ]
 
 
 DOCUMENTS = [
@@ -240,6 +299,7 @@ FAITHFUL = [
     "SELECT CASE v WHEN 1 THEN 'one' ELSE 'many' END, IF(v > 1, 'a', 'b'), v BETWEEN 1 AND 3, v <=> NULL FROM orders",
     "SELECT get_json_object(doc, '$.a'), from_json(doc, 'a STRING').a, 'it\\'s', \"text\", 'a' || doc FROM orders",
     "SELECT hash(id), md5(doc), round(v / 3, 2), log(10, v + 1), pow(v, 2), greatest(v, id), pmod(v, 3) FROM orders",
+    "SELECT TO_JSON(STRUCT(*)), HASH(*), XXHASH64(o.*), STRUCT(* EXCEPT (doc)) FROM orders AS o WHERE HASH(*) <> 1",
     "SELECT e FROM orders LATERAL VIEW explode(array(v, id)) x AS e WHERE e IN (1, 2, 3)",
 ]
 

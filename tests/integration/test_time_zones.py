@@ -1,9 +1,13 @@
-"""Text without a time zone is read in the session's."""
+"""Times without a zone: text is read in the session's, and a stream's event time stays as it is."""
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
+from millrace_sql import TableEnvironment
+from millrace_sql.errors import SqlError
 from support.kafka import produce
 
 NOON = "2024-05-01 12:00:00"
@@ -34,3 +38,41 @@ def test_text_without_a_zone_is_read_in_that_of_the_session(
     hours_from_noon = [f"timestampdiff(HOUR, {noon}, {c})" for c in ("k", "a", "b.c[0]", "d['x']", "d['z']")]
     (row,) = found.selectExpr(*hours_from_noon, "string(e)").collect()
     assert list(row) == [hours] * 4 + [0, NOON]
+
+
+@pytest.fixture
+def events(spark, broker, make_topic):
+    """An environment with a table of two rows in a window, and one that ends it."""
+    topic = make_topic(1)
+    times = ("10:01", "10:09", "12:00")
+    produce(broker.bootstrap_servers, topic, [{"value": f'{{"ts": "2024-03-31 {time}:00"}}'} for time in times])
+    env = TableEnvironment(spark)
+    env.execute_sql(
+        "CREATE TABLE events (ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE) WITH ("
+        f"'connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{broker.bootstrap_servers}', "
+        "'scan.startup.mode' = 'earliest-offset', 'format' = 'json')"
+    )
+    return env
+
+
+WINDOWS = (
+    "SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' MINUTES)) "
+    "GROUP BY window_start, window_end"
+)
+
+
+def test_windows_of_a_timestamp_begin_at_timestamps(events, in_zone):
+    in_zone("UTC")
+    result = events.execute_sql(WINDOWS)
+    assert result.get_table_schema()["window_start"].dataType.simpleString() == "timestamp_ntz"
+    with result.collect() as rows:
+        assert tuple(next(rows)) == (datetime(2024, 3, 31, 10), 2)
+
+
+def test_in_another_zone_than_utc_the_event_time_of_a_stream_has_one(events, in_zone):
+    in_zone("Europe/Berlin")
+    with pytest.raises(SqlError, match=r"the session's is Europe/Berlin: SET 'table.local-time-zone' = 'UTC', or"):
+        events.execute_sql(WINDOWS)
+    events.execute_sql("SET 'table.local-time-zone' = 'UTC'")
+    with events.execute_sql(WINDOWS).collect() as rows:
+        assert next(rows).n == 2

@@ -57,7 +57,8 @@ def refused() -> list[str]:
     for statement in (
         "SELECT id FROM orders",
         "INSERT INTO out SELECT id FROM orders",
-        "INSERT INTO large SELECT o.id, t.city FROM orders AS o JOIN totals AS t ON o.city = t.city",
+        """INSERT INTO large SELECT o.id, t.city FROM orders AS o
+            JOIN totals FOR SYSTEM_TIME AS OF PROCTIME() AS t ON o.city = t.city""",
     ):
         try:
             env.execute_sql(statement)

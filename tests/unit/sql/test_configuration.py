@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from millrace.errors import OptionsError
-from millrace_sql.configuration.session import SessionConfiguration
+from millrace_sql.configuration.session import SessionConfiguration, TableConfig
 from millrace_sql.errors import SqlError
 
 TIME_ZONE = "spark.sql.session.timeZone"
@@ -21,6 +21,8 @@ class Conf:
     def set(self, key, value):
         if key.startswith("spark.driver."):
             raise ValueError("[CANNOT_MODIFY_CONFIG] Cannot modify it")
+        if value == "Berlin":
+            raise ValueError("Cannot resolve the given timezone")
         self.values[key] = value
 
     def unset(self, key):
@@ -82,11 +84,48 @@ def test_an_unknown_key_cannot_be_reset(configuration):
         configuration.reset("pipeline.nam")
 
 
-def test_the_time_zone_is_sparks(session, configuration):
+def test_an_environment_has_a_time_zone_of_its_own_while_it_runs_statements(session, configuration):
+    other = SessionConfiguration(session)
     configuration.set("table.local-time-zone", "Europe/Berlin")
-    assert session.conf.get(TIME_ZONE) == "Europe/Berlin"
-    configuration.reset()
     assert session.conf.get(TIME_ZONE) == "UTC"
+    with configuration.applied():
+        assert session.conf.get(TIME_ZONE) == "Europe/Berlin"
+    with other.applied():
+        assert session.conf.get(TIME_ZONE) == "UTC"
+    assert TableConfig(configuration).get_local_timezone() == "Europe/Berlin"
+    assert TableConfig(other).get_local_timezone() == "UTC"
+    configuration.reset()
+    assert TableConfig(configuration).get_local_timezone() == "UTC"
+
+
+def test_a_zone_that_a_statement_sets_for_the_session_stays(session, configuration):
+    configuration.set("table.local-time-zone", "Europe/Berlin")
+    with configuration.applied():
+        configuration.set(TIME_ZONE, "Asia/Tokyo")
+    assert session.conf.get(TIME_ZONE) == "Asia/Tokyo"
+
+
+def test_an_unknown_time_zone_is_refused_and_changes_nothing(configuration):
+    with pytest.raises(SqlError, match="Spark has no time zone 'Berlin': "):
+        configuration.set("table.local-time-zone", "Berlin")
+    assert (configuration.items(), configuration.options.time_zone) == ([], None)
+
+
+def test_reset_gives_the_settings_of_the_start_again(session):
+    start = {"pipeline.name": "p", "table.local-time-zone": "Asia/Tokyo", "spark.sql.x": "1"}
+    configuration = SessionConfiguration(session, start)
+    changes = {"pipeline.name": "q", "table.local-time-zone": "UTC", "spark.sql.x": "2", "spark.sql.y": "3"}
+
+    for reset in (configuration.reset, lambda: [configuration.reset(key) for key in changes]):
+        for key, value in changes.items():
+            configuration.set(key, value)
+        configuration.set("parallelism.default", "3")
+        reset()
+        assert dict(configuration.items()).items() >= start.items()
+        assert configuration.options.time_zone == "Asia/Tokyo"
+        assert (session.conf.get("spark.sql.x"), session.conf.get("spark.sql.y")) == ("1", None)
+    configuration.reset()
+    assert dict(configuration.items()) == start
 
 
 def test_settings_of_spark_pass_on_and_come_back(session, configuration):

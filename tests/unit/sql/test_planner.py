@@ -3,67 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
-from pyspark.sql.types import DecimalType, DoubleType, IntegerType, LongType, StringType, TimestampType
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.errors import SqlError, SqlSyntaxError
-from millrace_sql.planner import InputColumn, InputTable, SparkPlan, ViewQuery, plan_query
-from millrace_sql.statements import Identifier, Position, SqlText
-
-HINTS: list[Mapping[str, str]] = []
-
-
-def _table(name: str, columns: str, **more: Any) -> InputTable:
-    types = {
-        "id": LongType(),
-        "v": IntegerType(),
-        "x": DoubleType(),
-        "m": DecimalType(10, 2),
-        "wide": DecimalType(38, 2),
-        "ts": TimestampType(),
-    }
-    fields = tuple(
-        InputColumn(column, types.get(column, StringType()), True, column == "ts") for column in columns.split()
-    )
-    return InputTable(Identifier(("cat", "db", name)), fields, **more)
-
-
-TABLES = {
-    "orders": _table("orders", "id name v ts"),
-    "plain": _table("plain", "id name v"),
-    "users": _table("users", "id name v x m wide", primary_key=("id",), changelog_mode=ChangelogMode.ALL),
-    "log": _table("log", "id v", changelog_mode=ChangelogMode.ALL),
-    "timed": _table("timed", "id v ts", changelog_mode=ChangelogMode.ALL),
-    "names": _table("names", "name title", primary_key=("name",), is_static=True),
-}
-
-
-def _resolve(name: Identifier, hints: Mapping[str, str]) -> InputTable:
-    if hints:
-        HINTS.append(hints)
-    if name.parts[-1] not in TABLES:
-        raise SqlError(f"no table {name.parts[-1]!r}", name.position)
-    return TABLES[name.parts[-1]]
-
-
-TABLES["adults"] = InputTable(
-    Identifier(("cat", "db", "adults")),
-    (),
-    view=ViewQuery(SqlText("SELECT id, v FROM users WHERE v > 17"), ("user", "age"), _resolve),
-)
-
-
-def _plan(sql: str, *, streaming: bool = True, sink: ChangelogMode = ChangelogMode.UPSERT) -> SparkPlan:
-    return plan_query(SqlText(sql, Position(1, 1)), _resolve, streaming=streaming, sink_mode=sink)
+from millrace_sql.planner import plan_query
+from millrace_sql.statements import Position, SqlText
+from support.planned_sql import HINTS, plan, resolve
 
 
 def _sql(sql: str, *, streaming: bool = True) -> str:
     """Return what Spark gets, with the tables' own names instead of generated ones."""
-    return re.sub(r"`millrace_[0-9a-f]+_(\w+)`", r"<\1>", _plan(sql, streaming=streaming).sql)
+    return re.sub(r"`millrace_[0-9a-f]+_(\w+)`", r"<\1>", plan(sql, streaming=streaming).sql)
 
 
 # Texts
@@ -132,9 +84,9 @@ def test_json_value_is_null_for_objects() -> None:
 
 
 def test_a_view_is_a_query_of_its_own_names() -> None:
-    plan = _plan("SELECT a.age FROM adults AS a", sink=ChangelogMode.ALL)
+    planned = plan("SELECT a.age FROM adults AS a", sink=ChangelogMode.ALL)
 
-    assert "AS `adults`(`user`, `age`, `__row_kind`)) AS a" in plan.sql
+    assert "AS `adults`(`user`, `age`, `__row_kind`)) AS a" in planned.sql
 
 
 # Changes
@@ -164,34 +116,44 @@ def test_a_view_is_a_query_of_its_own_names() -> None:
         ("SELECT users.id, title FROM users JOIN names ON users.name = names.name", "[I,UB,UA,D]", ("id",), True),
         ("SELECT users.id, title FROM users JOIN names ON users.v > 1", "[I,UB,UA,D]", (), True),
         ("SELECT id FROM users UNION ALL SELECT id FROM orders", "[I,UB,UA,D]", (), True),
-        ("SELECT o.id FROM orders o JOIN users u ON o.id = u.id", "[I]", (), True),
+        ("SELECT o.id FROM orders o JOIN users FOR SYSTEM_TIME AS OF PROCTIME() u ON o.id = u.id", "[I]", (), True),
+        ("SELECT name, COUNT(*) FROM moving WHERE v > 1 GROUP BY name", "[I,UA,D]", ("name",), True),
+        ("SELECT m.id, m.v, title FROM moving m JOIN names n ON m.name = n.name", "[I,UB,UA,D]", ("id",), True),
         ("SELECT window(ts, '1 hour').start, SUM(v) FROM orders GROUP BY window(ts, '1 hour')", "[I]", (), False),
     ],
 )
 def test_the_changes_of_a_query(query: str, mode: str, key: tuple[str, ...], old_rows: bool) -> None:
-    plan = _plan(query)
+    planned = plan(query)
 
-    assert (str(plan.changelog_mode), plan.upsert_key) == (mode, key)
-    assert any(scan.needs_update_before for scan in plan.scans) is old_rows
-    assert bool(plan.changelog_origin) is (mode != "[I]")
+    assert (str(planned.changelog_mode), planned.upsert_key) == (mode, key)
+    assert any(scan.needs_update_before for scan in planned.scans) is old_rows
+    assert bool(planned.changelog_origin) is (mode != "[I]")
 
 
 def test_a_sink_of_all_changes_gets_old_rows() -> None:
-    assert str(_plan("SELECT * FROM users", sink=ChangelogMode.ALL).changelog_mode) == "[I,UB,UA,D]"
+    assert str(plan("SELECT * FROM users", sink=ChangelogMode.ALL).changelog_mode) == "[I,UB,UA,D]"
+
+
+def test_a_function_that_shows_types_is_refused_over_a_local_event_time() -> None:
+    query = "SELECT id, TO_JSON(STRUCT(local)) AS j FROM visits"
+    with pytest.raises(SqlError, match="TO_JSON in a stream of 'visits', whose event time is a TIMESTAMP"):
+        plan(query)
+    assert plan("SELECT id, CAST(local AS STRING) AS l FROM visits").sql
+    assert plan(query, streaming=False).sql
 
 
 def test_a_batch_of_changes_is_a_plain_query_over_final_rows() -> None:
-    plan = _plan("SELECT v, COUNT(*) FROM users GROUP BY v ORDER BY v LIMIT 3", streaming=False)
+    planned = plan("SELECT v, COUNT(*) FROM users GROUP BY v ORDER BY v LIMIT 3", streaming=False)
 
-    assert str(plan.changelog_mode) == "[I]"
-    assert plan.scans[0].needs_update_before
-    assert plan.sql.endswith("GROUP BY v ORDER BY v LIMIT 3")
+    assert str(planned.changelog_mode) == "[I]"
+    assert planned.scans[0].needs_update_before
+    assert planned.sql.endswith("GROUP BY v ORDER BY v LIMIT 3")
 
 
 def test_explain_shows_each_step_with_its_changes() -> None:
     query = "SELECT * FROM (SELECT name, SUM(v) AS s FROM users WHERE v > 1 GROUP BY name) WHERE s > 2"
 
-    assert _plan(query).explain().splitlines() == [
+    assert plan(query).explain().splitlines() == [
         "Calc(select=[*], where=[s > 2], changelogMode=[I,UA,D])",
         "+- GroupAggregate(groupBy=[name], select=[name, SUM(v)], changelogMode=[I,UA,D])",
         "   +- TableSourceScan(table=[[cat, db, users]], fields=[id, name, v, x, m, wide], changelogMode=[I,UB,UA,D])",
@@ -199,11 +161,11 @@ def test_explain_shows_each_step_with_its_changes() -> None:
 
 
 def test_explain_shows_both_sides_of_a_join() -> None:
-    query = "SELECT o.id, u.v FROM orders o LEFT JOIN users FOR SYSTEM_TIME AS OF o.ts AS u ON o.id = u.id"
-    plan = _plan(query)
+    query = "SELECT o.id, u.v FROM orders o LEFT JOIN users FOR SYSTEM_TIME AS OF PROCTIME() AS u ON o.id = u.id"
+    planned = plan(query)
 
-    assert plan.runs_per_batch
-    assert [line.partition("(")[0] for line in plan.explain().splitlines()] == [
+    assert planned.runs_per_batch
+    assert [line.partition("(")[0] for line in planned.explain().splitlines()] == [
         "Calc",
         "+- LookupJoin",
         "   :- TableSourceScan",
@@ -225,7 +187,10 @@ def test_explain_shows_both_sides_of_a_join() -> None:
         ),
         ("SELECT id FROM users WHERE v > RAND()", r"a filter by RAND\(\) .* could keep a row and not its deletion"),
         ("SELECT UUID() AS id, v FROM users", r"UUID\(\) returns something else for an old row of .*users"),
-        ("SELECT id FROM (SELECT id, NOW() AS n FROM users) AS u WHERE n > ts", "something else for an old row"),
+        (
+            "SELECT id FROM (SELECT id, NOW() AS n FROM users) AS u WHERE n > ts",
+            "could keep a row and not its deletion",
+        ),
         (
             "SELECT name, SUM(v * RAND()) FROM users GROUP BY name",
             r"RAND\(\) returns something else when a row is taken",
@@ -233,6 +198,20 @@ def test_explain_shows_both_sides_of_a_join() -> None:
         (
             "SELECT name, SUM(r) FROM (SELECT name, RAND() AS r FROM users) GROUP BY name",
             "something else for an old row",
+        ),
+        (
+            "SELECT name, SUM(r) FROM (SELECT id, name, RAND() AS r FROM users) GROUP BY name",
+            r"r AS RAND\(\) returns something else when a row is taken",
+        ),
+        ("SELECT v, proc FROM moving", r"CURRENT_TIMESTAMP\(\) returns something else for an old row"),
+        ("SELECT id FROM moving WHERE proc > ts", r"a filter by proc AS CURRENT_TIMESTAMP\(\) over"),
+        (
+            "SELECT DISTINCT proc FROM moving",
+            r"proc AS CURRENT_TIMESTAMP\(\) returns something else when a row is taken",
+        ),
+        (
+            "SELECT m.id FROM moving m JOIN names n ON m.name = n.name AND m.proc > n.title",
+            "could join a row and not its deletion",
         ),
         ("SELECT id FROM users TABLESAMPLE (10 PERCENT)", "leave out TABLESAMPLE"),
         ("SELECT id FROM users WHERE name IN (SELECT name FROM names)", "write LEFT SEMI JOIN for IN and EXISTS"),
@@ -253,7 +232,10 @@ def test_explain_shows_both_sides_of_a_join() -> None:
             "SELECT n FROM (SELECT name, COUNT(*) AS n FROM users GROUP BY name)",
             "are known by name, .* add name to SELECT",
         ),
-        ("SELECT * FROM users JOIN log ON users.id = log.id", "two tables of changes cannot be joined"),
+        (
+            "SELECT * FROM users JOIN log ON users.id = log.id",
+            "a regular join of two tables of changes .*: run .* batch",
+        ),
         ("SELECT * FROM names LEFT JOIN users ON users.name = names.name", "a LEFT JOIN keeps rows of the table"),
         ("SELECT id FROM users EXCEPT SELECT id FROM log", "EXCEPT of streams would need all of their rows"),
         ("SELECT id FROM users UNION SELECT id FROM log", "write UNION ALL, and SELECT DISTINCT around it"),
@@ -262,7 +244,7 @@ def test_explain_shows_both_sides_of_a_join() -> None:
             "cannot read the changes of .*users.*: write a JOIN",
         ),
         (
-            "SELECT u.v, COUNT(*) FROM orders o JOIN users u ON o.id = u.id GROUP BY u.v",
+            "SELECT v, COUNT(*) FROM orders JOIN users FOR SYSTEM_TIME AS OF PROCTIME() u USING (id) GROUP BY u.v",
             "would count within each micro-batch: write the joined rows to a table of their own",
         ),
         ("SELECT window(ts, '1 hour'), SUM(v) FROM plain GROUP BY window(ts, '1 hour')", "declare WATERMARK FOR"),
@@ -302,7 +284,7 @@ def test_explain_shows_both_sides_of_a_join() -> None:
 )
 def test_what_would_not_be_exact_is_refused_with_what_to_do(query: str, message: str) -> None:
     with pytest.raises(SqlError, match=f"(?s){message}"):
-        _plan(query)
+        plan(query)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +300,7 @@ def test_what_would_not_be_exact_is_refused_with_what_to_do(query: str, message:
 )
 def test_an_error_has_its_place_in_the_script(query: str, line: int, column: int) -> None:
     with pytest.raises(SqlError) as caught:
-        _plan(query)
+        plan(query)
 
     assert caught.value.position == Position(line, column)
 
@@ -326,11 +308,11 @@ def test_an_error_has_its_place_in_the_script(query: str, line: int, column: int
 @pytest.mark.parametrize("query", ["SELEC id FROM orders", "SELECT 'abc", "SELECT (id FROM orders", "SELECT /* abc"])
 def test_what_is_no_query_is_a_syntax_error(query: str) -> None:
     with pytest.raises(SqlSyntaxError):
-        _plan(query)
+        plan(query)
 
 
 def test_the_place_counts_from_where_the_query_begins_in_the_script() -> None:
     with pytest.raises(SqlError) as caught:
-        plan_query(SqlText("SELECT *\nFROM a, nothing", Position(7, 20)), _resolve, streaming=True)
+        plan_query(SqlText("SELECT *\nFROM a, nothing", Position(7, 20)), resolve, streaming=True)
 
     assert caught.value.position == Position(8, 6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from millrace.plans.model import JobPlan
@@ -117,11 +118,8 @@ class TableEnvironment:
         statements = parse(query)
         if len(statements) != 1 or not isinstance(statements[0], Query):
             raise SqlError("expected one query")
-        statement = statements[0]
-        try:
-            return self._runner.rows(statement.query)
-        except SqlError as error:
-            raise error.with_script(query) from error
+        with self._running(query):
+            return self._runner.rows(statements[0].query)
 
     def explain_sql(self, stmt: str) -> str:
         """Return the plan of a query, an INSERT or a statement set, without starting it.
@@ -137,10 +135,8 @@ class TableEnvironment:
             statement = statement.statement
         if not isinstance(statement, Query | Insert | StatementSetStatement):
             raise SqlError("expected one query, INSERT or statement set to explain")
-        try:
+        with self._running(stmt):
             return self._runner.explain(statement)
-        except SqlError as error:
-            raise error.with_script(stmt) from error
 
     def plan_sql(self, script: str) -> JobPlan:
         """Return what statements would read, write and create, without running them, as ``millrace plan`` shows it.
@@ -154,10 +150,8 @@ class TableEnvironment:
         """
         plan = JobPlan()
         for statement in parse(script):
-            try:
+            with self._running(script):
                 plan += self._runner.plan(statement)
-            except SqlError as error:
-                raise error.with_script(script) from error
         return plan
 
     def create_statement_set(self) -> StatementSet:
@@ -172,8 +166,9 @@ class TableEnvironment:
         Raises:
             SqlError: There is none.
         """
-        # The name is parsed, and quoted again
-        return self._runner.rows(SqlText(f"SELECT * FROM {_quoted(path)}"))  # noqa: S608
+        query = f"SELECT * FROM {_quoted(path)}"  # noqa: S608 - the name is parsed, and quoted again
+        with self._running(query):
+            return self._runner.rows(SqlText(query))
 
     def create_temporary_view(self, view_path: str, rows: DataFrame) -> None:
         """Give a DataFrame, a stream or not, a name for queries of this environment; it replaces a former one.
@@ -245,8 +240,15 @@ class TableEnvironment:
         return TableConfig(self._runner.configuration)
 
     def _run(self, statement: Statement, script: str) -> TableResult:
-        try:
+        with self._running(script):
             return self._runner.run(statement)
+
+    @contextmanager
+    def _running(self, script: str) -> Iterator[None]:
+        """Run a part of a script with the settings of this environment, and show the place of its error."""
+        try:
+            with self._runner.configuration.applied():
+                yield
         except SqlError as error:
             raise error.with_script(script) from error
 

@@ -42,7 +42,8 @@ class StatementSet:
         """Return the plans of all statements, without starting them."""
         from millrace_sql.statements import StatementSet as Statement
 
-        return self._runner.explain(Statement(tuple(self._inserts)))
+        with self._runner.configuration.applied():
+            return self._runner.explain(Statement(tuple(self._inserts)))
 
     def execute(self) -> TableResult:
         """Start all statements, empty the set, and return their result: ``wait()`` waits for all of them.
@@ -52,6 +53,7 @@ class StatementSet:
         """
         if not self._inserts:
             raise SqlError("the statement set is empty: add_insert_sql adds a statement")
-        result = self._runner.run_inserts(self._inserts)
+        with self._runner.configuration.applied():
+            result = self._runner.run_inserts(self._inserts)
         self._inserts = []
         return result

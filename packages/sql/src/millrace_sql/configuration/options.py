@@ -105,7 +105,8 @@ class SessionOptions:
     time_zone: str | None = option(
         "table.local-time-zone",
         default=None,
-        doc="Time zone in which a TIMESTAMP_LTZ is shown and cast (spark.sql.session.timeZone).",
+        doc="Time zone in which a TIMESTAMP_LTZ is shown and cast; without it spark.sql.session.timeZone. Other "
+        "environments of the same Spark session have a zone of their own.",
     )
     dml_sync: bool = option(
         "table.dml-sync", default=False, doc="Whether INSERT returns only when its query has ended."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, TypeVar
 
 from millrace.errors import OptionsError
@@ -10,6 +11,7 @@ from millrace.failures import reason_of
 from millrace.options import options_of
 from millrace.options.parser import OptionParser
 from millrace_sql.configuration.options import SessionOptions, StartOptions
+from millrace_sql.configuration.time_zone import TIME_ZONE, session_time_zone
 from millrace_sql.errors import SqlError
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _SPARK = "spark."
-_TIME_ZONE = "spark.sql.session.timeZone"
 _NOT_HERE = {
     "table.exec.state.ttl": "Spark keeps the state of a group until the watermark passes it: group by a window of a "
     "column with a WATERMARK",
@@ -63,9 +64,10 @@ class SessionConfiguration:
         parser.finish(_NOT_HERE.get)
         self._given = {key: value for key, value in given.items() if key.lower() not in _START_KEYS}
         self.options = self._parse(self._given)
-        self._apply_time_zone()
+        self._check_time_zone()
         for key, value in for_spark.items():
             self.set(key, value)
+        self._start_settings = {**self._given, **for_spark}
 
     @property
     def is_streaming(self) -> bool:
@@ -86,28 +88,42 @@ class SessionConfiguration:
         name = _SESSION_KEYS.get(key.lower(), key)
         given = {each: text for each, text in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}
         given[key] = value
-        self.options = self._parse(given)
+        before, self.options = self.options, self._parse(given)
+        try:
+            self._check_time_zone()
+        except SqlError:
+            self.options = before
+            raise
         self._given = given
-        self._apply_time_zone()
 
     def reset(self, key: str | None = None) -> None:
-        """Give a setting, or all, its default again.
+        """Give a setting, or all, the value of the start again: that of the constructor, or its default.
 
         Raises:
             SqlError: The key is unknown.
         """
         for each in list(self._spark_defaults) if key is None else [key]:
-            if each.startswith(_SPARK):
+            if each in self._start_settings:
+                self._set_spark(each, self._start_settings[each])
+            elif each.startswith(_SPARK):
                 self._reset_spark(each)
         if key is None:
-            self._given = {}
+            self._given = {name: text for name, text in self._start_settings.items() if not name.startswith(_SPARK)}
         elif not key.startswith(_SPARK):
             name = _SESSION_KEYS.get(key.lower())
             if name is None:
                 self._parse({key: ""})
-            self._given = {each: v for each, v in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}
+            changed = {each: v for each, v in self._given.items() if _SESSION_KEYS.get(each.lower()) != name}
+            start = {each: v for each, v in self._start_settings.items() if _SESSION_KEYS.get(each.lower()) == name}
+            self._given = {**changed, **start}
         self.options = self._parse(self._given)
-        self._apply_time_zone()
+
+    def applied(self) -> AbstractContextManager[None]:
+        """Return a context in which Spark's session has the time zone of these settings.
+
+        Other environments of the session have zones of their own.
+        """
+        return session_time_zone(self._spark, self.options.time_zone)
 
     def get(self, key: str, default: str | None = None) -> str | None:
         """Return a setting as it was given; the default when it was not."""
@@ -145,11 +161,9 @@ class SessionConfiguration:
         else:
             self._spark.conf.set(key, before)
 
-    def _apply_time_zone(self) -> None:
-        if self.options.time_zone is not None:
-            self._set_spark(_TIME_ZONE, self.options.time_zone)
-        elif _TIME_ZONE in self._spark_defaults:
-            self._reset_spark(_TIME_ZONE)
+    def _check_time_zone(self) -> None:
+        with self.applied():
+            pass
 
 
 class TableConfig:
@@ -180,5 +194,5 @@ class TableConfig:
         self.set("table.local-time-zone", timezone_id)
 
     def get_local_timezone(self) -> str | None:
-        """Return the session's time zone."""
-        return self._configuration.get(_TIME_ZONE)
+        """Return ``table.local-time-zone``; the time zone of Spark's session without it."""
+        return self._configuration.options.time_zone or self._configuration.get(TIME_ZONE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from millrace.contracts import ROW_KIND_COLUMN, ScanContext
@@ -54,13 +56,14 @@ class SelectRunner:
         width = self._configuration.options.column_width
         if not self._configuration.is_streaming:
             rows = self._queries.rows(plan, ScanContext(streaming=False))
-            return TableResult(rows.schema, _batch_rows(rows), max_width=width)
+            return TableResult(rows.schema, _batch_rows(rows, self._configuration.applied()), max_width=width)
         place = self._places.of_select()
         started = False
         try:
             rows = self._queries.rows(plan, ScanContext(streaming=True), place)
             if not rows.isStreaming:
-                return TableResult(rows.schema, _batch_rows(rows), is_changelog=True, max_width=width)
+                found = _batch_rows(rows, self._configuration.applied())
+                return TableResult(rows.schema, found, is_changelog=True, max_width=width)
             require_own_driver(self._spark, "the result of a stream")
             result = _StreamRows(plan)
             writer = rows.writeStream.queryName(place.name).outputMode(plan.output_mode)
@@ -95,8 +98,12 @@ class SelectRunner:
         return schema
 
 
-def _batch_rows(rows: DataFrame) -> Iterator[Row]:
-    yield from rows.toLocalIterator(prefetchPartitions=True)
+def _batch_rows(rows: DataFrame, settings: AbstractContextManager[None]) -> Iterator[Row]:
+    """Return the rows of a batch, which starts with the settings of its statement when the first one is taken."""
+    with settings:
+        found = iter(rows.toLocalIterator(prefetchPartitions=True))
+        first = list(islice(found, 1))
+    yield from chain(first, found)
 
 
 class _StreamRows:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+# Zones in which a text is the same time with and without a zone
+_UTC = {"UTC", "Z", "+00:00", "Etc/UTC", "GMT"}
 _MAX_DRIFT, _IDLE_TIMEOUT = "scan.watermark.alignment.max-drift", "scan.watermark.idle-timeout"
 
 
@@ -64,10 +66,16 @@ class BoundTable(ChangingTable):
         return self.factory.sink(self.description)
 
     def read(self, spark: SparkSession, scan: ScanContext) -> DataFrame:
-        """Return its columns, computed ones and the watermark included; with row kinds unless it is insert-only."""
+        """Return its columns, computed ones and the watermark included; with row kinds unless it is insert-only.
+
+        The event time of a stream is an instant, also where it was declared without a time zone.
+
+        Raises:
+            SqlError: It was, and the session's zone is not UTC, so that Spark would shift it.
+        """
         rows = self._with_columns(self.source.read(spark, scan))
         if self.watermark is not None and rows.isStreaming:
-            rows = rows.withWatermark(
+            rows = _with_instants(spark, rows, self.watermark).withWatermark(
                 backquote(self.watermark.column), f"{watermark_delay_ms(self.watermark)} milliseconds"
             )
         return rows
@@ -288,6 +296,23 @@ class Tables:
         return (*columns, *others.values())
 
 
+def _with_instants(spark: SparkSession, rows: DataFrame, watermark: Watermark) -> DataFrame:
+    """Return rows whose event time has the one type that Spark's watermarks take."""
+    from pyspark.sql import functions as fn
+
+    (column,) = rows.select(backquote(watermark.column)).schema
+    if column.dataType.typeName() != "timestamp_ntz":
+        return rows
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    if zone not in _UTC:
+        raise SqlError(
+            f"{quote_name(watermark.column)} is a TIMESTAMP, whose watermark in a stream needs the time zone UTC, and "
+            f"the session's is {zone}: SET 'table.local-time-zone' = 'UTC', or declare it as TIMESTAMP_LTZ(3)",
+            watermark.position,
+        )
+    return rows.withColumn(column.name, fn.col(backquote(column.name)).cast("timestamp"))
+
+
 def _described(definition: TableDefinition, options: Mapping[str, str]) -> TableDescription:
     declared = [column for column in definition.columns if not isinstance(column, ComputedColumn)]
     catalog, database, table = definition.identifier.parts
@@ -329,7 +354,14 @@ def _table_column(column: Column) -> TableColumn:
 def _input_columns(bound: BoundTable) -> tuple[InputColumn, ...]:
     event_time = None if bound.watermark is None else bound.watermark.column.lower()
     return tuple(
-        InputColumn(column.name, column.type, column.nullable, column.name.lower() == event_time)
+        InputColumn(
+            column.name,
+            column.type,
+            column.nullable,
+            column.name.lower() == event_time,
+            column.is_physical,
+            column.expression,
+        )
         for column in bound.description.columns
     )
 

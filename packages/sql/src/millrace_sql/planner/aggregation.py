@@ -17,10 +17,11 @@ from millrace_sql.planner.relations import (
     parse_expression,
     quoted,
     spark_sql,
-    volatile_function,
 )
+from millrace_sql.planner.stars import name_columns
 from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
+from millrace_sql.planner.volatile import volatile_function
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -87,11 +88,12 @@ def plan_aggregation(
     grouping = _grouping_of(text, node, relation)
     if _is_windowed(grouping, relation):
         return _plan_windows(analysis, text, node, relation, grouping)
-    analysis.ask_for_old_rows(text, relation)
     if relation.is_changelog:
+        analysis.asked |= relation.scans
         _check_changes(text, node, grouping, relation)
     analysis.is_rewritten = True
     analysis.output_mode = "update"
+    name_columns(text, node, sources)
     return _plan_groups(analysis, text, node, relation, sources, grouping)
 
 
@@ -100,7 +102,7 @@ def _check_changes(text: QueryText, node: exp.Select, grouping: _Grouping, relat
     from sqlglot import exp
 
     for part in (*node.expressions, *grouping.groups, node.args.get("where"), node.args.get("having")):
-        if part is not None and (function := volatile_function(part)):
+        if part is not None and (function := volatile_function(part, relation.volatile)):
             message = (
                 f"{function} returns something else when a row is taken away than when it was added: "
                 f"group {relation.origin} by its columns"

@@ -18,6 +18,8 @@ from millrace_sql.planner.state import StateStage
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_select import plan_stream_select
 from millrace_sql.planner.stream_union import plan_stream_union
+from millrace_sql.planner.temporal_joins import check_times
+from millrace_sql.planner.volatile import computed_columns, selected_columns
 from millrace_sql.statements import Identifier
 
 if TYPE_CHECKING:
@@ -51,14 +53,15 @@ class Analysis:
     _edits: dict[int, list[Edit]] = field(default_factory=dict)
 
     def ask_for_old_rows(self, text: QueryText, relation: Relation) -> None:
-        """Note that an operation needs the old rows of a relation's updates.
+        """Note that an operation needs the old rows of a relation's updates, with all their columns.
 
         Raises:
             SqlError: An old row would not be what it was.
         """
         if relation.is_changelog and relation.volatile:
+            function = next(iter(relation.volatile.values()))
             message = (
-                f"{relation.volatile} returns something else for an old row of {relation.origin} than for the "
+                f"{function} returns something else for an old row of {relation.origin} than for the "
                 "row when it was new: leave it out, or write its result to a table first"
             )
             raise text.error(message)
@@ -97,6 +100,7 @@ class Analysis:
             return Relation(Step("Values", (), INSERT_ONLY), is_static=True)
         group_by_sessions(self, text, node)
         sources = tuple(self._sources(text, node, tables, names))
+        check_times(text, sources)
         nested = tuple(self.query(text, query, tables, names) for query in _nested_queries(node))
         if self.streaming:
             return plan_stream_select(self, text, node, sources, nested)
@@ -120,9 +124,9 @@ class Analysis:
         from sqlglot import exp
 
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            is_temporal = node.parts[-1].meta.get("end") in text.temporal
+            as_of = text.temporal.get(node.parts[-1].meta.get("end", -1))
             relation = self._table(text, node, tables, names)
-            yield Source(node.alias_or_name, relation, node, join, is_temporal)
+            yield Source(node.alias_or_name, relation, node, join, as_of)
         elif isinstance(node, exp.Subquery):
             yield Source(node.alias, self.query(text, node.this, tables, names), node, join)
         else:
@@ -178,6 +182,7 @@ class Analysis:
         if table.raw_changelog_mode is not None and not mode.is_insert_only:
             raw = replace(step, mode=table.raw_changelog_mode)
             step = Step("ChangelogNormalize", (f"key=[{', '.join(table.primary_key)}]",), mode, (raw,))
+        volatile = computed_columns(table.columns)
         return view_name, Relation(
             step,
             tuple(column.name for column in table.columns),
@@ -187,6 +192,8 @@ class Analysis:
             frozenset() if mode.is_insert_only else frozenset({number}),
             is_static=table.is_static or is_lookup,
             origin=origin,
+            volatile=volatile.functions,
+            processing_time=volatile.processing_time,
         )
 
     def _view(self, text: QueryText, node: exp.Table, table: InputTable) -> Relation:
@@ -240,11 +247,16 @@ def _renamed(cte: exp.CTE, relation: Relation) -> Relation:
 
 def _with_names(relation: Relation, names: tuple[str, ...]) -> Relation:
     if relation.columns is None or len(relation.columns) != len(names):
-        return replace(relation, columns=names, types={}, key=(), event_time=frozenset())
+        # Which of the names are volatile is not known: all are
+        volatile = {name.lower(): function for function in relation.volatile.values() for name in names}
+        unknown = replace(relation, volatile=volatile, processing_time=frozenset())
+        return replace(unknown, columns=names, types={}, key=(), event_time=frozenset())
     renamed = {old.lower(): new.lower() for old, new in zip(relation.columns, names, strict=True)}
     return replace(
         relation,
         columns=names,
+        volatile={renamed[name]: function for name, function in relation.volatile.items() if name in renamed},
+        processing_time=frozenset(renamed[name] for name in relation.processing_time if name in renamed),
         types={renamed[name]: type_ for name, type_ in relation.types.items() if name in renamed},
         key=tuple(renamed[name] for name in relation.key),
         event_time=frozenset(renamed[name] for name in relation.event_time if name in renamed),
@@ -295,7 +307,9 @@ def _batch_select(node: exp.Select, sources: tuple[Source, ...]) -> Relation:
     if where := node.args.get("where"):
         details.append(f"where=[{spark_sql(where.this)}]")
     aggregates = node.args.get("group") is not None or any(item.find(exp.AggFunc) for item in node.expressions)
-    return Relation(Step("Aggregate" if aggregates else "Calc", tuple(details), INSERT_ONLY, inputs))
+    step = Step("Aggregate" if aggregates else "Calc", tuple(details), INSERT_ONLY, inputs)
+    times = frozenset[str]().union(*(source.relation.processing_time for source in sources))
+    return Relation(step, processing_time=selected_columns(node, Relation(step, processing_time=times)).processing_time)
 
 
 def _join_details(source: Source) -> tuple[str, ...]:

@@ -80,6 +80,10 @@ class CurrentRows:
         rows = self._whole(session, read, batch_id) if version is None else self._rows(session, version)
         rows.createOrReplaceTempView(self._scan.view_name)
 
+    def first(self, session: SparkSession, read: Callable[[], DataFrame]) -> DataFrame:
+        """Return the rows of the whole table as of the query's first start, which later ones find again."""
+        return self._whole(session, read, 0)
+
     def _whole(self, session: SparkSession, read: Callable[[], DataFrame], batch_id: int) -> DataFrame:
         """Return all rows as of a micro-batch, which are read when it runs for the first time."""
         version = f"{self._location}/{batch_id % 2}"

@@ -27,12 +27,16 @@ class InputColumn:
         type: Its type in Spark.
         nullable: Whether it may be NULL.
         is_event_time: Whether the table's watermark is on it.
+        is_physical: Whether it is neither metadata nor computed.
+        expression: Of a computed column: its expression, as Spark spells it.
     """
 
     name: str
     type: DataType
     nullable: bool = True
     is_event_time: bool = False
+    is_physical: bool = True
+    expression: str | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,11 @@ class InputTable:
     raw_changelog_mode: ChangelogMode | None = None
     changing: ChangingTable | None = field(default=None, compare=False, repr=False)
     origin: object = field(default=None, compare=False, repr=False)
+
+    @property
+    def has_local_event_time(self) -> bool:
+        """True when the watermark is on a TIMESTAMP without a time zone, of which Spark's streams have none."""
+        return any(column.is_event_time and column.type.typeName() == "timestamp_ntz" for column in self.columns)
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,17 @@ from millrace_sql.planner.lookups import CurrentRows
 from millrace_sql.planner.model import InputTable, QueryPlan, Scan, TableLookup
 from millrace_sql.planner.query_text import QueryText, parse_query, place_of_name
 from millrace_sql.planner.reference_query import Reference
-from millrace_sql.planner.relations import Relation, spark_sql
+from millrace_sql.planner.relations import Relation, calls_of, spark_sql
 from millrace_sql.planner.steps import tree_of
 from millrace_sql.statements import Identifier, Position, SqlText
 
 if TYPE_CHECKING:
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
+
+
+# Functions whose result depends on the type of a time, not only on its value
+_SHOW_TYPES = {"SCHEMA_OF_VARIANT", "TO_CSV", "TO_JSON", "TO_VARIANT_OBJECT", "TO_XML", "TYPEOF"}
 
 
 def plan_query(
@@ -51,6 +55,7 @@ def plan_query(
         # An operation needs old rows that are not read yet, and what comes of them: walk again
         update_before |= analysis.asked
     _check_lookups(text, analysis, relation)
+    _check_local_event_time(text, analysis)
     return SparkPlan(text, analysis, relation)
 
 
@@ -89,6 +94,18 @@ def _check_lookups(text: QueryText, analysis: Analysis, relation: Relation) -> N
         raise text.error(message)
 
 
+def _check_local_event_time(text: QueryText, analysis: Analysis) -> None:
+    """Refuse functions that show that a stream's event time is an instant to Spark; see `BoundTable.read`."""
+    table = next((scan.table for scan in analysis.scans if scan.table.has_local_event_time), None)
+    shown = sorted(calls_of(text.tree) & _SHOW_TYPES)
+    if analysis.streaming and table is not None and shown:
+        message = (
+            f"{shown[0]} in a stream of {table.identifier.parts[-1]!r}, whose event time is a TIMESTAMP, would show it "
+            "with a time zone: declare it as TIMESTAMP_LTZ, or leave it out and write its text, CAST(... AS STRING)"
+        )
+        raise text.error(message)
+
+
 class SparkPlan(QueryPlan):
     """A query that was analysed, for Spark.
 
@@ -111,6 +128,8 @@ class SparkPlan(QueryPlan):
         self._stages = tuple(analysis.stages)
         self._step = relation.step
         self._source = text.source
+        self._has_local_event_time = analysis.streaming and any(scan.table.has_local_event_time for scan in self.scans)
+        self._declared: Reference | None = None
         self._lookups: list[tuple[Scan, CurrentRows]] = []
         self._read: Callable[[Scan], DataFrame] | None = None
 
@@ -132,12 +151,33 @@ class SparkPlan(QueryPlan):
         reference = None
         if self._is_rewritten:
             reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
-        for scan in self.scans:
-            self._register(scan, read(scan))
+        elif self._has_local_event_time:
+            reference = self._analysed(lambda: Reference.declared(spark, self.scans, self._reference))
+        for number, scan in enumerate(self.scans):
+            self._register(scan, self._once(spark, number, read, state_location))
         for stage in self._stages:
             self._analysed(partial(stage.create_view, spark))
         rows = self._analysed(lambda: spark.sql(self.sql))
         return rows if reference is None else reference.typed(rows)
+
+    def _once(
+        self, spark: SparkSession, number: int, read: Callable[[Scan], DataFrame], state_location: str | None
+    ) -> DataFrame:
+        """Return the rows of a scan; of a table that changes are joined with, the rows as of the first start.
+
+        A change must find the row that the change before it has found.
+        """
+        scan = self.scans[number]
+        has_changes = any(not (other.table.is_static or _is_insert_only(other)) for other in self.scans)
+        if not (self._streaming and scan.table.is_static and has_changes):
+            return read(scan)
+        if state_location is None:
+            message = (
+                f"a join of changes with {scan.table.identifier.parts[-1]!r} needs a checkpoint folder, where the rows "
+                "of that table are kept: INSERT the result into a table"
+            )
+            raise SqlError(message, self._source.position)
+        return CurrentRows(scan, state_location, number).first(spark, partial(read, scan))
 
     def _register(self, scan: Scan, rows: DataFrame) -> None:
         if not self._streaming:
@@ -155,7 +195,8 @@ class SparkPlan(QueryPlan):
                 "a join with a table's current rows needs a checkpoint folder, where they are kept",
                 self._source.position,
             )
-        self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        reference = self._analysed(lambda: Reference.of(spark, self.scans, self._reference))
+        self._declared = reference if self._has_local_event_time else None
         self._read, self._lookups = read, []
         stream: DataFrame | None = None
         for number, scan in enumerate(self.scans):
@@ -177,7 +218,8 @@ class SparkPlan(QueryPlan):
         rows.createOrReplaceTempView(stream.view_name)
         for scan, current in self._lookups:
             current.view(session, partial(self._read, scan), batch_id)
-        return session.sql(self.sql)
+        result = session.sql(self.sql)
+        return result if self._declared is None else self._declared.typed(result)
 
     def _analysed(self, analyse: Callable[[], Any]) -> Any:
         """Return what Spark makes of the query, its errors in one sentence."""
@@ -196,6 +238,10 @@ class SparkPlan(QueryPlan):
         parameters = error.getMessageParameters() or {}
         name = parameters.get("objectName") or parameters.get("routineName")
         return place_of_name(self._source, name) if name else self._source.position
+
+
+def _is_insert_only(scan: Scan) -> bool:
+    return scan.is_lookup or scan.table.changelog_mode.is_insert_only
 
 
 def _first_sentence(message: str) -> str:

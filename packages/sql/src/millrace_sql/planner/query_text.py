@@ -34,7 +34,7 @@ class QueryText:
         text: The text that was parsed: the user's, with its types and functions spelt as Spark spells them.
         tree: The parsed text.
         hints: Options of a hint, by the offset of the last character of the table's name in `text`.
-        temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows.
+        temporal: The times after FOR SYSTEM_TIME AS OF, as they are written, by the last offset of the table's name.
         session_keys: The columns of PARTITION BY in SESSION, by the last offset of the table's name.
         edits: The differences between the two texts, in order.
     """
@@ -43,7 +43,7 @@ class QueryText:
     text: str
     tree: exp.Expr
     hints: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    temporal: frozenset[int] = frozenset()
+    temporal: Mapping[int, str] = field(default_factory=dict)
     session_keys: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     edits: tuple[Edit, ...] = ()
 
@@ -88,7 +88,7 @@ def parse_query(source: SqlText) -> QueryText:
         text,
         tree,
         {moved_offset(edits, end): options for end, (options, _) in hints.items()},
-        frozenset(moved_offset(edits, end) for end in rewriter.temporal),
+        {moved_offset(edits, end): time for end, time in rewriter.temporal.items()},
         {moved_offset(edits, end): names for end, names in rewriter.session_keys.items()},
         edits,
     )

@@ -29,7 +29,9 @@ class Relation:
         has_state: Whether Spark keeps state for it, so that it has no old rows and no further state after it.
         is_static: Whether a stream reads it as a batch.
         origin: The operation that makes it a changelog; empty when it is insert-only.
-        volatile: A function in it whose result is another one for the old row of an update than it was; empty for none.
+        volatile: The columns whose values are other ones for the old row of an update than they were, in lower case,
+            with the function that makes them so.
+        processing_time: The columns that have the time of the micro-batch, in lower case.
     """
 
     step: Step
@@ -41,7 +43,8 @@ class Relation:
     has_state: bool = False
     is_static: bool = False
     origin: str = ""
-    volatile: str = ""
+    volatile: Mapping[str, str] = field(default_factory=dict)
+    processing_time: frozenset[str] = frozenset()
 
     @property
     def mode(self) -> ChangelogMode:
@@ -63,14 +66,14 @@ class Source:
         relation: The relation.
         node: Its place in the tree.
         join: The join that it is the right side of; None for the first.
-        is_temporal: Whether FOR SYSTEM_TIME AS OF follows it.
+        as_of: The time after FOR SYSTEM_TIME AS OF, as it is written; None without it.
     """
 
     alias: str
     relation: Relation
     node: exp.Expr
     join: exp.Join | None = None
-    is_temporal: bool = False
+    as_of: str | None = None
 
 
 def spark_sql(node: exp.Expr) -> str:
@@ -97,31 +100,13 @@ def output_name(item: Any) -> str:
     return item.alias_or_name if isinstance(item, exp.Alias | exp.Column | exp.Dot) else spark_sql(item)
 
 
-_VOLATILE = {
-    "CURRENT_DATE",
-    "CURRENT_TIMESTAMP",
-    "LOCALTIMESTAMP",
-    "MONOTONICALLY_INCREASING_ID",
-    "NOW",
-    "RAND",
-    "RANDN",
-    "RANDOM",
-    "SHUFFLE",
-    "UUID",
-}
-
-
 def calls_of(node: exp.Expr) -> set[str]:
     """Return the names of the functions in an expression, as Spark spells them, in upper case."""
-    return {name for name, _ in _calls(node)}
+    return {name for name, _ in function_calls(node)}
 
 
-def volatile_function(node: exp.Expr) -> str:
-    """Return a function in an expression that returns something else for the same row later; empty for none."""
-    return next((text for name, text in _calls(node) if name in _VOLATILE), "")
-
-
-def _calls(node: exp.Expr) -> Iterator[tuple[str, str]]:
+def function_calls(node: exp.Expr) -> Iterator[tuple[str, str]]:
+    """Yield the functions in an expression, their names in upper case, with the texts of their calls."""
     from sqlglot import exp
 
     for function in node.find_all(exp.Func):

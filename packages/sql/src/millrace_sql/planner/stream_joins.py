@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from millrace.contracts import ChangelogMode
 from millrace_sql.planner.query_text import QueryText
 from millrace_sql.planner.relations import INSERT_ONLY, Relation, Source, spark_sql
 from millrace_sql.planner.steps import Step
+from millrace_sql.planner.temporal_joins import NOW_INSTEAD
+from millrace_sql.planner.volatile import volatile_function
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from millrace_sql.planner.analysis import Analysis
 
-_WRITE_FIRST = "write one of them to a table of upsert-kafka, and join a stream with that table"
+_AS_BATCH = "run the query as a batch: SET 'execution.runtime-mode' = 'batch'"
 
 
-def join_sources(
-    analysis: Analysis, text: QueryText, sources: tuple[Source, ...]
-) -> tuple[Relation, tuple[Source, ...]]:
-    """Return the relation of all sources of a query, and the sources with those that are looked up marked as such.
+def join_sources(analysis: Analysis, text: QueryText, sources: tuple[Source, ...]) -> Relation:
+    """Return the relation of all sources of a query.
 
     Raises:
         SqlError: Their join would not be exact.
     """
     if not sources:
-        return Relation(Step("Values", (), INSERT_ONLY), is_static=True), ()
-    has_stream = any(not source.relation.is_static and not source.relation.is_changelog for source in sources)
-    marked = tuple(
-        _looked_up(analysis, text, source) if has_stream and len(sources) > 1 else source for source in sources
-    )
-    joined = marked[0].relation
-    for source in marked[1:]:
+        return Relation(Step("Values", (), INSERT_ONLY), is_static=True)
+    joined = sources[0].relation
+    for source in sources[1:]:
         joined = _join(analysis, text, joined, source)
-    return joined, marked
+    return joined
 
 
 def keep_order(text: QueryText, node: exp.Select, sources: tuple[Source, ...]) -> None:
@@ -53,24 +48,6 @@ def keep_order(text: QueryText, node: exp.Select, sources: tuple[Source, ...]) -
         node.set("hint", exp.Hint(expressions=[*others, broadcast]))
 
 
-def _looked_up(analysis: Analysis, text: QueryText, source: Source) -> Source:
-    """Return a changelog beside a stream as the table of its current rows."""
-    relation = source.relation
-    if not relation.is_changelog:
-        return source
-    scan = relation.step.inputs[0] if relation.step.name == "ChangelogNormalize" else relation.step
-    if scan.name != "TableSourceScan":
-        message = (
-            f"a stream can be joined with a table's current rows, not with the changes of {relation.origin}: "
-            "write its result to a table of upsert-kafka, and join that"
-        )
-        raise text.error(message, source.node)
-    (number,) = relation.scans
-    analysis.scans[number] = replace(analysis.scans[number], is_lookup=True, needs_update_before=True)
-    step = replace(scan, name="LookupTable", mode=INSERT_ONLY)
-    return replace(source, relation=replace(relation, step=step, scans=frozenset(), is_static=True, origin=""))
-
-
 def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -> Relation:
     join, right = source.join, source.relation
     assert join is not None  # noqa: S101 - all but the first source have one
@@ -80,8 +57,8 @@ def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -
     mode = left.mode if left.is_changelog else right.mode
     if left.is_changelog or right.is_changelog:
         # A row that finds no partner, or another one than before, leaves the result
-        analysis.ask_for_old_rows(text, left)
-        analysis.ask_for_old_rows(text, right)
+        analysis.asked |= left.scans | right.scans
+        _check_condition(text, join, left, right)
         mode = ChangelogMode(mode.row_kinds)
     step = Step(step_name, _details(join, side, kind), mode, (left.step, right.step))
     columns = None if left.columns is None or right.columns is None else (*left.columns, *right.columns)
@@ -96,23 +73,42 @@ def _join(analysis: Analysis, text: QueryText, left: Relation, source: Source) -
         left.scans | right.scans,
         is_static=left.is_static and right.is_static,
         origin=left.origin or right.origin,
+        volatile={**right.volatile, **left.volatile},
+        processing_time=left.processing_time | right.processing_time,
     )
+
+
+def _check_condition(text: QueryText, join: exp.Join, left: Relation, right: Relation) -> None:
+    condition = join.args.get("on")
+    if condition is not None and (function := volatile_function(condition, {**right.volatile, **left.volatile})):
+        message = (
+            f"{function} in the condition of a JOIN with the changes of {left.origin or right.origin} could join a row "
+            "and not its deletion: join by columns of the rows"
+        )
+        raise text.error(message, condition)
 
 
 def _check(text: QueryText, left: Relation, right: Relation, source: Source, side: str) -> None:
     if left.has_state or right.has_state:
         message = (
-            f"a join after {(left if left.has_state else right).origin} would need its former results: {_WRITE_FIRST}"
+            f"a join after {(left if left.has_state else right).origin} would need its former results: write them to a "
+            f"table of upsert-kafka, and JOIN that {NOW_INSTEAD}"
         )
         raise text.error(message, source.node)
     if left.is_changelog and right.is_changelog:
-        raise text.error(f"two tables of changes cannot be joined as streams: {_WRITE_FIRST}", source.node)
-    if source.is_temporal and left.is_changelog:
-        message = "changes cannot be joined with rows as of the micro-batch: a later change may find other rows"
-        raise text.error(f"{message}; {_WRITE_FIRST}", source.node)
+        message = "a regular join of two tables of changes would have to keep and correct the rows of both"
+        raise text.error(f"{message}: {_AS_BATCH}", source.node)
+    if source.as_of is not None and left.is_changelog:
+        message = "changes cannot be joined with rows as of the micro-batch, since a later change may find other ones"
+        raise text.error(f"{message}: {_AS_BATCH}", source.node)
     changes = left if left.is_changelog else right if right.is_changelog else None
     if changes is not None and not (right if changes is left else left).is_static:
-        raise text.error(f"changes cannot be joined with a stream: {_WRITE_FIRST}", source.node)
+        message = (
+            f"a regular join of a stream with the changes of {changes.origin} would have to correct joined rows "
+            f"whenever the table changes: JOIN the table itself, to the right of the stream, {NOW_INSTEAD}, or "
+            f"{_AS_BATCH}"
+        )
+        raise text.error(message, source.node)
     kept = {"LEFT": left, "RIGHT": right}.get(side)
     has_static = left.is_static != right.is_static
     if (side == "FULL" and has_static) or (kept is not None and kept.is_static and has_static):

@@ -18,10 +18,11 @@ from millrace_sql.planner.relations import (
     parse_expression,
     quoted,
     spark_sql,
-    volatile_function,
 )
+from millrace_sql.planner.stars import name_columns
 from millrace_sql.planner.steps import Step
 from millrace_sql.planner.stream_joins import join_sources, keep_order
+from millrace_sql.planner.volatile import selected_columns, volatile_function
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -39,10 +40,11 @@ def plan_stream_select(
     Raises:
         SqlError: Spark cannot run it, or its result would not be exact.
     """
-    relation, sources = join_sources(analysis, text, sources)
+    relation = join_sources(analysis, text, sources)
     if relation.is_static and not any(not query.is_static for query in nested):
         step = Step("Calc", _details(node), INSERT_ONLY, (relation.step,))
-        return Relation(step, _columns(node, relation), is_static=True, types=relation.types)
+        now = selected_columns(node, relation).processing_time
+        return Relation(step, _columns(node, relation), is_static=True, types=relation.types, processing_time=now)
     _check(text, node, relation, nested)
     if _is_grouped(node):
         return plan_aggregation(analysis, text, node, relation, sources)
@@ -54,11 +56,11 @@ def plan_stream_select(
         else ()
     )
     key = () if _makes_rows(node) else key
-    volatile = next(filter(None, map(volatile_function, node.expressions)), relation.volatile)
+    volatile = selected_columns(node, relation)
     mode, details, is_needed = relation.mode, _details(node), _does_something(node)
     if relation.is_changelog:
         analysis.is_rewritten = True
-        mode = _pass_changes_on(analysis, text, node, replace(relation, volatile=volatile), sources, key)
+        mode = _pass_changes_on(analysis, text, node, relation, sources, key)
     step = Step("Calc", details, mode, (relation.step,)) if is_needed else relation.step
     return Relation(
         step,
@@ -70,7 +72,8 @@ def plan_stream_select(
         has_state=relation.has_state,
         is_static=relation.is_static,
         origin=relation.origin,
-        volatile=volatile,
+        volatile=volatile.functions,
+        processing_time=volatile.processing_time,
     )
 
 
@@ -118,9 +121,11 @@ def _pass_changes_on(
     """Add the column of row kinds to a query, and return the kinds that come out of it."""
     source = next(source for source in sources if source.relation.is_changelog)
     row_kind = f"{quoted(source.alias)}.{ROW_KIND_COLUMN}" if source.alias else ROW_KIND_COLUMN
+    name_columns(text, node, sources)
     _hide_row_kind(node, source)
     where = node.args.get("where")
     mode = relation.mode
+    result = replace(relation, volatile=selected_columns(node, relation).functions)
     if where is not None:
         _check_deterministic(text, where.this, relation)
     if not key:
@@ -128,7 +133,7 @@ def _pass_changes_on(
             shown = ", ".join(relation.key)
             message = f"the rows of {relation.origin} are known by {shown or 'nothing'}, which the query leaves out: "
             raise text.error(message + f"add {shown} to SELECT" if shown else message + "name its groups", node)
-        analysis.ask_for_old_rows(text, relation)
+        analysis.ask_for_old_rows(text, result)
     if where is not None and relation.has_state:
         # There is no old row to send on: a row that does not pass deletes the one of its key
         passes = f"COALESCE(({spark_sql(where.this)}), FALSE)"
@@ -136,7 +141,7 @@ def _pass_changes_on(
         node.set("where", None)
         mode = ChangelogMode(mode.row_kinds | {"-D"})
     elif where is not None and (len(sources) > 1 or not _filters_by_key(where.this, relation)):
-        analysis.ask_for_old_rows(text, relation)
+        analysis.ask_for_old_rows(text, result)
     node.append("expressions", parse_expression(f"{row_kind} AS {ROW_KIND_COLUMN}"))
     keep_order(text, node, sources)
     return mode
@@ -153,7 +158,7 @@ def _hide_row_kind(node: exp.Select, changes: Source) -> None:
 
 
 def _check_deterministic(text: QueryText, condition: exp.Expr, relation: Relation) -> None:
-    if function := volatile_function(condition):
+    if function := volatile_function(condition, relation.volatile):
         message = (
             f"a filter by {function} over {relation.origin} could keep a row and not its deletion: "
             "filter by columns of the row, or before the changes are written"

@@ -46,7 +46,8 @@ class TokenRewriter:
         place: Returns the place in the script of an offset in the text.
 
     Attributes:
-        temporal: The offsets of the last characters of names that FOR SYSTEM_TIME AS OF follows; filled by `edits`.
+        temporal: The times after FOR SYSTEM_TIME AS OF, as they are written, by the offset of the last character of the
+            table's name; filled by `edits`.
         session_keys: The columns of PARTITION BY in SESSION, in lower case, by the offset of the last character of the
             table's name; filled by `edits`.
     """
@@ -55,7 +56,7 @@ class TokenRewriter:
         self._text = text
         self._tokens = tokens
         self._place = place
-        self.temporal: set[int] = set()
+        self.temporal: dict[int, str] = {}
         self.session_keys: dict[int, tuple[str, ...]] = {}
 
     def edits(self) -> list[Edit]:
@@ -107,8 +108,9 @@ class TokenRewriter:
             last += 2
         if self._word(last + 1) == "(":
             last = self.closing(last + 1)
-        self.temporal.add(self._tokens[index - 1].end)
-        start, end = self._tokens[index].start, self._tokens[min(last, len(self._tokens) - 1)].end + 1
+        last = min(last, len(self._tokens) - 1)
+        self.temporal[self._tokens[index - 1].end] = self._source((index + 4, last + 1))
+        start, end = self._tokens[index].start, self._tokens[last].end + 1
         return [Edit(start, end, " " * (end - start))], last + 1
 
     def _table(self, index: int) -> tuple[list[Edit], int] | None:
