@@ -270,6 +270,19 @@ def test_a_fenced_attempt_succeeds_with_its_successor() -> None:
     assert sessions.kept == []
 
 
+@pytest.mark.parametrize(
+    "entry", [LedgerEntry("run-1", 0, 2, 0, "another run"), LedgerEntry("run-1", 0, 2, 0, "", "another write")]
+)
+def test_a_fenced_attempt_does_not_take_the_commit_of_another_run_or_write_for_its_own(
+    lookups: CommitLookups, entry: LedgerEntry
+) -> None:
+    sessions = Sessions()
+    sessions.failure = FencedError("taken over")
+    sessions.successors_ledger = Ledger((entry,))
+    with pytest.raises(FencedError):
+        run(sessions, ROWS, lookups=lookups)
+
+
 def test_a_fenced_attempt_waits_as_long_as_heartbeats_come(
     heartbeats: list[LedgerEntry | None], lookups: CommitLookups
 ) -> None:

@@ -326,8 +326,10 @@ def _successor_commits(
     config: SinkConfig, task: WriteTask, sessions: TransactionSessions, lookups: CommitLookups, timeout_s: float
 ) -> bool:
     def has_committed() -> bool:
+        # What another run or write has committed may be rows that are divided in another way
         ledger = sessions.committed_ledger(config, task)
-        return ledger is not None and ledger.has_written(task.query, task.batch)
+        entry = ledger.entry(task.query) if ledger is not None else None
+        return entry is not None and (entry.batch, entry.run, entry.write) == (task.batch, task.run, task.write)
 
     # The brokers abort the transaction of a successor that lives but hangs
     limit_s = max(timeout_s, transaction_timeout_s(config.client))
