@@ -7,7 +7,8 @@ alone takes other ones for its own if they are as many.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 from zlib import crc32
 
 import numpy as np
@@ -25,7 +26,7 @@ _NULL = b"\0millrace\0null"
 
 # Python's own hash takes a third of the time; Spark gives it the same seed in all workers (PYTHONHASHSEED)
 _IS_SEEDED = not sys.flags.hash_randomization
-_HASH = hash if _IS_SEEDED else crc32
+_HASH: Callable[[bytes], int] = hash if _IS_SEEDED else crc32
 _NAME = sys.hash_info.algorithm if _IS_SEEDED else "crc32"
 
 
@@ -60,10 +61,11 @@ def is_other(digest: str, before: str) -> bool:
 
 def _hashes(payloads: Payloads, count: int) -> _Hashes:
     # The producer takes the same list
-    items: Iterable[bytes | None] = payloads.to_list()
-    if payloads.null_count:
-        items = (_NULL if item is None else item for item in items)
-    return np.fromiter(map(_HASH, items), np.int64, count).view(np.uint64)  # type: ignore[arg-type]
+    items = payloads.to_list()
+    filled: Iterable[bytes] = (
+        (_NULL if item is None else item for item in items) if payloads.null_count else cast(Sequence[bytes], items)
+    )
+    return np.fromiter(map(_HASH, filled), np.int64, count).view(np.uint64)
 
 
 def _headers_hash(headers: Headers) -> int:
