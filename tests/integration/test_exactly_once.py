@@ -158,6 +158,8 @@ def test_a_repeated_micro_batch_with_other_rows_is_not_guessed(config, values, w
         LedgerError, match=r"micro-batch 0 was written with 2 rows .* is repeated with 1. The query, its"
     ):
         worker.write(config, rows("a"), task(0))
+    with pytest.raises(LedgerError, match="is repeated with as many other ones"):
+        worker.write(config, rows("b", "c"), task(0))
     assert values() == ["a", "b"]
 
 

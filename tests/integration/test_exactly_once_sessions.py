@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from pyspark.errors import StreamingQueryException
 
+import millrace
 from millrace.spark.division import ADAPTIVE_EXECUTION, STATELESS_ADAPTIVE_EXECUTION
 from support.kafka import consume, produce
 from support.tiers import nightly_but
+from support.waiting import wait_until
 
 
 def test_a_session_that_divides_by_the_number_of_cores_is_refused(spark, connection, broker, make_topic, tmp_path):
@@ -36,10 +40,10 @@ def callback(spark, connection, broker, make_topic, tmp_path):
     produce(broker.bootstrap_servers, source, [{"value": b"a", "partition": 0}, {"value": b"b", "partition": 1}])
     read = {**connection, "topic": source, "scan.startup.mode": "earliest-offset", "scan.parallelism": "2"}
 
-    def run(write):
+    def run(write, trigger=None, **options):
         rows = spark.readStream.format("millrace").options(**read).load().select("value", "partition")
         writer = rows.writeStream.foreachBatch(write).option("checkpointLocation", str(tmp_path / "checkpoint"))
-        query = writer.trigger(availableNow=True).start()
+        query = writer.options(**options).trigger(**(trigger or {"availableNow": True})).start()
         try:
             query.awaitTermination()
         finally:
@@ -98,3 +102,51 @@ def test_a_callback_in_a_session_that_divides_by_the_number_of_cores_is_refused(
     with pytest.raises(StreamingQueryException, match="inside foreachBatch requires the session's setting"):
         callback(lambda batch, _: append(batch))
     assert append.values() == []
+
+
+def test_a_callback_of_a_query_with_asynchronous_progress_tracking_is_refused(callback, append):
+    tracked = {"asyncProgressTrackingEnabled": "true", "_asyncProgressTrackingOverrideSinkSupportCheck": "true"}
+    with pytest.raises(StreamingQueryException, match="excludes 'asyncProgressTrackingEnabled'"):
+        callback(lambda batch, _: append(batch), {"processingTime": "0 seconds"}, **tracked)
+    assert append.values() == []
+
+
+@pytest.mark.nightly
+def test_a_callback_that_gives_its_jobs_a_group_of_their_own_writes_a_micro_batch_once(callback, append, tmp_path):
+    def write(batch, _):
+        batch.sparkSession.sparkContext.setJobGroup("mine", "my jobs")
+        append(batch)
+
+    for _ in range(3):
+        callback(write)
+        assert append.values() == ["a", "b"]
+        forget_micro_batch(tmp_path)
+
+
+def test_threads_of_a_callback_with_its_properties_write_a_micro_batch_once(callback, append, tmp_path):
+    def write(batch, _):
+        of_callback = (batch.sparkSession, millrace.thread_properties(batch.sparkSession))
+        with ThreadPoolExecutor(2, initializer=millrace.set_active_session, initargs=of_callback) as pool:
+            list(pool.map(lambda prefix: append(batch, prefix), ["first", "second"]))
+
+    for _ in range(2):
+        callback(write)
+        assert append.values() == ["a", "a", "b", "b"]
+        forget_micro_batch(tmp_path)
+
+
+@pytest.mark.nightly
+def test_an_exactly_once_write_of_a_thread_without_them_is_warned_of(callback, append, capfd):
+    def write(batch, _):
+        with ThreadPoolExecutor(1, initializer=millrace.set_active_session, initargs=(batch.sparkSession,)) as pool:
+            pool.submit(append, batch).result()
+
+    printed = []
+
+    def is_warned():
+        printed.append(capfd.readouterr().err)
+        return "belongs to no micro-batch, and streams are running" in "".join(printed)
+
+    callback(write)
+    # Another process prints it
+    wait_until(is_warned, "a warning")

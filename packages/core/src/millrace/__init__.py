@@ -4,7 +4,7 @@
 programs that import it, a terminal shows failures of millrace in short (`millrace.excepthook`), and Spark starts the
 program's own Python where nobody has chosen one (`millrace.spark_python`).
 
-- Sessions: `local_session`, `set_active_session`, `install_short_tracebacks`.
+- Sessions: `local_session`, `set_active_session`, `thread_properties`, `install_short_tracebacks`.
 - Queries: `await_end`, `repartition_by_key`, `upsert_batches`, `normalize_upserts`.
 - Before a query, and when it fails or is idle: `probe`, `plan`, `why`, `explain_decode`, `explain_failure`.
 - Metrics: `metrics` and its `QueryMetrics`, `SourceMetrics`, `PartitionMetrics`, `SinkMetrics`; `MetricsListener`,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from millrace.api.record_serializer import KafkaRecordSerializationSchema as KafkaRecordSerializationSchema
     from millrace.api.session import local_session as local_session
     from millrace.api.session import set_active_session as set_active_session
+    from millrace.api.session import thread_properties as thread_properties
     from millrace.api.sink import DeliveryGuarantee as DeliveryGuarantee
     from millrace.api.sink import KafkaSink as KafkaSink
     from millrace.api.sink_metrics import SinkMetricsCollector as SinkMetricsCollector
@@ -82,6 +83,7 @@ __all__ = [
     "probe",
     "repartition_by_key",
     "set_active_session",
+    "thread_properties",
     "upsert_batches",
     "why",
 ]
@@ -103,7 +105,7 @@ _lazy_attribute, __dir__ = lazy_imports(
         "millrace.api.probe": ["probe"],
         "millrace.api.record_functions": ["KafkaTopicSelector", "ProducerRecord"],
         "millrace.api.record_serializer": ["KafkaRecordSerializationSchema"],
-        "millrace.api.session": ["local_session", "set_active_session"],
+        "millrace.api.session": ["local_session", "set_active_session", "thread_properties"],
         "millrace.api.sink": ["DeliveryGuarantee", "KafkaSink"],
         "millrace.api.sink_metrics": ["SinkMetricsCollector"],
         "millrace.api.source": ["KafkaSource"],

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark import SparkContext, TaskContext
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming import DataStreamWriter
     from pyspark.sql.types import DataType, StructType
 
 
@@ -58,8 +60,18 @@ def micro_batch_id(context: TaskContext) -> int:
 
 
 def query_run_id(context: TaskContext) -> str:
-    """The run of the streaming query that a task belongs to: Spark groups a query's jobs by its run."""
-    return context.getLocalProperty("spark.jobGroup.id") or ""
+    """The run of the streaming query that a task belongs to.
+
+    Spark groups a query's jobs by its run. Inside foreachBatch the user's code may give its jobs another group, and so
+    another description, which names the run too. Then the run is known by the session that Spark clones for each one:
+    the tags of a job name it, with the query's execution, which is the root of those in the callback.
+    """
+    described = re.search(r"^runId = (\S+)$", context.getLocalProperty("spark.job.description") or "", re.MULTILINE)
+    if described:
+        return described[1]
+    tags = context.getLocalProperty("spark.job.tags") or ""
+    cloned = re.search(r"(?:^|,)spark-session-([0-9a-f-]{36})-execution-root-id-", tags)
+    return cloned[1] if cloned else context.getLocalProperty("spark.jobGroup.id") or ""
 
 
 def session_setting(context: TaskContext, name: str) -> str | None:
@@ -76,6 +88,68 @@ def set_active_session(spark: SparkSession) -> None:
     session = getattr(spark, "_jsparkSession", None)
     if session is not None:
         session.setActiveSession(session)
+        _mark_thread(spark, session.sharedState().activeStreamingQueries())
+
+
+_ASYNC_EXECUTION = "AsyncProgressTrackingMicroBatchExecution"
+
+
+def _mark_thread(spark: SparkSession, running: Any) -> None:
+    """Tell the tasks of this thread's jobs what only the driver knows of the streams that are running."""
+    context = spark.sparkContext
+    query = streaming_query_id(context)
+    if query:
+        execution = running.get(context._jvm.java.util.UUID.fromString(query))
+        is_async = execution is not None and execution.getClass().getSimpleName() == _ASYNC_EXECUTION
+        context.setLocalProperty(TRACKS_ASYNCHRONOUSLY, "true" if is_async else None)
+    else:
+        context.setLocalProperty(BESIDE_STREAMS, None if running.isEmpty() else "true")
+
+
+TRACKS_ASYNCHRONOUSLY = "millrace.progress.asynchronous"
+"""Property of the jobs of a query with asynchronous progress tracking; "true" if it is set."""
+
+BESIDE_STREAMS = "millrace.beside.streams"
+"""Property of the jobs of a thread that belongs to no query, and was given its session while one was running."""
+
+
+def thread_properties(spark: SparkSession) -> Any | None:
+    """Return a copy of the properties that Spark gives to the jobs of this thread; None for a Connect session."""
+    return None if getattr(spark, "_jsparkSession", None) is None else _java_context(spark).getLocalProperties().clone()
+
+
+def set_thread_properties(spark: SparkSession, properties: Any | None) -> None:
+    """Give jobs of this thread the properties that `thread_properties` has returned in another one."""
+    if properties is not None:
+        # Each thread changes its own
+        _java_context(spark).setLocalProperties(properties.clone())
+
+
+def _java_context(spark: SparkSession) -> Any:
+    return spark.sparkContext._jsc.sc()
+
+
+def mark_callbacks_of_streams() -> None:
+    """Mark the threads in which Spark calls the function of a foreachBatch; patches PySpark once per process.
+
+    A write in the callback shows nothing of its query's options, and Spark hands them to nobody but the query.
+    """
+    from pyspark.sql.streaming import DataStreamWriter
+
+    for_each_batch = DataStreamWriter.foreachBatch
+    if hasattr(for_each_batch, "__wrapped__"):
+        return
+
+    @functools.wraps(for_each_batch)
+    def mark_and_call(writer: DataStreamWriter, func: Callable[[DataFrame, int], None]) -> DataStreamWriter:
+        @functools.wraps(func)
+        def marked(batch: DataFrame, number: int) -> None:
+            set_active_session(batch.sparkSession)
+            func(batch, number)
+
+        return for_each_batch(writer, marked)
+
+    DataStreamWriter.foreachBatch = mark_and_call
 
 
 def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:

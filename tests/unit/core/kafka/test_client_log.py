@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from confluent_kafka import KafkaError, Producer
 
 from millrace.kafka.client_log import ClientLog
@@ -37,6 +38,23 @@ def test_a_cause_outlasts_the_errors_that_each_attempt_repeats() -> None:
     for text in ("Connection refused", *["1/1 brokers are down", "0/1 brokers are down"] * 10):
         client_log._on_error(KafkaError(KafkaError._TRANSPORT, text))
     assert client_log.recent_errors() == "Connection refused; 1/1 brokers are down; 0/1 brokers are down"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_lost"),
+    [
+        ("FAIL [p] [thrd:h:1/1]: h:1/1: Disconnected: receive 0 after POLLIN (after 12ms in state UP)", True),
+        ("FAIL [p] [thrd:h:1/1]: h:1/1: Receive failed: reset by peer (after 1ms in state UP, 1 identical)", True),
+        ("REQTMOUT [p] [thrd:h:1/1]: h:1/1: Timed out 1 in-flight, 0 retry-queued", True),
+        ("FAIL [p] [thrd:h:1/1]: h:1/1: Connect to h:1 failed: Connection refused (after 0ms in state CONNECT)", False),
+        ("GETPID [p] [thrd:main]: Failed to acquire transactional PID", False),
+    ],
+)
+def test_a_connection_that_served_requests_is_lost(line: str, is_lost: bool) -> None:
+    client_log = ClientLog()
+    client_log.log(20, "%s", line)
+    client_log.clear()
+    assert client_log.has_lost_connection == is_lost
 
 
 def test_a_real_client_reports_here() -> None:

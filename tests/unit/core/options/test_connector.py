@@ -19,6 +19,7 @@ ABOVE_ZERO = "expected greater than 0"
 DURATION = "expected a duration such as '5 min', '30 s' or '500 ms'"
 GUARANTEE = "expected one of none, at-least-once, exactly-once"
 IN_DOUBT = "expected one of fail, compare, write, skip"
+COMPARE_BY = "expected one of records, count"
 
 
 @dataclass(frozen=True)
@@ -229,6 +230,9 @@ CASES |= {
         "sink.transactional-id-prefix": Case(None, {"orders-copy": "orders-copy"}, {}),
         "sink.exactly-once.if-in-doubt": Case(
             "fail", {each: each for each in ("fail", "compare", "write", "skip")}, {"": IN_DOUBT, "stop": IN_DOUBT}
+        ),
+        "sink.exactly-once.compare-by": Case(
+            "records", {each: each for each in ("records", "count")}, {"rows": COMPARE_BY}
         ),
         "sink.partitioner": Case("default", {"fixed": "fixed", "acme.geo:Geo": "acme.geo:Geo"}, {}),
         "sink.buffer-flush.max-rows": Case(0, {"0": 0, "500": 500}, {"-1": NOT_NEGATIVE, "many": WHOLE_NUMBER}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -58,11 +59,12 @@ def local_session(
     with spark_home_without_archive(settings):
         spark = builder.getOrCreate()
     set_active_session(spark)
+    pyspark_internals.mark_callbacks_of_streams()
     install_short_tracebacks(spark)
     return spark
 
 
-def set_active_session(spark: SparkSession) -> None:
+def set_active_session(spark: SparkSession, properties: Any | None = None) -> None:
     """Let this thread write with ``format("millrace")``.
 
     Only the thread that has created a classic session can write with a Python data source. Other threads fail with
@@ -72,12 +74,33 @@ def set_active_session(spark: SparkSession) -> None:
             ...
 
     `local_session`, `KafkaSink` and SQL call it themselves. Inside ``foreachBatch``, and so in pipelines, Spark has set
-    the session.
+    the session. Threads that its callback starts need the properties of the callback's own thread too, or their writes
+    belong to no micro-batch, and exactly-once does not recognize a repeated one. Start them in each callback:
+
+        of_callback = (batch.sparkSession, millrace.thread_properties(batch.sparkSession))
+        with ThreadPoolExecutor(8, initializer=millrace.set_active_session, initargs=of_callback) as pool:
+            ...
 
     Args:
         spark: The session. Spark Connect sessions do not need this.
+        properties: What `thread_properties` has returned in the thread whose work this one does.
     """
+    pyspark_internals.set_thread_properties(spark, properties)
     pyspark_internals.set_active_session(spark)
+
+
+def thread_properties(spark: SparkSession) -> Any | None:
+    """Return a copy of the properties that Spark keeps for this thread, for `set_active_session` in another thread.
+
+    They say to which micro-batch, job group and scheduler pool the jobs of a thread belong.
+
+    Args:
+        spark: The session.
+
+    Returns:
+        None for a Spark Connect session, whose threads have none.
+    """
+    return pyspark_internals.thread_properties(spark)
 
 
 def session_settings(cores: int, config: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,9 @@ logger.addHandler(logging.NullHandler())
 SECURITY_ERROR_GRACE_S = 10.0
 """Time after which a refusal by brokers that have answered before is an error; until then they may be starting."""
 
+_LOST_CONNECTION = re.compile(r"\bFAIL\b.* in state UP\b|\bREQTMOUT\b")
+"""A line on a connection that has ended, or on a request without an answer; errors do not tell the former."""
+
 _SECURITY_ERROR_EXPIRES_S = 15.0
 """Time after which a security error that is not repeated is over; clients reconnect at least every 10 seconds."""
 
@@ -45,6 +49,7 @@ class ClientLog:
         self._errors: deque[str] = deque(maxlen=8)
         self._protocol_hint: str | None = None
         self._has_advised = False
+        self._lost_connections = 0
         self._security_error = ""
         self._security_error_began = 0.0
         self._security_error_repeated = -_SECURITY_ERROR_EXPIRES_S
@@ -73,6 +78,14 @@ class ClientLog:
         """Return which ``security.protocol`` the brokers seem to expect; None if nothing points to another one."""
         return self._protocol_hint
 
+    @property
+    def has_lost_connection(self) -> bool:
+        """True if a connection that served requests has ended since the client began, as far as it was polled.
+
+        Once it has, later ones may not show: librdkafka logs the same words again after 30 seconds only.
+        """
+        return self._lost_connections > 0
+
     def clear(self) -> None:
         """Forget all errors."""
         self._errors.clear()
@@ -83,6 +96,8 @@ class ClientLog:
         """Take a line of the client's log, which calls this as `logging.Logger.log`."""
         logger.log(level, form, *values)
         line = form % values if values else form
+        if level >= logging.INFO and _LOST_CONNECTION.search(line):
+            self._lost_connections += 1
         self._protocol_hint = self._protocol_hint or protocol_mismatch_hint(line, self._client)
 
     def _on_error(self, error: KafkaError) -> None:

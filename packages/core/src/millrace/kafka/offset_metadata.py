@@ -35,6 +35,22 @@ def offset_with_metadata(topic: str, offset: int, metadata: str) -> ClientPartit
     return ClientPartition(topic, 0, offset, metadata)
 
 
+def for_group(group_metadata: bytes, group: str, other: str) -> bytes:
+    """Return the metadata of another consumer group without members, which needs no client to be asked for.
+
+    Args:
+        group_metadata: The metadata of a group.
+        group: The group.
+        other: The other one.
+    """
+    # librdkafka ends each name by a zero byte, and does not count
+    name = b"%b\0"
+    changed = group_metadata.replace(name % group.encode(), name % other.encode(), 1)
+    if changed == group_metadata:
+        raise ValueError(f"the Kafka client writes the metadata of consumer group {group!r} otherwise than expected")
+    return changed
+
+
 def read_offset_metadata(
     client: Properties, group: str, topic: str, *, read_committed: bool = True
 ) -> tuple[str | None, bytes]:

@@ -23,10 +23,21 @@ ABORT_TIMEOUT_S = 10.0
 STUCK_AFTER_S = 5.0
 """Time beyond a request's own timeout after which its producer is given up."""
 
+SLOW_COMMIT_S = 5.0
+"""Time after which a commit was perhaps sent twice without a word about its connection."""
+
 _FIRST_INIT_STEP_S = 0.05
 _FIRST_INIT_STEPS = 20
 """While a producer waits for its connection to the coordinator, librdkafka looks for it twice a second, and whenever it
 is asked again."""
+
+_LOGS_CONNECTIONS = {"log_level": "6", "log.connection.close": "true"}
+"""librdkafka's defaults, without which it does not tell that a connection has ended."""
+
+_KEEPS_BROKERS = {"metadata.recovery.strategy": "none"}
+"""Stays with its brokers when the last connection breaks. By default librdkafka 2.16 begins anew with its bootstrap
+addresses, and waits for ever for the coordinator of the ledger's group, which it remembers as one of the brokers before.
+The next attempt has a new client, and finds brokers that have moved."""
 
 _TIMEOUT = "transaction.timeout.ms"
 _CLIENT_DEFAULT_TIMEOUT_MS = 60_000
@@ -57,10 +68,22 @@ class TransactionalProducer(KafkaProducer):
     def __init__(self, client: Properties, transactional_id: str) -> None:
         self.transactional_id = transactional_id
         settings = producer_settings(client, idempotent=True, transactional_id=transactional_id)
-        super().__init__({**FAST_RETRY, **settings})
+        super().__init__({**FAST_RETRY, **_KEEPS_BROKERS, **settings, **_LOGS_CONNECTIONS})
         self._timeout_s = transaction_timeout_s(client)
         self._began: float | None = None
+        self._has_aborted = False
+        self._commit_s = 0.0
         self._is_stuck = False
+
+    @property
+    def may_be_kept(self) -> bool:
+        """True if no request of its transactions can be on its way any more, as one that was sent again can.
+
+        All transactions of a producer have one epoch (librdkafka lacks the second part of KIP-890): brokers would take
+        a late commit or abort for one of the next transaction. They refuse it once another producer has taken over.
+        """
+        self.poll()
+        return not (self._has_aborted or self.client_log.has_lost_connection or self._commit_s > SLOW_COMMIT_S)
 
     def init_transactions(self) -> None:
         """Fence older producers with the same transactional id, and abort the transactions that they left open.
@@ -118,11 +141,13 @@ class TransactionalProducer(KafkaProducer):
             FencedError: Another producer has taken the transactional id over.
             ClientError: The brokers refuse, or do not answer; the transaction may be committed all the same.
         """
+        began = time.monotonic()
         for group_metadata, offset in offsets.items():
             with self._errors(_SENDING_OFFSETS):
                 retry_transaction_request(functools.partial(self._send_offset, group_metadata, offset))
         with self._errors("committing a transaction with"):
             retry_transaction_request(self.client.commit_transaction)
+        self._commit_s = time.monotonic() - began
 
     def abort_transaction(self) -> None:
         """Abort the transaction, so that it blocks no reader.
@@ -131,6 +156,7 @@ class TransactionalProducer(KafkaProducer):
             FencedError: Another producer has taken the transactional id over, which has aborted the transaction.
             ClientError: It could not be aborted.
         """
+        self._has_aborted = True
         if self._is_stuck:
             raise ClientError(f"transactional id {self.transactional_id!r} is in a request that does not end")
         with self._errors("aborting a transaction with"):
@@ -145,10 +171,13 @@ class TransactionalProducer(KafkaProducer):
             )
         except TimeoutError as error:
             self._is_stuck = True
+            self.poll()
+            cause = "The broker that coordinated the ledger's consumer group is gone, and the client found no other"
+            if self.client_log.has_lost_connection:
+                cause = "A connection to the brokers broke in this transaction"
             raise ClientError(
-                f"{_SENDING_OFFSETS} transactional id {self.transactional_id!r} failed: {error}. The broker that "
-                f"coordinated the ledger's consumer group is gone, and the client has not found its successor; the "
-                f"next attempt of the task will"
+                f"{_SENDING_OFFSETS} transactional id {self.transactional_id!r} failed: {error}. {cause}; the next "
+                f"attempt of the task connects anew"
             ) from error
 
     @contextmanager

@@ -306,6 +306,13 @@ class SinkOptions(TableOptions):
         "the topics and writes only the missing rows, in a query that was changed to have a single task (an "
         "addition).",
     )
+    compare_by: Literal["records", "count"] = option(
+        "sink.exactly-once.compare-by",
+        default="records",
+        doc="How a task recognizes the rows of a repeated micro-batch that it has written: by a digest of their "
+        "records, or by their number alone. Choose count if columns have other values each time that they are "
+        "computed, such as uuid() (an addition).",
+    )
     partitioner: str = option(
         "sink.partitioner",
         default="default",
@@ -365,6 +372,11 @@ class SinkOptions(TableOptions):
         doc="Whether a SinkMetricsCollector gets the statistics of the Kafka producers, every 5 seconds unless "
         "properties.statistics.interval.ms sets another interval.",
     )
+
+    @property
+    def is_digested(self) -> bool:
+        """True if ledgers have a digest of records: not where those depend on the order in which rows come."""
+        return self.is_exactly_once and self.compare_by == "records" and not self.is_buffered
 
     @property
     def is_exactly_once(self) -> bool:

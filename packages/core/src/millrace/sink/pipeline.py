@@ -23,6 +23,7 @@ from millrace.sink.committer.orphaned_ledgers import check_first_batch
 from millrace.sink.committer.producer_sessions import TransactionSessions
 from millrace.sink.committer.query_registration import register_query
 from millrace.sink.committer.read_back import CommittedRecords
+from millrace.sink.committer.record_digest import RecordDigest
 from millrace.sink.committer.shared_sessions import SharedSessions
 from millrace.sink.committer.successor import SUCCESSOR_TIMEOUT_S
 from millrace.sink.write_task import WriteResult, WriteTask
@@ -95,12 +96,29 @@ def _write_exactly_once(
         config,
         task,
         batches,
-        functools.partial(_produce_rows, config, schema, task),
+        functools.partial(_produce_or_digest, config, schema, task),
         sessions=TransactionSessions(resources),
         successor_timeout_s=successor_timeout_s,
         lookups=lookups,
         resources=resources,
     )
+
+
+def _produce_or_digest(
+    config: SinkConfig,
+    schema: pa.Schema,
+    task: WriteTask,
+    producer: KafkaProducer | None,
+    batches: Iterable[pa.RecordBatch],
+    already: CommittedRecords | None = None,
+) -> WriteResult:
+    if producer is not None:
+        return _produce_rows(config, schema, task, producer, batches, already)
+    incoming, digest = _CountedRows(batches), RecordDigest()
+    with garbage_collection_paused():
+        for records in _build_records(config, schema, incoming):
+            digest.add(records)
+    return WriteResult(incoming.count, digest=str(digest))
 
 
 def _produce_rows(
@@ -116,6 +134,7 @@ def _produce_rows(
     partitioner.open(task.index, task.count)
     writer = RecordWriter(producer)
     is_measured = config.options.is_measured
+    digest = RecordDigest() if config.options.is_digested else None
     size = 0
     with garbage_collection_paused():
         for built in _build_records(config, schema, incoming):
@@ -123,6 +142,8 @@ def _produce_rows(
             count = producer.partition_count(records.topic)
             partitions = choose_partitions(partitioner, config.partitioner.name, records, count)
             writer.write(records, partitions)
+            if digest is not None:
+                digest.add(built)
             if is_measured:
                 size += records.size
     if config.options.waits_for_brokers:
@@ -138,6 +159,7 @@ def _produce_rows(
         send_ms=writer.send_ms,
         producer=client,
         statistics=statistics,
+        digest="" if digest is None else str(digest),
     )
 
 

@@ -72,6 +72,7 @@ class WriteResult:
         duration_ms: The time that it took, in ms.
         producer: The name of its Kafka producer; empty without statistics.
         statistics: The producer's statistics.
+        digest: The digest of the records, for the ledger; empty where only their number counts.
     """
 
     rows: int = 0
@@ -84,3 +85,4 @@ class WriteResult:
     duration_ms: int = field(default=0, compare=False)
     producer: str = field(default="", compare=False)
     statistics: Mapping[str, float] = field(default_factory=dict, compare=False)
+    digest: str = field(default="", compare=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,25 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from millrace.configuration import SinkConfig
 from millrace.errors import OptionsError
-from millrace.pyspark_internals import streaming_query_id
+from millrace.pyspark_internals import BESIDE_STREAMS, TRACKS_ASYNCHRONOUSLY, session_setting, streaming_query_id
 from millrace.sink.write_task import WriteTask
 from millrace.spark.division import check_division_is_repeatable
 from millrace.spark.errors import user_errors
+from millrace.spark.options import asynchronous_progress
 from millrace.spark.writer_base import TASK_COUNT_UNKNOWN, WriterBase, task_reports
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
+
+
+logger = logging.getLogger("millrace.sink")
+
+_BESIDE_STREAMS = (
+    "the exactly-once write with 'sink.transactional-id-prefix' = %r belongs to no micro-batch, and streams are "
+    "running: if the write is part of one, a repeated micro-batch is written twice. Give its thread the properties of "
+    "the callback's: millrace.set_active_session(spark, properties), with properties = "
+    "millrace.thread_properties(spark) in the callback"
+)
 
 
 class BatchWriter(WriterBase, DataSourceArrowWriter):
@@ -51,8 +63,14 @@ class BatchWriter(WriterBase, DataSourceArrowWriter):
         self._report(messages)
 
     def _task(self, context: TaskContext) -> WriteTask:
-        if not self._config.options.is_exactly_once or not streaming_query_id(context):
+        if not self._config.options.is_exactly_once:
+            return WriteTask(context.partitionId(), TASK_COUNT_UNKNOWN, self._write_id)
+        if not streaming_query_id(context):
+            if session_setting(context, BESIDE_STREAMS) and not context.partitionId():
+                logger.warning(_BESIDE_STREAMS, self._config.options.transactional_id_prefix)
             return WriteTask(context.partitionId(), TASK_COUNT_UNKNOWN, self._write_id)
         with user_errors():
+            if session_setting(context, TRACKS_ASYNCHRONOUSLY):
+                raise asynchronous_progress()
             check_division_is_repeatable(context, is_batch=True)
         return self._micro_batch_task(context, self._write_id)

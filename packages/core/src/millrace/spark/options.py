@@ -53,12 +53,17 @@ def check_progress_is_tracked(options: Mapping[str, str], *, is_exactly_once: bo
         name.lower() == _ASYNC_PROGRESS and value.lower() == "true" for name, value in options.items()
     )
     if is_exactly_once and is_asynchronous:
-        problem = (
-            "'sink.delivery-guarantee' = 'exactly-once' excludes 'asyncProgressTrackingEnabled' = 'true': after a "
-            "failure, Spark would form other micro-batches from rows that are already written. Use "
-            "'at-least-once', or remove the option"
-        )
-        raise OptionsError("sink", (problem,))
+        raise asynchronous_progress()
+
+
+def asynchronous_progress() -> OptionsError:
+    """Describe that asynchronous progress tracking and exactly-once exclude each other."""
+    problem = (
+        "'sink.delivery-guarantee' = 'exactly-once' excludes 'asyncProgressTrackingEnabled' = 'true': after a "
+        "failure, Spark would form other micro-batches from rows that are already written. Use "
+        "'at-least-once', or remove the option"
+    )
+    return OptionsError("sink", (problem,))
 
 
 def checkpoint_location(options: Mapping[str, str]) -> str:

@@ -11,11 +11,14 @@ import pyarrow as pa
 import pytest
 
 from millrace.configuration import SinkConfig
+from millrace.contracts import Payloads
 from millrace.errors import ClientError, DeliveryError, FencedError, LedgerError
 from millrace.kafka.retry import Clock
+from millrace.records.producer_records import ProducerRecords
 from millrace.sink.committer.exactly_once import LOOKUPS, CommitLookups, write_exactly_once
 from millrace.sink.committer.ledger import Ledger, LedgerEntry
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
+from millrace.sink.committer.record_digest import RecordDigest
 from millrace.sink.write_task import PlannedBatch, WriteResult, WriteTask
 from support.records import sink_config
 
@@ -72,9 +75,14 @@ class Sessions(TransactionSessions):
 
 
 def produce(producer: Any, batches: Iterator[pa.RecordBatch], already: object = None) -> WriteResult:
-    rows = sum(batch.num_rows for batch in batches)
-    producer.calls.append(f"produce {rows}")
-    return WriteResult(rows, rows)
+    found = RecordDigest()
+    values = [batch.column(0).to_pylist() for batch in batches]
+    for each in values:
+        found.add(ProducerRecords("orders", Payloads(each)))
+    rows = sum(map(len, values))
+    if producer is not None:
+        producer.calls.append(f"produce {rows}")
+    return WriteResult(rows, rows, digest=str(found))
 
 
 def run(
@@ -175,6 +183,32 @@ def test_a_run_confirms_what_an_earlier_one_has_written() -> None:
     assert (entry.rows, entry.run, entry.began_ms) == (2, "", 77)
 
 
+def other_rows() -> Ledger:
+    """The ledger of a task that has written as many rows as `ROWS`, but others."""
+    digest = RecordDigest()
+    digest.add(ProducerRecords("orders", Payloads([b"b", b"c"])))
+    return Ledger((LedgerEntry("run-1", 0, 2, 0, "earlier", "", 77, str(digest)),))
+
+
+def test_as_many_other_rows_are_not_taken_for_those_that_were_written() -> None:
+    sessions = Sessions(other_rows())
+    with pytest.raises(
+        LedgerError, match="with 2 rows by this task before, and is repeated with as many other ones"
+    ) as e:
+        run(sessions, ROWS)
+    assert "'sink.exactly-once.compare-by' = 'count'" in str(e.value)
+    assert sessions.producer.calls == ["open", "abort"]
+
+
+def test_as_many_other_rows_are_skipped_or_written_as_the_user_says(caplog: pytest.LogCaptureFixture) -> None:
+    sessions = Sessions(other_rows())
+    assert run(sessions, ROWS, config=SKIPPING).is_skipped
+    sessions = Sessions(other_rows())
+    assert run(sessions, ROWS, config=WRITING).rows == 2
+    assert sessions.producer.calls == ["open", "produce 2", "commit"]
+    assert ["as many other ones. " in message for message in caplog.messages] == [True, True]
+
+
 def test_a_second_write_of_a_callback_with_the_same_prefix_is_refused() -> None:
     task = replace(TASK, is_streaming=True, write="second")
     sessions = Sessions(Ledger((LedgerEntry("run-1", 0, 2, 0, "", "first"),)))
@@ -268,6 +302,19 @@ def test_a_fenced_attempt_succeeds_with_its_successor() -> None:
     sessions.successors_ledger = written(2)
     assert run(sessions, ROWS) == WriteResult(is_skipped=True, is_new=True)
     assert sessions.kept == []
+
+
+@pytest.mark.parametrize(
+    "entry", [LedgerEntry("run-1", 0, 2, 0, "another run"), LedgerEntry("run-1", 0, 2, 0, "", "another write")]
+)
+def test_a_fenced_attempt_does_not_take_the_commit_of_another_run_or_write_for_its_own(
+    lookups: CommitLookups, entry: LedgerEntry
+) -> None:
+    sessions = Sessions()
+    sessions.failure = FencedError("taken over")
+    sessions.successors_ledger = Ledger((entry,))
+    with pytest.raises(FencedError):
+        run(sessions, ROWS, lookups=lookups)
 
 
 def test_a_fenced_attempt_waits_as_long_as_heartbeats_come(

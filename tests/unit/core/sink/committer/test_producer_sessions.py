@@ -39,17 +39,22 @@ class Brokers:
         readers: How many readers of the ledger were made.
         closed_readers: How many of them were closed.
         refuse: Whether connecting fails.
+        lose_connections: Whether connections break within transactions.
         lose_readers: Whether readers that have read once cannot again.
     """
 
     def __init__(self) -> None:
         self.owner: object = None
         self.made = self.connected = self.readers = self.closed_readers = 0
-        self.refuse = self.lose_readers = False
+        self.refuse = self.lose_readers = self.lose_connections = False
 
 
 class Producer:
     transactional_id = "copy-0"
+
+    @property
+    def may_be_kept(self) -> bool:
+        return not self._brokers.lose_connections
 
     def __init__(self, brokers: Brokers) -> None:
         self._brokers = brokers
@@ -79,7 +84,7 @@ class Reader:
     def read(self, _: str, once_within_s: float | None = None) -> tuple[str, bytes]:
         if once_within_s is not None and self._brokers.lose_readers:
             raise ClientError("gone")
-        return LEDGER.to_text(), b"group"
+        return LEDGER.to_text(), b"copy.millrace-ledger-0\0"
 
     def close(self) -> None:
         self._brokers.closed_readers += 1
@@ -109,6 +114,16 @@ def test_a_worker_alone_keeps_its_producer(brokers: Brokers) -> None:
     worker = new_worker()
     assert [micro_batch(worker).is_new for _ in range(3)] == [True, False, False]
     assert (brokers.made, brokers.readers) == (1, 1)
+
+
+def test_a_producer_whose_connection_broke_is_not_kept(brokers: Brokers) -> None:
+    worker = new_worker()
+    micro_batch(worker)
+    brokers.lose_connections = True
+    assert micro_batch(worker).is_new
+    brokers.lose_connections = False
+    assert [micro_batch(worker).is_new for _ in range(2)] == [True, False]
+    assert brokers.made == 3
 
 
 def test_workers_in_turn_take_over_with_a_producer_that_is_connected_and_the_same_reader(brokers: Brokers) -> None:

@@ -40,6 +40,7 @@ def _delivery_guarantee_problems(options: SinkOptions) -> Iterator[str]:
     is_set = {
         "sink.transactional-id-prefix": options.transactional_id_prefix is not None,
         "sink.exactly-once.if-in-doubt": options.if_in_doubt != SinkOptions().if_in_doubt,
+        "sink.exactly-once.compare-by": options.compare_by != SinkOptions().compare_by,
     }
     for name in filter(is_set.get, is_set):
         yield f"option {name!r} requires 'sink.delivery-guarantee' = 'exactly-once'"

@@ -19,23 +19,17 @@ from millrace.kafka.retry import SYSTEM_CLOCK, Clock
 from millrace.kafka.transactional_producer import TransactionalProducer, transaction_timeout_s
 from millrace.sink.committer.heartbeats import heartbeats, last_heartbeat
 from millrace.sink.committer.ledger import Ledger, LedgerEntry, WriteDecision, decide
-from millrace.sink.committer.ledger_store import ledger_offset, one_prefix_for_two_writes, transactional_id
+from millrace.sink.committer.ledger_store import ledger_offset, one_prefix_for_two_writes
 from millrace.sink.committer.producer_sessions import TransactionSession, TransactionSessions
 from millrace.sink.committer.query_registration import read_registration
 from millrace.sink.committer.read_back import CommittedRecords, read_committed_records
+from millrace.sink.committer.repeated_rows import OTHER_DIVISION_ADVICE, check_rows, has_other_rows, other_count
 from millrace.sink.committer.successor import SUCCESSOR_TIMEOUT_S, successor_commits
 from millrace.sink.committer.unfinished_batches import UnfinishedBatch, await_confirmations, unfinished_batch
 from millrace.sink.write_task import WriteResult, WriteTask
 from millrace.worker import RESOURCES, WorkerResources
 
 logger = logging.getLogger("millrace.sink")
-
-_OTHER_DIVISION_ADVICE = (
-    "The query, its number of tasks or its input has changed while the micro-batch was unfinished. Start it once as it "
-    "was before; or once with .coalesce(1) before the write and 'sink.exactly-once.if-in-doubt' = 'compare', which "
-    "writes what the topic lacks; or leave out the rows of this task ('skip', some may be missing then), or write "
-    "all of them ('write', some may be in the topic twice then)"
-)
 
 
 @dataclass(frozen=True)
@@ -59,11 +53,14 @@ LOOKUPS = CommitLookups()
 
 
 class ProduceRows(Protocol):
-    """Produce rows, except for records that are there already, and return when the brokers have acknowledged them."""
+    """Produce rows, except for records that are there already, and return when the brokers have acknowledged them.
+
+    Without a producer they are only counted and digested.
+    """
 
     def __call__(
         self,
-        producer: TransactionalProducer,
+        producer: TransactionalProducer | None,
         batches: Iterator[pa.RecordBatch],
         already: CommittedRecords | None = None,
     ) -> WriteResult:
@@ -141,24 +138,26 @@ def _write_in_transaction(
     skipped = WriteResult(is_skipped=True, is_new=session.is_new)
     if decision is WriteDecision.SKIP_IN_DOUBT:
         # The ledger alone, so that the next micro-batch is not in doubt too
-        _commit(config, task, session, _count(rows), began_ms)
+        _commit(config, task, session, WriteResult(_count(rows)), began_ms)
         return skipped
     if policy == "compare" and unfinished is not None and not _has_written_in_run(task, session):
         began_ms = min(began_ms, *(entry.began_ms for entry in unfinished.written.values()))
         already = read_committed_records(config, unfinished.task_count, task.index, began_ms)
         result = produce_rows(session.producer, rows, already)
-        _commit(config, task, session, result.rows, began_ms)
+        _commit(config, task, session, result, began_ms)
         return dataclasses.replace(result, is_new=session.is_new)
+    entry = _written_entry(task, session)
     if decision is WriteDecision.SKIP and policy != "write":
-        _check_count(config, task, session, _count(rows))
+        has_digest = entry is not None and entry.digest
+        check_rows(config, task, entry, produce_rows(None, rows) if has_digest else WriteResult(_count(rows)))
         _confirm(config, task, session)
         return skipped
     result = produce_rows(session.producer, rows)
-    if decision is WriteDecision.SKIP and not _has_other_count(config, task, session, result.rows):
+    if decision is WriteDecision.SKIP and not has_other_rows(config, task, entry, result):
         # Spark gives rows only once, so they were produced before they could be counted; readers never see them
         session.producer.abort_transaction()
         return skipped
-    _commit(config, task, session, result.rows, began_ms)
+    _commit(config, task, session, result, began_ms)
     return dataclasses.replace(result, is_new=session.is_new)
 
 
@@ -182,7 +181,7 @@ def _check_division(config: SinkConfig, task: WriteTask, unfinished: UnfinishedB
     if len(writes) > len({run for run, _ in writes}):
         raise LedgerError(one_prefix_for_two_writes(config, task.batch))
     if entry is not None and not has_rows:
-        raise LedgerError(f"{_other_count(config, task, entry.rows, 0)}. {_OTHER_DIVISION_ADVICE}")
+        raise LedgerError(f"{other_count(config, task, entry.rows, 0)}. {OTHER_DIVISION_ADVICE}")
     if entry is None and has_rows:
         await_confirmations(config, task, unfinished)
 
@@ -251,59 +250,29 @@ def _count(batches: Iterator[pa.RecordBatch]) -> int:
     return sum(batch.num_rows for batch in batches)
 
 
-def _check_count(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> None:
-    """Check that as many rows are skipped as were written.
-
-    Raises:
-        LedgerError: They are not, unless the user's option accepts it.
-    """
-    problem = _count_problem(config, task, session, rows)
-    if problem and config.options.if_in_doubt != "skip":
-        raise LedgerError(f"{problem}. {_OTHER_DIVISION_ADVICE}")
-    if problem:
-        logger.warning("%s. They are skipped now", problem)
-
-
-def _has_other_count(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> bool:
-    """Return whether a task had written another number of rows; the user's option then writes all of them."""
-    problem = _count_problem(config, task, session, rows)
-    if problem:
-        logger.warning("%s. All of them are written now; those that were written before are there twice", problem)
-    return problem is not None
-
-
-def _count_problem(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int) -> str | None:
-    entry = session.ledger.entry(task.query) if session.ledger else None
-    if entry is None or entry.rows == rows:
-        return None
-    return _other_count(config, task, entry.rows, rows)
-
-
-def _other_count(config: SinkConfig, task: WriteTask, before: int, now: int) -> str:
-    return (
-        f"exactly-once by transactional id {transactional_id(config, task.index)!r}: micro-batch {task.batch} was "
-        f"written with {before} rows by this task before, and is repeated with {now}"
-    )
+def _written_entry(task: WriteTask, session: TransactionSession) -> LedgerEntry | None:
+    return session.ledger.entry(task.query) if session.ledger else None
 
 
 def _has_written_in_run(task: WriteTask, session: TransactionSession) -> bool:
     """Return whether an earlier attempt in this run has written the rows of a task."""
-    entry = session.ledger.entry(task.query) if session.ledger else None
+    entry = _written_entry(task, session)
     return entry is not None and (entry.batch, entry.run) == (task.batch, task.run)
 
 
 def _confirm(config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
     """Commit with the ledger alone that this run has the same rows again, for tasks that wait for that."""
-    entry = session.ledger.entry(task.query) if session.ledger else None
+    entry = _written_entry(task, session)
     if entry is None or (entry.run, entry.write) == (task.run, task.write):
         session.producer.abort_transaction()
         return
     _commit_entry(config, session, dataclasses.replace(entry, run=task.run, write=task.write, at=int(time.time())))
 
 
-def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: int, began_ms: int) -> None:
+def _commit(config: SinkConfig, task: WriteTask, session: TransactionSession, rows: WriteResult, began_ms: int) -> None:
     """Commit the transaction with the task's new ledger."""
-    entry = LedgerEntry(task.query, task.batch, rows, int(time.time()), task.run, task.write, began_ms)
+    at = int(time.time())
+    entry = LedgerEntry(task.query, task.batch, rows.rows, at, task.run, task.write, began_ms, rows.digest)
     _commit_entry(config, session, entry)
 
 
@@ -326,8 +295,10 @@ def _successor_commits(
     config: SinkConfig, task: WriteTask, sessions: TransactionSessions, lookups: CommitLookups, timeout_s: float
 ) -> bool:
     def has_committed() -> bool:
+        # What another run or write has committed may be rows that are divided in another way
         ledger = sessions.committed_ledger(config, task)
-        return ledger is not None and ledger.has_written(task.query, task.batch)
+        entry = ledger.entry(task.query) if ledger is not None else None
+        return entry is not None and (entry.batch, entry.run, entry.write) == (task.batch, task.run, task.write)
 
     # The brokers abort the transaction of a successor that lives but hangs
     limit_s = max(timeout_s, transaction_timeout_s(config.client))

@@ -39,6 +39,7 @@ class LedgerEntry:
         run: The run of the query that wrote it, or that has last found it written.
         write: The id of the batch write in that run; empty for a streaming write.
         began_ms: The time before the first of its records, in ms since 1970.
+        digest: The digest of its records, see `record_digest`; empty where only their number counts.
     """
 
     query: str
@@ -48,6 +49,7 @@ class LedgerEntry:
     run: str = ""
     write: str = ""
     began_ms: int = 0
+    digest: str = ""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,14 @@ def heartbeat_group(config: SinkConfig, task_index: int) -> str:
     return f"{config.options.transactional_id_prefix}.millrace-heartbeats-{task_index}"
 
 
+def proof_group(config: SinkConfig, task_index: int) -> str:
+    """Return the consumer group to which a task commits the offset that proves that it owns its transactional id.
+
+    It is not the ledger's: a proof that arrives late, after the next ledger, would replace that.
+    """
+    return f"{config.options.transactional_id_prefix}.millrace-owners-{task_index}"
+
+
 def registration_group(config: SinkConfig) -> str:
     """Return the consumer group that says which queries have written with a prefix."""
     return f"{config.options.transactional_id_prefix}.millrace-queries"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from millrace.configuration import SinkConfig
 from millrace.errors import ClientError, FencedError
+from millrace.kafka.offset_metadata import for_group
 from millrace.kafka.retry import has_too_many_stuck_calls
 from millrace.kafka.transactional_producer import TransactionalProducer
 from millrace.sink.committer.ledger import Ledger
@@ -16,6 +17,7 @@ from millrace.sink.committer.ledger_store import (
     LedgerReader,
     ledger_group,
     ledger_offset,
+    proof_group,
     read_ledger,
     transactional_id,
 )
@@ -97,15 +99,21 @@ class TransactionSessions:
         return session
 
     def keep(self, config: SinkConfig, task: WriteTask, session: TransactionSession) -> None:
-        """Keep a session whose transaction has ended; where others take its id over, clients for the next one."""
+        """Keep a session whose transaction has ended; where others take its id over, clients for the next one.
+
+        One whose producer may have requests on their way is dropped: the next task takes the id over, and brokers
+        refuse what arrives after that.
+        """
         key = session_key(config, task)
         if session.reader is None:
-            self._resources.put(SESSIONS, key, session)
+            if session.producer.may_be_kept:
+                self._resources.put(SESSIONS, key, session)
         elif self._stays_contested(key):
             self._resources.put(SPARES, key, SpareClients(config, session.producer, session.reader))
         else:
             session.reader.close()
-            self._resources.put(SESSIONS, key, dataclasses.replace(session, reader=None))
+            if session.producer.may_be_kept:
+                self._resources.put(SESSIONS, key, dataclasses.replace(session, reader=None))
 
     def has(self, config: SinkConfig, task: WriteTask) -> bool:
         """Return whether this worker keeps the session of a task, and is not using it."""
@@ -145,13 +153,14 @@ class TransactionSessions:
 
     def _reopen(self, config: SinkConfig, task: WriteTask) -> TransactionSession | None:
         session = self._resources.take(SESSIONS, session_key(config, task))
-        if session is None or session.ledger is None:
+        if session is None or session.ledger is None or not session.producer.may_be_kept:
             return None
         try:
             session.producer.begin_transaction()
             # Shows whether another worker has had the task meanwhile, before rows are taken from Spark, which gives
             # them once
-            session.producer.send_offset(session.group, ledger_offset(config, session.ledger, session.offset))
+            group = for_group(session.group, ledger_group(config, task.index), proof_group(config, task.index))
+            session.producer.send_offset(group, ledger_offset(config, session.ledger, session.offset))
         except ClientError as error:
             if has_too_many_stuck_calls():
                 # Spark ends the process of a task that fails, and with it what is stuck; the next attempt has a new one
