@@ -34,7 +34,6 @@ from millrace_cdc.routing.router import Route, Router
 from millrace_cdc.runtime.execution import PipelineJob, pipeline_session
 from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.projection import table_id
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings, SinkDerivation
@@ -42,6 +41,7 @@ from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.task_reports import describe_skipped
 from millrace_cdc.runtime.transforms import RowTransforms
+from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
 
 if TYPE_CHECKING:

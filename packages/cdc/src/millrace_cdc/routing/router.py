@@ -15,6 +15,7 @@ from millrace_cdc.table_id import TableId
 if TYPE_CHECKING:
     import regex
 
+_STAND_IN = "\0"
 _SPECIAL = re.compile(r"\\(?P<escaped>.)|\$(?P<digits>\d*)|(?P<backslash>\\)", re.DOTALL)
 
 
@@ -52,8 +53,11 @@ class Route:
         if match is None:
             return None
         sink, symbol = self.rule.sink_table, self.rule.replace_symbol
-        name = sink.replace(symbol, table.table) if symbol is not None else _with_groups(sink, match)
-        return TableId.parse(name)
+        if symbol is None:
+            return TableId.parse(_with_groups(sink, match))
+        # Parts are found before the name is put in, which may have dots
+        parts = TableId.parse(sink.replace(symbol, _STAND_IN)).parts
+        return TableId.of(*(part.replace(_STAND_IN, table.table) for part in parts))
 
 
 class Router:

@@ -44,6 +44,7 @@ from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
+from millrace_cdc.table_id import table_id, topic_table
 
 MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
@@ -135,7 +136,7 @@ class ParserSettings:
 
     def reader(self, topic: str) -> ChangeReader:
         """Make a reader of a topic's messages."""
-        return _READERS[self.format](topic, self.options)
+        return _READERS[self.format](topic_table(topic), self.options)
 
 
 class ChangeParser:
@@ -239,6 +240,7 @@ class ChangeParser:
         if isinstance(change, SkipReason):
             self.report.skipped[change] += 1
             return None
+        _check_id(change.table)
         if change.table in self._paused:
             self._letter = paused_letter(change.table, self._paused, place, key, value, self._settings.format)
             self.report.collected[change.table] += 1
@@ -357,6 +359,13 @@ def malformed_message(format_: str, place: Place, reason: str, payload: bytes | 
         f"'{format_}.ignore-parse-errors' or 'ingestion.ignore-errors' of the source to true to skip "
         f"such messages"
     )
+
+
+def _check_id(table: str) -> None:
+    try:
+        table_id(table)
+    except ValueError as error:
+        raise MalformedMessageError(f"the id of its table is {table!r}: {error}") from None
 
 
 def columns_of(table: TableSchema) -> Schema:

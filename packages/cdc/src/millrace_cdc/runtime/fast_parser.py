@@ -8,9 +8,11 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from millrace.table_names import join_names
 from millrace.unavailable_values import indices_with_placeholders
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.rows.row_normalizer import RowNormalizer, row_normalizer
+from millrace_cdc.table_id import topic_table
 
 
 class ParsedChange(NamedTuple):
@@ -126,7 +128,7 @@ class _DebeziumParser:
 
     def _open(self, name: tuple[str, str | None, str | None, str | None]) -> tuple[str, RowNormalizer | None]:
         topic, *parts = name
-        table = ".".join(part for part in parts if part) or topic
+        table = join_names(part for part in parts if part) or topic_table(topic)
         found = self._normalizers[name] = table, self._tables.normalizer_of(table)
         return found
 
@@ -134,7 +136,7 @@ class _DebeziumParser:
 class _JsonParser:
     def __init__(self, options: JsonInferenceOptions, columns: Columns) -> None:
         self._tables = _Tables(options, columns)
-        self._normalizers: dict[str, RowNormalizer | None] = {}
+        self._normalizers: dict[str, tuple[str, RowNormalizer | None]] = {}
 
     def clear(self) -> None:
         self._normalizers.clear()
@@ -143,10 +145,13 @@ class _JsonParser:
         return ()
 
     def parse(self, topic: str, value: bytes) -> ParsedChange | None:
-        if topic not in self._normalizers:
-            self._normalizers[topic] = self._tables.normalizer_of(topic)
-        rows = self._normalizers[topic]
+        table, rows = self._normalizers.get(topic) or self._open(topic)
         try:
-            return None if rows is None else ParsedChange(topic, "c", None, rows.normalize(value))
+            return None if rows is None else ParsedChange(table, "c", None, rows.normalize(value))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
+
+    def _open(self, topic: str) -> tuple[str, RowNormalizer | None]:
+        table = topic_table(topic)
+        found = self._normalizers[topic] = table, self._tables.normalizer_of(table)
+        return found

@@ -10,7 +10,8 @@ from typing import Protocol
 from millrace.errors import SchemaError
 from millrace_catalog.types import Schema, widen_schemas
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.projection import is_identity, table_id
+from millrace_cdc.runtime.projection import is_identity
+from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
 
 

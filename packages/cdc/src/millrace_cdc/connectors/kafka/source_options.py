@@ -14,10 +14,18 @@ from millrace_catalog.types import Column
 from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial_schemas
 from millrace_cdc.connectors.kafka.common_options import KafkaOptions
 from millrace_cdc.connectors.kafka.values import parse_metadata_list, parse_specific_offsets
+from millrace_cdc.table_id import MOST_PARTS
 
 _DISTRIBUTED = "Whether changes of a table are in several partitions. To change it, start without a checkpoint."
 _IGNORED = "Whether rows that cannot be parsed are skipped."
 _STRINGS = "Whether all values but arrays and objects are inferred as STRING."
+
+
+def _parse_table_fields(text: str) -> tuple[str, ...]:
+    fields = parse_table_fields(text)
+    if len(fields) > MOST_PARTS:
+        raise ValueError(f"the id of a table has at most three parts, got {len(fields)} fields")
+    return fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,9 +226,9 @@ class KafkaSourceOptions(MoreFormatOptions):
     json_table_fields: tuple[str, ...] = option(
         "json.decode.parser-table-id.fields",
         default=(),
-        parse=parse_table_fields,
-        doc="Fields, separated by ',', whose values are the parts of the id of a message's table. By default the table "
-        "is named as the topic.",
+        parse=_parse_table_fields,
+        doc="One to three fields, separated by ',', whose values are the parts of the id of a message's table; that of "
+        "a single one is the whole id. By default the table is named as the topic.",
     )
     json_fixed_types: tuple[Column, ...] = option(
         "json.infer-schema.fixed-types",
