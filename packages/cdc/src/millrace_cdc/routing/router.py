@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import regex
 
 _STAND_IN = "\0"
-_SPECIAL = re.compile(r"\\(?P<escaped>.)|\$(?P<digits>\d*)|(?P<backslash>\\)", re.DOTALL)
+SPECIAL = re.compile(r"\\(?P<escaped>.)|\$(?P<digits>\d*)|(?P<backslash>\\)", re.DOTALL)
+"""Escaped characters and groups in a ``sink-table``."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class Router:
         self._mode = mode
         self._targets: dict[TableId, tuple[TableId, ...]] = {}
 
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes, in order."""
+        return self._routes
+
     def route(self, table: TableId) -> tuple[TableId, ...]:
         """Return the sink's tables for one of the source, each once: itself where no route matches.
 
@@ -96,7 +102,7 @@ def check_groups(sink_table: str, groups: int) -> None:
     Raises:
         ValueError: It does not.
     """
-    for match in _SPECIAL.finditer(sink_table):
+    for match in SPECIAL.finditer(sink_table):
         if match["backslash"] or (match["digits"] is not None and not match["digits"]):
             raise ValueError(r"expected the number of a group after '$', such as $1; a dollar sign itself is \$")
         if match["digits"] and int(match["digits"][0]) > groups:
@@ -113,4 +119,4 @@ def _with_groups(text: str, match: regex.Match[str]) -> str:
         length = max(n for n in range(1, len(digits) + 1) if n == 1 or int(digits[:n]) <= match.re.groups)
         return (match[int(digits[:length])] or "") + digits[length:]
 
-    return _SPECIAL.sub(value_of, text)
+    return SPECIAL.sub(value_of, text)

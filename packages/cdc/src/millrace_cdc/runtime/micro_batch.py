@@ -84,7 +84,7 @@ class MicroBatches:
         request: PauseRequest = NO_REQUEST,
     ) -> None:
         evolving = SchemaEvolution(evolution, planner, pauses=parser.pauses)
-        truncations = TruncationPolicy(evolution, planner, has_distributed_tables=parser.has_distributed_tables)
+        truncations = TruncationPolicy(evolution, planner, parser)
         self._parser = parser
         self._planner = planner
         self._settings = evolution
@@ -93,7 +93,7 @@ class MicroBatches:
         self._retries = retries
         self._tables = TableSchemas()
         self._failures = TableFailures(planner, parser)
-        self._states = MicroBatchStates(states, evolving, self._failures, evolution.rules, request)
+        self._states = MicroBatchStates(states, evolving, self._failures, truncations, evolution.rules, request)
         self._writer = ChangeWriter(sink, planner, transforms, truncations, self._tables)
         self._order = PartitionOrder(parser)
         self.progress = PipelineProgress()
