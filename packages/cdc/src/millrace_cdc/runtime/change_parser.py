@@ -25,7 +25,6 @@ from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
     CanalReader,
     DebeziumReader,
-    JsonReader,
     MaxwellReader,
     Observation,
     OggReader,
@@ -40,7 +39,9 @@ from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, re
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
+from millrace_cdc.runtime.flattened_records import json_row_reader
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
+from millrace_cdc.runtime.message_keys import MessageKeys
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
@@ -54,7 +55,7 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "canal-json": CanalReader,
     "maxwell-json": MaxwellReader,
     "ogg-json": OggReader,
-    "json": JsonReader,
+    "json": json_row_reader,
     FORMAT_NAME: registry_change_reader,
     change_encoding.FORMAT: change_encoding.TypedRowReader,
 }
@@ -104,6 +105,7 @@ class ParserSettings:
         has_times: Whether Spark has columns of times.
         pauses: Whether a table that cannot change as it needs is paused; if not, the task fails.
         malformed_table: The id of the table of malformed messages; None where there is none.
+        has_primary_keys: Whether the keys of messages have the columns of primary keys.
     """
 
     format: str
@@ -119,6 +121,7 @@ class ParserSettings:
     has_times: bool = False
     pauses: bool = False
     malformed_table: str | None = None
+    has_primary_keys: bool = False
 
     @property
     def source_columns(self) -> tuple[str, ...]:
@@ -159,6 +162,7 @@ class ChangeParser:
         self._declared: dict[str, tuple[Schema, DeclaredTypes]] = {}
         self._extra = None if settings.extra.are_none else ExtraColumnReader(settings.extra, settings.options)
         self._fast_parser = fast_parser(settings.options, self._columns_of) if settings.extra.are_none else None
+        self._keys = MessageKeys(settings.options) if settings.has_primary_keys else None
         self._replaces_times = not settings.has_times and settings.declares_types
         self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
         self._letter: DeadLetter | None = None
@@ -188,7 +192,7 @@ class ChangeParser:
         for index, value in enumerate(values):
             if fast is not None and value is not None and index not in unreadable:
                 parsed = fast.parse(topics[index], value)
-                if parsed is not None:
+                if parsed is not None and (self._keys is None or self._has_known_key(parsed.table, keys[index])):
                     found.add(index, *parsed)
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
@@ -251,6 +255,10 @@ class ChangeParser:
         columns = reader.columns_of(change)
         if self._replaces_times:
             columns = times_as_strings(columns)
+        if self._keys is not None and change.primary_key is None:
+            change, problem = self._keys.add(change, key, columns, self._primary_key(change.table))
+            if problem:
+                self._report(change.table).key_problem = problem
         if self._extra is not None and message is not None:
             change, columns = self._extra.add(change, columns, message)
         return change, self._with_declared_types(change, columns)
@@ -324,6 +332,15 @@ class ChangeParser:
             return None
         tracker, schema = self._trackers.get(table), self._tables.get(table)
         return str(tracker.schema) if tracker is not None else None if schema is None else schema.columns
+
+    def _primary_key(self, table: str) -> tuple[str, ...] | None:
+        """Return the primary key of a table after the messages that this task has parsed; None for a new one."""
+        found = self._trackers.get(table) or self._tables.get(table)
+        return None if found is None else found.primary_key
+
+    def _has_known_key(self, table: str, key: bytes | None) -> bool:
+        """Return whether a message has the key of its table, so that inference need not look at it."""
+        return self._keys is not None and self._keys.fit(key, self._tables.get(table))
 
     def _tracker(self, table: str) -> SchemaTracker:
         tracker = SchemaTracker(table, self._settings.strategy, self._settings.max_columns)

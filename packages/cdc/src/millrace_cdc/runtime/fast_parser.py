@@ -12,6 +12,7 @@ from millrace.table_names import join_names
 from millrace.unavailable_values import indices_with_placeholders
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.rows.row_normalizer import RowNormalizer, row_normalizer
+from millrace_cdc.runtime.flattened_records import JsonRowOptions
 from millrace_cdc.table_id import topic_table
 
 
@@ -58,6 +59,8 @@ def fast_parser(options: FormatOptions, columns: Columns) -> FastParser | None:
     if isinstance(options, DebeziumInferenceOptions):
         # Schemas declare types that values are converted to
         return None if options.schema_include else _DebeziumParser(options, columns)
+    if isinstance(options, JsonRowOptions) and options.deletion_field:
+        return None
     if isinstance(options, JsonInferenceOptions):
         has_rows_as_they_are = options.nesting == "string" and not options.fixed_types and not options.table_fields
         return _JsonParser(options, columns) if has_rows_as_they_are else None

@@ -49,6 +49,7 @@ class TableReport:
         partitions: Topics and partitions that it was found in.
         fits: Whether all rows have the columns that the table had before, in order.
         truncations: The places of the messages that delete all of its rows, the last one of each partition.
+        key_problem: Why the keys of its messages make no primary key, where they are to; else empty.
     """
 
     rows: int = 0
@@ -57,6 +58,7 @@ class TableReport:
     partitions: set[tuple[str, int]] = field(default_factory=set)
     fits: bool = True
     truncations: list[Place] = field(default_factory=list)
+    key_problem: str = ""
 
 
 @dataclass

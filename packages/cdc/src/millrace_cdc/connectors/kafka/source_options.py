@@ -109,6 +109,12 @@ class SchemaOptions(ReadOptions):
         default="",
         doc="A prefix of the names of the value's columns: value_ makes value_b of b.",
     )
+    primary_keys_from: Literal["key"] | None = option(
+        "primary-keys-from",
+        default=None,
+        doc="key: the columns in the keys of messages are the primary keys of their tables. By default only formats "
+        "that name them, and rules, give primary keys. (Addition.)",
+    )
     inference_strategy: Literal["continuous", "static"] = option(
         "schema.inference.strategy",
         default="continuous",
@@ -229,6 +235,12 @@ class KafkaSourceOptions(MoreFormatOptions):
         parse=_parse_table_fields,
         doc="One to three fields, separated by ',', whose values are the parts of the id of a message's table; that of "
         "a single one is the whole id. By default the table is named as the topic.",
+    )
+    json_deletion_field: str = option(
+        "json.decode.deletion.field",
+        default="",
+        doc="The field that tells deletions in records that Debezium has flattened, such as __deleted or __op. By "
+        "default all messages are insertions. (Addition.)",
     )
     json_fixed_types: tuple[Column, ...] = option(
         "json.infer-schema.fixed-types",
