@@ -23,6 +23,7 @@ from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.sink_tables import pending_changes
 from millrace_cdc.runtime.table_failures import TableFailures
 from millrace_cdc.runtime.task_reports import Place
+from millrace_cdc.runtime.truncation import TruncationPolicy
 from millrace_cdc.transforms.transform import BoundTransform, Transforms
 
 ALL = frozenset(SCHEMA_CHANGES)
@@ -86,8 +87,9 @@ class Run:
         self.parser = ParserSettings("debezium-json", DebeziumInferenceOptions())
         evolution = SchemaEvolution(settings, self.planner)
         failures = TableFailures(self.planner, self.parser)
+        truncations = TruncationPolicy(settings, self.planner, self.parser)
         states = PipelineStates(checkpoint, settings, self.planner)
-        self.states = MicroBatchStates(states, evolution, failures, digest)
+        self.states = MicroBatchStates(states, evolution, failures, truncations, digest)
         self.sink = sink
         self.has_key = has_key
 

@@ -132,6 +132,8 @@ def test_included_schema_changes():
     assert included_schema_changes([], None, "evolve") == everything
     assert included_schema_changes([], None, "lenient") == everything - {"drop.table", "truncate.table"}
     assert included_schema_changes([], [], "lenient") == everything
+    assert included_schema_changes(["truncate", "add.column"], None, "lenient") == {"truncate.table", "add.column"}
+    assert included_schema_changes(["all"], None, "lenient") == everything
     assert included_schema_changes(["create.table.event", "column"], ["drop.column"], "lenient") == {
         "create.table",
         "add.column",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
-_MOST_PARTS = 3
+from millrace.table_names import join_names, split_names
+
+MOST_PARTS = 3
+_EXPECTED = "expected the id of a table, as table, schema.table or namespace.schema.table"
 
 
 @dataclass(frozen=True, order=True)
@@ -28,23 +32,24 @@ class TableId:
         Raises:
             ValueError: There are not one to three, or one is empty.
         """
-        if not 1 <= len(parts) <= _MOST_PARTS or not all(parts):
-            raise ValueError(
-                f"expected the id of a table, as table, schema.table or namespace.schema.table; got {parts}"
-            )
-        namespace, schema, table = (None,) * (_MOST_PARTS - len(parts)) + parts
+        if not 1 <= len(parts) <= MOST_PARTS or not all(parts):
+            raise ValueError(f"{_EXPECTED}; got {parts}")
+        namespace, schema, table = (None,) * (MOST_PARTS - len(parts)) + parts
         return cls(namespace, schema, str(table))
 
     @classmethod
     def parse(cls, text: str) -> TableId:
-        """Parse an id such as ``orders`` or ``shop.orders``.
+        """Parse an id such as ``orders`` or ``shop.orders``; a name with dots stands between backticks.
 
         Raises:
             ValueError: It is none.
         """
-        parts = text.strip().split(".")
-        if len(parts) > _MOST_PARTS or not all(parts):
-            raise ValueError("expected the id of a table, as table, schema.table or namespace.schema.table")
+        try:
+            parts = split_names(text.strip())
+        except ValueError as error:
+            raise ValueError(f"{_EXPECTED}: {error}") from error
+        if len(parts) > MOST_PARTS:
+            raise ValueError(f"{_EXPECTED}, not one of {len(parts)} parts")
         return cls.of(*parts)
 
     @property
@@ -52,5 +57,27 @@ class TableId:
         """Its parts, those that it has."""
         return tuple(part for part in (self.namespace, self.schema, self.table) if part is not None)
 
-    def __str__(self) -> str:
+    @property
+    def plain(self) -> str:
+        """Its parts joined by dots, as patterns of routes and names of topics have them."""
         return ".".join(self.parts)
+
+    def __str__(self) -> str:
+        return join_names(self.parts)
+
+
+# Each change of a micro-batch names one of a pipeline's few thousand tables
+@functools.lru_cache(maxsize=16_384)
+def table_id(text: str) -> TableId:
+    """Return the id of a table of a message.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return TableId.parse(text)
+
+
+def topic_table(topic: str) -> str:
+    """Return the id of the table that is named as its topic: of one part where the topic is no id of a table."""
+    parts = topic.split(".")
+    return topic if len(parts) <= MOST_PARTS and all(parts) else join_names([topic])

@@ -237,9 +237,11 @@ DEBEZIUM = ChangeDialect(
     old_row_hint=f"the database does not send the old row. {REPLICA_IDENTITY_HINT}",
     connector_hints={
         "mongodb": "MongoDB's connector sends documents as text, or not at all. Let Debezium's transformation "
-        "ExtractNewDocumentState write them as rows, and read these with the format json"
+        "ExtractNewDocumentState write them as rows, and read these with the format json; in a pipeline, "
+        "json.decode.deletion.field names the field that tells deletions"
     },
-    flattened_hint="records that Debezium has flattened are read with the format json",
+    flattened_hint="records that Debezium has flattened are read with the format json; in a pipeline, "
+    "json.decode.deletion.field names the field that tells deletions, such as __deleted or __op",
 )
 
 CANAL = ChangeDialect(

@@ -63,6 +63,7 @@ PARSED = {
     "key.format": (EXTRA, "extra", ExtraColumns(True, "k_", "v_", ("topic",))),
     "key.fields-prefix": (EXTRA, "extra.key_prefix", "k_"),
     "value.fields-prefix": (EXTRA, "extra.value_prefix", "v_"),
+    "primary-keys-from": ({"primary-keys-from": "key"}, "has_primary_keys", True),
     "schema.inference.strategy": ({"schema.inference.strategy": "static"}, "strategy", "static"),
     "ingestion.ignore-errors": ({"ingestion.ignore-errors": "true"}, "skips_malformed", True),
     "debezium-json.schema-include": ({"debezium-json.schema-include": "true"}, "options.schema_include", True),
@@ -78,6 +79,7 @@ JSON = {
     "timestamp-format.standard": ("ISO-8601", "timestamp_format", "ISO-8601"),
     "infer-schema.flatten-nested-columns.enable": ("true", "flatten", True),
     "decode.parser-table-id.fields": ("col1,col2", "table_fields", ("col1", "col2")),
+    "decode.deletion.field": ("__deleted", "deletion_field", "__deleted"),
     "infer-schema.fixed-types": ("id BIGINT", "fixed_types", parse_schema("id BIGINT").columns),
 }
 for format_, options in {"canal-json": CANAL, "json": JSON}.items():

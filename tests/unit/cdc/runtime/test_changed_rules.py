@@ -25,6 +25,7 @@ from millrace_cdc.runtime.sink_derivation import EvolutionSettings
 from millrace_cdc.runtime.sink_tables import pending_changes
 from millrace_cdc.runtime.table_failures import TableFailures
 from millrace_cdc.runtime.task_reports import Place
+from millrace_cdc.runtime.truncation import TruncationPolicy
 from millrace_cdc.transforms.transform import Transforms
 
 ALL = frozenset(SCHEMA_CHANGES)
@@ -79,7 +80,8 @@ class Run:
         self.parser = ParserSettings("debezium-json", DebeziumInferenceOptions(), pauses=pauses)
         self.checkpoint = PipelineStates(checkpoint, settings, self.planner)
         failures = TableFailures(self.planner, self.parser)
-        self.states = MicroBatchStates(self.checkpoint, self.evolution, failures, rules, request)
+        truncations = TruncationPolicy(settings, self.planner, self.parser)
+        self.states = MicroBatchStates(self.checkpoint, self.evolution, failures, truncations, rules, request)
         self.applied: list[str] = []
 
     def batch(self, number, *messages):

@@ -6,7 +6,8 @@ import pytest
 
 from millrace_catalog.types import parse_schema
 from millrace_cdc.definitions.rules import TransformRule
-from millrace_cdc.runtime.projection import is_identity, table_id, table_metadata
+from millrace_cdc.runtime.projection import is_identity, table_metadata
+from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import Transform
 
 COLUMNS = parse_schema("id BIGINT, `a.b` STRING")
@@ -37,4 +38,3 @@ def test_the_parts_of_a_tables_id_are_metadata():
         "__schema_name__": "shop",
         "__table_name__": "orders",
     }
-    assert table_id("a.b.c.d").parts == ("a.b.c.d",)

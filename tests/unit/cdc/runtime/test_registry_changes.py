@@ -214,3 +214,12 @@ def test_options_are_those_of_the_format():
     assert plugin.parser_settings.has_distributed_tables
     secret = source(**{f"{NAME}.url": URL, f"{NAME}.basic-auth.user-info": "me:hunter2"})
     assert "hunter2" not in repr(secret.options) + repr(secret.parser_settings)
+
+
+def test_keys_in_avro_are_primary_keys():
+    settings = source(**{f"{NAME}.url": URL, "primary-keys-from": "key"}).parser_settings
+    schema = {"type": "record", "name": "Key", "namespace": "shop", "fields": [{"name": "id", "type": "long"}]}
+    key_id = avro_registry(NAME, AvroRegistryOptions(url=URL)).register("shop-key", json.dumps(schema), is_new=True)
+    value = message(register("shop", SCHEMA), SCHEMA, "c", None, ROW)
+    change = ChangeParser(settings, {}).change(PLACE, value, framed(key_id, plain(schema), {"id": 7}))
+    assert change.primary_key == ("id",)

@@ -7,6 +7,7 @@ from typing import Any
 
 from millrace.change_dialects import ChangeDialect, Operation, SkipReason
 from millrace.errors import MalformedMessageError
+from millrace.table_names import join_names
 from millrace_catalog.inference.json_payload import describe, object_field, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import (
@@ -94,7 +95,9 @@ def row_images(dialect: ChangeDialect, operation: Operation, name: str, message:
 
 def table_name(dialect: ChangeDialect, message: Mapping[str, Any], topic: str) -> str:
     """Return the id of a message's table: the names that the message has, or else that of the topic."""
-    return ".".join(name for name in (_name_at(message, path) for path in dialect.table_fields) if name) or topic
+    names = [name for name in (_name_at(message, path) for path in dialect.table_fields) if name]
+    # A single field has the whole id, as GoldenGate's
+    return (names[0] if len(dialect.table_fields) == 1 else join_names(names)) if names else topic
 
 
 def primary_key(dialect: ChangeDialect, message: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from millrace.change_dialects import SkipReason
 from millrace.errors import MalformedMessageError
+from millrace.table_names import join_names
 from millrace_catalog.inference.json_payload import describe, parse_object
 from millrace_catalog.inference.json_types import JsonObjectColumns
 from millrace_catalog.inference.observation import Observation, TableChange
@@ -54,7 +55,9 @@ class JsonReader:
         return self._objects.columns_of(change.message)[0]
 
     def _table(self, row: Mapping[str, Any]) -> str:
-        return ".".join(_name_part(row, field) for field in self.options.table_fields) or self._topic
+        names = [_name_part(row, field) for field in self.options.table_fields]
+        # The value of a single field is the whole id
+        return (names[0] if len(names) == 1 else join_names(names)) if names else self._topic
 
 
 def _name_part(row: Mapping[str, Any], field: str) -> str:

@@ -11,7 +11,7 @@ from millrace_cdc.definitions.rules import parse_column_names
 from millrace_cdc.table_id import TableId
 
 _STATEMENT = re.compile(
-    r"\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<table>[^\s(]+)\s*\((?P<columns>.*)\)\s*",
+    r"\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?P<table>(?:`(?:[^`]|``)+`|[^\s(`])+)\s*\((?P<columns>.*)\)\s*",
     re.IGNORECASE | re.DOTALL,
 )
 _PRIMARY_KEY = re.compile(
@@ -64,7 +64,7 @@ def _parse_statement(text: str) -> InitialSchema:
         raise ValueError("expected CREATE TABLE db.name (column TYPE, ...), separated by ';'")
     key = _PRIMARY_KEY.search(match["columns"])
     columns = match["columns"][: key.start()] if key else match["columns"]
-    table = TableId.parse(match["table"].replace("`", ""))
+    table = TableId.parse(match["table"])
     try:
         schema = parse_schema(columns)
     except ValueError as error:

@@ -36,17 +36,17 @@ def included_schema_changes(
 
     Args:
         include: Tags of those to include; all when there is none.
-        exclude: Tags of those to exclude, which win; None when nothing is said about it: then a lenient pipeline
-            neither drops nor empties tables.
-        behavior: The pipeline's ``schema.change.behavior``.
+        exclude: Tags of those to exclude, which win; None when nothing is said about it.
+        behavior: The pipeline's ``schema.change.behavior``: a lenient one neither drops nor empties tables where
+            nothing is included or excluded.
 
     Raises:
         ValueError: A tag stands for no type.
     """
-    included = frozenset().union(*map(schema_changes_of, include)) or frozenset(SCHEMA_CHANGES)
-    if exclude is None:
-        return included - _NOT_IF_LENIENT if behavior == "lenient" else included
-    return included.difference(*map(schema_changes_of, exclude))
+    included = frozenset().union(*map(schema_changes_of, include))
+    if not included and exclude is None and behavior == "lenient":
+        return frozenset(SCHEMA_CHANGES) - _NOT_IF_LENIENT
+    return (included or frozenset(SCHEMA_CHANGES)).difference(*map(schema_changes_of, exclude or ()))
 
 
 def _has_words(all_words: list[str], words: list[str]) -> bool:

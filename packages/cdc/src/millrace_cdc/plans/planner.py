@@ -32,9 +32,9 @@ from millrace_cdc.plans.model import (
 from millrace_cdc.plans.sampling import Sample, sample_tables
 from millrace_cdc.routing.router import Route, Router
 from millrace_cdc.runtime.execution import PipelineJob, pipeline_session
+from millrace_cdc.runtime.message_keys import describe_keyless
 from millrace_cdc.runtime.pipeline_states import PipelineStates
 from millrace_cdc.runtime.planning import TablePlanner
-from millrace_cdc.runtime.projection import table_id
 from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.sink_derivation import EvolutionSettings, SinkDerivation
@@ -42,6 +42,7 @@ from millrace_cdc.runtime.sink_tables import pending_changes, pipeline_table
 from millrace_cdc.runtime.state_store import StateStore
 from millrace_cdc.runtime.task_reports import describe_skipped
 from millrace_cdc.runtime.transforms import RowTransforms
+from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
 
 if TYPE_CHECKING:
@@ -192,6 +193,8 @@ class _Planning:
             evidence = sample.evidence[name]
             columns = tuple(PlannedColumn(each.name, str(each.type), evidence[each.name]) for each in tracker.schema)
             report = sample.tables.get(name)
+            if report is not None and report.key_problem and not tracker.primary_key:
+                self._found.notes.append(describe_keyless(name, report.key_problem))
             try:
                 targets = self._planner.targets(name)
             except MillraceError as error:

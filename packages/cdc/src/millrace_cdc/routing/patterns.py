@@ -74,7 +74,7 @@ class RoutePattern:
 
     def match(self, table: TableId) -> regex.Match[str] | None:
         """Match the whole id of a table."""
-        return self._compiled.fullmatch(str(table))
+        return self._compiled.fullmatch(table.plain)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ from millrace_cdc.table_id import TableId
 if TYPE_CHECKING:
     import regex
 
-_SPECIAL = re.compile(r"\\(?P<escaped>.)|\$(?P<digits>\d*)|(?P<backslash>\\)", re.DOTALL)
+_STAND_IN = "\0"
+SPECIAL = re.compile(r"\\(?P<escaped>.)|\$(?P<digits>\d*)|(?P<backslash>\\)", re.DOTALL)
+"""Escaped characters and groups in a ``sink-table``."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,11 @@ class Route:
         if match is None:
             return None
         sink, symbol = self.rule.sink_table, self.rule.replace_symbol
-        name = sink.replace(symbol, table.table) if symbol is not None else _with_groups(sink, match)
-        return TableId.parse(name)
+        if symbol is None:
+            return TableId.parse(_with_groups(sink, match))
+        # Parts are found before the name is put in, which may have dots
+        parts = TableId.parse(sink.replace(symbol, _STAND_IN)).parts
+        return TableId.of(*(part.replace(_STAND_IN, table.table) for part in parts))
 
 
 class Router:
@@ -71,6 +76,11 @@ class Router:
         self._routes = tuple(Route.of(rule) for rule in rules)
         self._mode = mode
         self._targets: dict[TableId, tuple[TableId, ...]] = {}
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The routes, in order."""
+        return self._routes
 
     def route(self, table: TableId) -> tuple[TableId, ...]:
         """Return the sink's tables for one of the source, each once: itself where no route matches.
@@ -92,7 +102,7 @@ def check_groups(sink_table: str, groups: int) -> None:
     Raises:
         ValueError: It does not.
     """
-    for match in _SPECIAL.finditer(sink_table):
+    for match in SPECIAL.finditer(sink_table):
         if match["backslash"] or (match["digits"] is not None and not match["digits"]):
             raise ValueError(r"expected the number of a group after '$', such as $1; a dollar sign itself is \$")
         if match["digits"] and int(match["digits"][0]) > groups:
@@ -109,4 +119,4 @@ def _with_groups(text: str, match: regex.Match[str]) -> str:
         length = max(n for n in range(1, len(digits) + 1) if n == 1 or int(digits[:n]) <= match.re.groups)
         return (match[int(digits[:length])] or "") + digits[length:]
 
-    return _SPECIAL.sub(value_of, text)
+    return SPECIAL.sub(value_of, text)

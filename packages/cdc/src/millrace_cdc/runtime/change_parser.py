@@ -26,7 +26,6 @@ from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
     CanalReader,
     DebeziumReader,
-    JsonReader,
     MaxwellReader,
     Observation,
     OggReader,
@@ -41,10 +40,13 @@ from millrace_cdc.rows.change_records import CHANGE_SCHEMA, Changes, is_text, re
 from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, paused_letter
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
+from millrace_cdc.runtime.flattened_records import json_row_reader
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
+from millrace_cdc.runtime.message_keys import MessageKeys
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
+from millrace_cdc.table_id import table_id, topic_table
 
 MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
@@ -54,7 +56,7 @@ _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
     "canal-json": CanalReader,
     "maxwell-json": MaxwellReader,
     "ogg-json": OggReader,
-    "json": JsonReader,
+    "json": json_row_reader,
     FORMAT_NAME: registry_change_reader,
     change_encoding.FORMAT: change_encoding.TypedRowReader,
 }
@@ -107,6 +109,7 @@ class ParserSettings:
         upserts: Whether updates may lack their old rows.
         upsert_advice: Where they may not, the advice that the sink has for it.
         keeps_values: Whether updates may lack values that they leave as they were.
+        has_primary_keys: Whether the keys of messages have the columns of primary keys.
     """
 
     format: str
@@ -129,6 +132,7 @@ class ParserSettings:
     def for_sink(self, sink: SinkCapabilities) -> ParserSettings:
         """Return the same settings, for the changes that a sink can write."""
         return replace(self, upserts=sink.upserts, upsert_advice=sink.upsert_advice, keeps_values=sink.keeps_values)
+    has_primary_keys: bool = False
 
     @property
     def source_columns(self) -> tuple[str, ...]:
@@ -146,7 +150,7 @@ class ParserSettings:
 
     def reader(self, topic: str) -> ChangeReader:
         """Make a reader of a topic's messages."""
-        return _READERS[self.format](topic, self.options)
+        return _READERS[self.format](topic_table(topic), self.options)
 
 
 class ChangeParser:
@@ -173,6 +177,7 @@ class ChangeParser:
             if settings.extra.are_none
             else None
         )
+        self._keys = MessageKeys(settings.options) if settings.has_primary_keys else None
         self._replaces_times = not settings.has_times and settings.declares_types
         self._letters = None if settings.collector is None else DeadLetters(settings.collector, settings.client)
         self._letter: DeadLetter | None = None
@@ -202,7 +207,7 @@ class ChangeParser:
         for index, value in enumerate(values):
             if fast is not None and value is not None and index not in unreadable:
                 parsed = fast.parse(topics[index], value)
-                if parsed is not None:
+                if parsed is not None and (self._keys is None or self._has_known_key(parsed.table, keys[index])):
                     found.add(index, *parsed)
                     continue
             place = Place(topics[index], partitions[index], offsets[index])
@@ -254,6 +259,7 @@ class ChangeParser:
         if isinstance(change, SkipReason):
             self.report.skipped[change] += 1
             return None
+        _check_id(change.table)
         if change.table in self._paused:
             self._letter = paused_letter(change.table, self._paused, place, key, value, self._settings.format)
             self.report.collected[change.table] += 1
@@ -265,6 +271,10 @@ class ChangeParser:
         columns = reader.columns_of(change)
         if self._replaces_times:
             columns = times_as_strings(columns)
+        if self._keys is not None and change.primary_key is None:
+            change, problem = self._keys.add(change, key, columns, self._primary_key(change.table))
+            if problem:
+                self._report(change.table).key_problem = problem
         if self._extra is not None and message is not None:
             change, columns = self._extra.add(change, columns, message)
         return change, self._with_declared_types(change, columns)
@@ -356,6 +366,15 @@ class ChangeParser:
         tracker, schema = self._trackers.get(table), self._tables.get(table)
         return str(tracker.schema) if tracker is not None else None if schema is None else schema.columns
 
+    def _primary_key(self, table: str) -> tuple[str, ...] | None:
+        """Return the primary key of a table after the messages that this task has parsed; None for a new one."""
+        found = self._trackers.get(table) or self._tables.get(table)
+        return None if found is None else found.primary_key
+
+    def _has_known_key(self, table: str, key: bytes | None) -> bool:
+        """Return whether a message has the key of its table, so that inference need not look at it."""
+        return self._keys is not None and self._keys.fit(key, self._tables.get(table))
+
     def _tracker(self, table: str) -> SchemaTracker:
         tracker = SchemaTracker(table, self._settings.strategy, self._settings.max_columns)
         schema = self._tables.get(table)
@@ -390,6 +409,13 @@ def malformed_message(format_: str, place: Place, reason: str, payload: bytes | 
         f"'{format_}.ignore-parse-errors' or 'ingestion.ignore-errors' of the source to true to skip "
         f"such messages"
     )
+
+
+def _check_id(table: str) -> None:
+    try:
+        table_id(table)
+    except ValueError as error:
+        raise MalformedMessageError(f"the id of its table is {table!r}: {error}") from None
 
 
 def columns_of(table: TableSchema) -> Schema:

@@ -76,7 +76,7 @@ class ChangeWriter:
         Raises:
             MillraceError: The sink cannot write them.
         """
-        truncations = self._truncations.applied(state.sources, reports)
+        truncations = self._truncations.applied(state, reports)
         truncated = frozenset(target for each in truncations for target in each.targets)
         rows = _row_counts(reports)
         routes = {table: self._planner.targets(table) for table in sorted(rows)}

@@ -8,9 +8,12 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from millrace.table_names import join_names
 from millrace.unavailable_values import PlaceholderSearch
 from millrace_catalog.inference.options import DebeziumInferenceOptions, FormatOptions, JsonInferenceOptions
 from millrace_cdc.rows.row_normalizer import RowNormalizer, row_normalizer
+from millrace_cdc.runtime.flattened_records import JsonRowOptions
+from millrace_cdc.table_id import topic_table
 
 
 class ParsedChange(NamedTuple):
@@ -57,6 +60,8 @@ def fast_parser(options: FormatOptions, columns: Columns, *, upserts: bool = Fal
     if isinstance(options, DebeziumInferenceOptions):
         # Schemas declare types that values are converted to
         return None if options.schema_include else _DebeziumParser(options, columns, upserts=upserts)
+    if isinstance(options, JsonRowOptions) and options.deletion_field:
+        return None
     if isinstance(options, JsonInferenceOptions):
         has_rows_as_they_are = options.nesting == "string" and not options.fixed_types and not options.table_fields
         return _JsonParser(options, columns) if has_rows_as_they_are else None
@@ -132,7 +137,7 @@ class _DebeziumParser:
 
     def _open(self, name: tuple[str, str | None, str | None, str | None]) -> tuple[str, RowNormalizer | None]:
         topic, *parts = name
-        table = ".".join(part for part in parts if part) or topic
+        table = join_names(part for part in parts if part) or topic_table(topic)
         found = self._normalizers[name] = table, self._tables.normalizer_of(table)
         return found
 
@@ -140,7 +145,7 @@ class _DebeziumParser:
 class _JsonParser:
     def __init__(self, options: JsonInferenceOptions, columns: Columns) -> None:
         self._tables = _Tables(options, columns)
-        self._normalizers: dict[str, RowNormalizer | None] = {}
+        self._normalizers: dict[str, tuple[str, RowNormalizer | None]] = {}
 
     def clear(self) -> None:
         self._normalizers.clear()
@@ -149,10 +154,13 @@ class _JsonParser:
         return ()
 
     def parse(self, topic: str, value: bytes) -> ParsedChange | None:
-        if topic not in self._normalizers:
-            self._normalizers[topic] = self._tables.normalizer_of(topic)
-        rows = self._normalizers[topic]
+        table, rows = self._normalizers.get(topic) or self._open(topic)
         try:
-            return None if rows is None else ParsedChange(topic, "c", None, rows.normalize(value))
+            return None if rows is None else ParsedChange(table, "c", None, rows.normalize(value))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
+
+    def _open(self, topic: str) -> tuple[str, RowNormalizer | None]:
+        table = topic_table(topic)
+        found = self._normalizers[topic] = table, self._tables.normalizer_of(table)
+        return found

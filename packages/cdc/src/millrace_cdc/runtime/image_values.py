@@ -19,8 +19,9 @@ from millrace_cdc.rows.change_records import changes_of, kept_columns, row_image
 from millrace_cdc.rows.compiled_readers import NULL, raw_reader
 from millrace_cdc.runtime.change_parser import TableSchema, columns_of
 from millrace_cdc.runtime.conversion import ChangeConverter
-from millrace_cdc.runtime.projection import table_id, table_metadata
+from millrace_cdc.runtime.projection import table_metadata
 from millrace_cdc.runtime.transform_programs import RuleColumns, value_name
+from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import METADATA_COLUMNS
 
 IMAGE_COLUMNS = "program INT, images ARRAY<ARRAY<STRING>>"

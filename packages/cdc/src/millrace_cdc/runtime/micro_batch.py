@@ -14,6 +14,7 @@ from millrace.errors import MessageError
 from millrace_cdc.rows.change_records import CHANGE_COLUMNS
 from millrace_cdc.runtime.change_parser import ParserSettings, parse_stage
 from millrace_cdc.runtime.change_writing import ChangeWriter, ParsedChanges
+from millrace_cdc.runtime.message_keys import KeyWarnings
 from millrace_cdc.runtime.micro_batch_states import MicroBatchStates
 from millrace_cdc.runtime.paused_tables import NO_REQUEST, PauseRequest, collect_tables, without_paused
 from millrace_cdc.runtime.pipeline_states import PipelineStates
@@ -84,7 +85,7 @@ class MicroBatches:
         request: PauseRequest = NO_REQUEST,
     ) -> None:
         evolving = SchemaEvolution(evolution, planner, pauses=parser.pauses)
-        truncations = TruncationPolicy(evolution, planner, has_distributed_tables=parser.has_distributed_tables)
+        truncations = TruncationPolicy(evolution, planner, parser)
         self._parser = parser
         self._planner = planner
         self._settings = evolution
@@ -93,9 +94,10 @@ class MicroBatches:
         self._retries = retries
         self._tables = TableSchemas()
         self._failures = TableFailures(planner, parser)
-        self._states = MicroBatchStates(states, evolving, self._failures, evolution.rules, request)
+        self._states = MicroBatchStates(states, evolving, self._failures, truncations, evolution.rules, request)
         self._writer = ChangeWriter(sink, planner, transforms, truncations, self._tables)
         self._order = PartitionOrder(parser)
+        self._keys = KeyWarnings()
         self.progress = PipelineProgress()
 
     def process(self, messages: DataFrame, batch: int) -> None:
@@ -119,6 +121,7 @@ class MicroBatches:
         # 6. The next one begins with these schemas
         self._states.finish(state)
         self._order.check(written)
+        self._keys.check(written, {name: tracker.primary_key for name, tracker in state.sources.items()})
         self.progress.count(state, written, changes)
 
     @contextmanager

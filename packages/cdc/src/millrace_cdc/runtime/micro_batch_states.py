@@ -10,6 +10,7 @@ from millrace_cdc.runtime.schema_evolution import SchemaEvolution
 from millrace_cdc.runtime.schema_state import SchemaState
 from millrace_cdc.runtime.table_failures import TableFailures
 from millrace_cdc.runtime.task_reports import TaskReport
+from millrace_cdc.runtime.truncation import TruncationPolicy
 
 
 class MicroBatchStates:
@@ -19,6 +20,7 @@ class MicroBatchStates:
         states: The states in the checkpoint.
         evolution: Evolves schemas.
         failures: Knows which changes wait for paused tables.
+        truncations: Decides which tables are emptied.
         rules: The digest of the rules of this run.
         request: The tables to pause, and those that go on.
     """
@@ -28,12 +30,14 @@ class MicroBatchStates:
         states: PipelineStates,
         evolution: SchemaEvolution,
         failures: TableFailures,
+        truncations: TruncationPolicy,
         rules: str,
         request: PauseRequest = NO_REQUEST,
     ) -> None:
         self._states = states
         self._evolution = evolution
         self._failures = failures
+        self._truncations = truncations
         self._rules = rules
         self._request = request
         self._last: SchemaState | None = None
@@ -59,10 +63,12 @@ class MicroBatchStates:
             SchemaError: A table cannot change as messages or rules need, or must not.
             StateError: Another pipeline has written the state.
         """
+        reports = tuple(reports)
         stored = self._states.stored(batch)
         if stored is not None:
-            return self._by_todays_rules(stored, batch)
+            return self._by_todays_rules(stored, reports, batch)
         after = self._evolution.evolve(before, reports, resumed=sorted(self._request.resume))
+        after = self._truncations.noted(after, reports)
         is_requested, self._request = self._request != NO_REQUEST, NO_REQUEST
         if is_requested or after.changes() or _differ(before, after):
             self._states.save(batch, after)
@@ -76,15 +82,16 @@ class MicroBatchStates:
         """Note the state of a micro-batch that is written."""
         self._last = state
 
-    def _by_todays_rules(self, stored: SchemaState, batch: int) -> SchemaState:
+    def _by_todays_rules(self, stored: SchemaState, reports: Iterable[TaskReport], batch: int) -> SchemaState:
         if stored.rules == self._rules:
             return stored
-        state = self._evolution.evolve(stored, ())
+        state = self._truncations.noted(self._evolution.evolve(stored, ()), reports)
         self._states.amend(batch, state)
         return state
 
 
 def _differ(before: SchemaState, after: SchemaState) -> bool:
     same = before.paused == after.paused and before.malformed == after.malformed and before.rules == after.rules
+    same = same and before.truncations == after.truncations and before.partitions == after.partitions
     versions = {name: tracker.version for name, tracker in before.sources.items()}
     return not same or versions != {name: tracker.version for name, tracker in after.sources.items()}

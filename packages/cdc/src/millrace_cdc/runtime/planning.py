@@ -10,7 +10,9 @@ from typing import Protocol
 from millrace.errors import SchemaError
 from millrace_catalog.types import Schema, widen_schemas
 from millrace_cdc.routing.router import Router
-from millrace_cdc.runtime.projection import is_identity, table_id
+from millrace_cdc.routing.shared_targets import may_be_shared
+from millrace_cdc.runtime.projection import is_identity
+from millrace_cdc.table_id import table_id
 from millrace_cdc.transforms.transform import BoundTransform, Transform, Transforms
 
 
@@ -126,6 +128,13 @@ class TablePlanner:
             with suppress(SchemaError):
                 found.update(self.targets(table))
         return frozenset(found)
+
+    def may_share_targets(self, table: str) -> bool:
+        """Return whether the rules may bring rows of other tables to the targets of one of the source's."""
+        if table == self._unchanged:
+            return False
+        routes, targets = self._router.routes, self.targets(table)
+        return any(may_be_shared(routes, table_id(table), table_id(target)) for target in targets)
 
     def layout(self, target: str) -> TableLayout:
         """Return the layout of one of the sink's tables, some source's table of which has been planned."""

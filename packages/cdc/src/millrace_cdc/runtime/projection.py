@@ -13,14 +13,6 @@ def is_identity(transform: BoundTransform, columns: Schema) -> bool:
     return transform.condition is None and not transform.soft_delete and copied == columns.names
 
 
-def table_id(text: str) -> TableId:
-    """Return the id of a table as messages name it; a name with more dots than an id has parts is one part."""
-    try:
-        return TableId.parse(text)
-    except ValueError:
-        return TableId(None, None, text)
-
-
 def table_metadata(table: TableId) -> dict[str, str | None]:
     """Return the parts of a table's id by the columns of `METADATA_COLUMNS` that hold them."""
     return dict(zip(METADATA_COLUMNS, (table.namespace, table.schema, table.table), strict=False))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from millrace.errors import OptionsError
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
+
+if TYPE_CHECKING:
+    from millrace.contracts import ConnectReader
 
 FORMAT_NAME = "debezium-avro-confluent"
 
@@ -28,8 +32,17 @@ def registry_change_reader(topic: str, options: RegistryChangeOptions) -> Debezi
     Raises:
         OptionsError: The installed format does not declare the types of its messages.
     """
+    return DebeziumReader(topic, options, connect_reader_of(options))
+
+
+def connect_reader_of(options: RegistryChangeOptions) -> ConnectReader:
+    """Return a reader of the records in keys or values.
+
+    Raises:
+        OptionsError: The installed format does not declare the types of its messages.
+    """
     read = options.format.create().connect_reader()
     if read is None:
         name = options.format.name
         raise OptionsError("source", (f"format {name!r} does not say the types of its messages: update its package",))
-    return DebeziumReader(topic, options, read)
+    return read

@@ -14,6 +14,7 @@ from typing import Literal
 from millrace.errors import StateError
 from millrace_catalog.evolution import CreateTable, SchemaChange, SchemaTracker
 from millrace_cdc.runtime.change_parser import TableSchema
+from millrace_cdc.runtime.task_reports import Place
 
 Strategy = Literal["continuous", "static"]
 _VERSION, _VERSION_WITH_PAUSED = 1, 2
@@ -33,6 +34,10 @@ class SchemaState:
         unapplied: The ids of the sink's tables whose changes the sink could not apply; they wait until the source's
             tables go on.
         rules: The digest of the rules by which the sink's tables were derived; empty where it is not known.
+        truncations: By id of a source's table, the place of the last message that deletes all of its rows: of this
+            micro-batch, or of an earlier one for tables that have no columns yet.
+        truncated: The ids of the source's tables whose truncations have emptied tables of the sink.
+        partitions: By id of a source's table, the topics and partitions of its messages, where truncations are applied.
     """
 
     sources: dict[str, SchemaTracker] = field(default_factory=dict)
@@ -42,6 +47,9 @@ class SchemaState:
     paused: dict[str, str] = field(default_factory=dict)
     unapplied: frozenset[str] = frozenset()
     rules: str = ""
+    truncations: dict[str, Place] = field(default_factory=dict)
+    truncated: frozenset[str] = frozenset()
+    partitions: dict[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
 
     def changes(self) -> tuple[SchemaChange, ...]:
         """Return the changes of the sink's tables that this micro-batch brings, those of each table in order."""
@@ -58,7 +66,8 @@ class SchemaState:
             name: self.applied.get(name, 0) if name in self.unapplied else tracker.version
             for name, tracker in self.sinks.items()
         }
-        return replace(self, applied=applied)
+        waiting = {table: place for table, place in self.truncations.items() if table not in self.sources}
+        return replace(self, applied=applied, truncations=waiting)
 
     def to_text(self) -> str:
         """Write the state as text, for `from_text`."""
@@ -71,6 +80,9 @@ class SchemaState:
             **({"paused": self.paused} if self.paused else {}),
             **({"unapplied": sorted(self.unapplied)} if self.unapplied else {}),
             **({"rules": self.rules} if self.rules else {}),
+            **({"truncations": self.truncations} if self.truncations else {}),
+            **({"truncated": sorted(self.truncated)} if self.truncated else {}),
+            **({"partitions": _sorted_values(self.partitions)} if self.partitions else {}),
         }
         return json.dumps(content, separators=(",", ":"))
 
@@ -99,11 +111,18 @@ class SchemaState:
                 content.get("paused", {}),
                 frozenset(content.get("unapplied", ())),
                 content.get("rules", ""),
+                {table: Place(*place) for table, place in content.get("truncations", {}).items()},
+                frozenset(content.get("truncated", ())),
+                {table: frozenset(map(tuple, found)) for table, found in content.get("partitions", {}).items()},
             )
         except (ValueError, KeyError, TypeError) as error:
             raise StateError(
                 f"the schemas in the pipeline's checkpoint cannot be read: {type(error).__name__}: {error}"
             ) from error
+
+
+def _sorted_values(partitions: Mapping[str, frozenset[tuple[str, int]]]) -> dict[str, list[tuple[str, int]]]:
+    return {table: sorted(found) for table, found in partitions.items()}
 
 
 def _by_table(trackers: Iterable[SchemaTracker]) -> dict[str, SchemaTracker]:

@@ -50,6 +50,7 @@ class TableReport:
         fits: Whether all rows have the columns that the table had before, in order.
         truncations: The places of the messages that delete all of its rows, the last one of each partition.
         is_partial: Whether updates lack values that they leave as they were.
+        key_problem: Why the keys of its messages make no primary key, where they are to; else empty.
     """
 
     rows: int = 0
@@ -59,6 +60,7 @@ class TableReport:
     fits: bool = True
     truncations: list[Place] = field(default_factory=list)
     is_partial: bool = False
+    key_problem: str = ""
 
 
 @dataclass

@@ -26,7 +26,8 @@ class PipelineTable:
     """A table of a sink.
 
     Attributes:
-        id: Its id, one to three names joined by ``.``.
+        id: Its id, one to three names joined by ``.``; those with a dot stand between backticks: see
+            `millrace.table_names.split_names`.
         schema: Its columns. A column of CHAR or VARCHAR is a string whose metadata have its type and length, as in the
             schemas of Spark's own tables: ``{"__CHAR_VARCHAR_TYPE_STRING": "varchar(10)"}``.
         primary_key: The columns of its primary key; empty when it has none.

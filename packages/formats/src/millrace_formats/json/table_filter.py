@@ -12,6 +12,7 @@ import msgspec
 from millrace.contracts import Decoded, Decoder, MalformedMessage, Payloads
 from millrace.errors import MalformedMessageError
 from millrace.options.java_pattern import java_pattern
+from millrace.table_names import join_names
 from millrace_formats.json.parser import Number, parse
 
 _MAX_CACHED_IDS = 10_000
@@ -92,5 +93,6 @@ class TableFilterDecoder(Decoder):
         for field, value in zip(self._fields, values, strict=True):
             if value is None or value == "" or isinstance(value, Mapping | list):
                 raise MalformedMessageError("expected a value, which names the table of the message", field)
-        table_id = ".".join(value if isinstance(value, str) else json.dumps(value) for value in values)
-        return self._full_match(table_id) is not None
+        names = [value if isinstance(value, str) else json.dumps(value) for value in values]
+        # As inference names tables: the value of a single field is the whole id
+        return self._full_match(names[0] if len(names) == 1 else join_names(names)) is not None

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
+from millrace.table_names import split_names
 from millrace_catalog.sinks.columns import new_columns
 from millrace_catalog.types import (
     BYTES,
@@ -184,7 +185,7 @@ class Dialect(ABC):
 
     def quote_table(self, name: str) -> str:
         """Quote the name of a table, and that of its schema before a dot, if it has one."""
-        return ".".join(map(self.quote, name.split(".")))
+        return ".".join(map(self.quote, split_names(name)))
 
     def parse_sql_type(self, text: str) -> Scalar | None:
         """Parse a type as the database shows it, such as ``numeric(10,2)``; None when it is not supported."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from millrace.errors import SchemaError
+from millrace.table_names import join_names, split_names
 from millrace_catalog.sinks.jdbc.dialect import ROWS, Dialect, RowColumn
 from millrace_catalog.types import (
     BIGINT,
@@ -97,16 +98,17 @@ class SQLite(Dialect):
 
     def columns_query(self, table: str) -> str:
         """Read names and declared types."""
-        *database, name = ("'" + part.replace("'", "''") + "'" for part in table.split("."))
+        *database, name = ("'" + part.replace("'", "''") + "'" for part in split_names(table))
         of = ", ".join([name, *database])
         return f'SELECT name, type, "notnull" FROM pragma_table_info({of}) ORDER BY cid'  # noqa: S608 (quoted)
 
     def widening(self, table: str, before: Schema, after: Schema, primary_key: Sequence[str], zone: str) -> list[str]:
         """Return statements that replace the table by a new one."""
         types = before.types
-        rebuilt = f"{table} (wider)"
+        *database, last = split_names(table)
+        rebuilt = join_names((*database, f"{last} (wider)"))
         values = ", ".join(self._cast(column.name, types[column.name], column.type) for column in after)
-        old, new, name = self.quote_table(table), self.quote_table(rebuilt), self.quote(table.rsplit(".", 1)[-1])
+        old, new, name = self.quote_table(table), self.quote_table(rebuilt), self.quote(last)
         return [
             self.create(rebuilt, after, primary_key),
             f"INSERT INTO {new} SELECT {values} FROM {old}",  # noqa: S608 (quoted)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from millrace.errors import OptionsError, SchemaError
+from millrace.table_names import split_names
 from millrace_catalog.sinks.columns import check_case, widen_sink
 from millrace_catalog.sinks.jdbc.dialect import Dialect
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
@@ -98,7 +99,7 @@ class DatabaseTable:
 
     def _check_names(self, columns: Sequence[str]) -> None:
         most = self._dialect.max_name_bytes
-        for name in (*self.name.split("."), *columns):
+        for name in (*split_names(self.name), *columns):
             if most is not None and len(name.encode()) > most:
                 raise SchemaError(
                     f"{self._label}: {quote_name(name)} is too long for a name of {type(self._dialect).__name__}, "
@@ -106,7 +107,7 @@ class DatabaseTable:
                 )
 
     def _create_schema(self, connection: Connection) -> None:
-        *schema, _ = self.name.split(".")
+        *schema, _ = split_names(self.name)
         query = self._dialect.missing_schema(schema[-1]) if schema else None
         if query is not None and connection.query(query, 1):
             connection.execute(f"CREATE SCHEMA {self._dialect.quote(schema[-1])}")

@@ -23,6 +23,7 @@ from millrace_cdc.connectors.table_changes.grouping import map_tables
 from millrace_cdc.connectors.table_changes.keys import key_schema
 from millrace_cdc.connectors.table_files.compaction import SMALL_FILES, CompactionHints, small_files
 from millrace_cdc.connectors.table_files.concurrency import each_table
+from millrace_cdc.table_id import table_id
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,7 +109,7 @@ class DeltaPipelineSink(PipelineSink):
             self._files.look(table.id, small_files(len(sizes), sum(sizes)), target.uri)
 
     def _table(self, id_: str) -> DeltaSinkTable:
-        uri = "/".join([self.options.path.rstrip("/"), *id_.split(".")])
+        uri = "/".join([self.options.path.rstrip("/"), *table_id(id_).parts])
         return DeltaSinkTable(id_, uri, dict(self.options.storage))
 
     def _destination(self, table: PipelineTable) -> PipelineDestination:

@@ -25,6 +25,7 @@ from millrace_cdc.connectors.iceberg.file_writer import IcebergTarget
 from millrace_cdc.connectors.iceberg.partitioning import PartitionField, check_transform
 from millrace_cdc.connectors.iceberg.schema import arrow_schema, iceberg_schema, widened
 from millrace_cdc.connectors.table_files.file_system import FILE_PROPERTIES
+from millrace_cdc.table_id import table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -159,8 +160,13 @@ class IcebergCatalog:
         return self._tables[id_]
 
     def _identifier(self, id_: str) -> Any:
-        text = id_ if "." in id_ else f"{_DEFAULT_NAMESPACE}.{id_}"
-        return self._iceberg.catalog.TableIdentifier.parse(text)
+        *namespace, name = table_id(id_).parts
+        namespace = namespace or [_DEFAULT_NAMESPACE]
+        text = self.jvm.java.lang.Class.forName("java.lang.String")
+        levels = self.jvm.java.lang.reflect.Array.newInstance(text, len(namespace))
+        for index, level in enumerate(namespace):
+            levels[index] = level
+        return self._iceberg.catalog.TableIdentifier.of(self._iceberg.catalog.Namespace.of(levels), name)
 
     def file_properties(self, java_table: Any) -> tuple[tuple[str, str], ...]:
         """Return the properties by which executors reach a table's files."""

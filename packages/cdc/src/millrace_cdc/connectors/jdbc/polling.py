@@ -16,7 +16,7 @@ from millrace_cdc.connectors.jdbc.reading import Login, SourceTable, TableReader
 from millrace_cdc.connectors.values.stream import MESSAGE_SCHEMA
 from millrace_cdc.routing.patterns import RoutePattern
 from millrace_cdc.rows.change_encoding import encode_change
-from millrace_cdc.runtime.projection import table_id
+from millrace_cdc.table_id import table_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

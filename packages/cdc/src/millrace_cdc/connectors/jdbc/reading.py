@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from millrace.errors import MachineError, OptionsError
+from millrace.table_names import join_names, split_names
 from millrace_catalog.sinks.jdbc.dialect import Dialect
 from millrace_catalog.sinks.jdbc.postgresql import PostgreSQL
 from millrace_catalog.sinks.jdbc.sqlite import SQLite
@@ -155,11 +156,11 @@ class _SqliteReader(TableReader):
 
     def names(self) -> list[str]:
         tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
-        return [name for (name,) in self.query(tables)]
+        return [join_names([name]) for (name,) in self.query(tables)]
 
     def _primary_key(self, table: str) -> tuple[str, ...]:
         text = "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk"
-        return tuple(name for (name,) in self.query(text, (table,)))
+        return tuple(name for (name,) in self.query(text, split_names(table)))
 
     def _type(self, native: str) -> Scalar:
         found = self.dialect.parse_sql_type(native) or STRING
@@ -182,11 +183,11 @@ class _PostgresReader(TableReader):
 
     def names(self) -> list[str]:
         return [
-            name
-            for (name,) in self.query(
-                "SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            join_names(names)
+            for names in self.query(
+                "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
                 "WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname !~ '^(pg_|information_schema$)' "
-                "ORDER BY 1"
+                "ORDER BY 1, 2"
             )
         ]
 

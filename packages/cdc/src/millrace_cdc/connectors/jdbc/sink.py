@@ -16,6 +16,7 @@ from millrace.contracts import (
     SinkCapabilities,
 )
 from millrace.errors import OptionsError, SchemaError
+from millrace.table_names import join_names
 from millrace_catalog.sinks.jdbc.database import Connection, Database
 from millrace_catalog.sinks.jdbc.statements import RowStatements
 from millrace_catalog.sinks.jdbc.tables import DatabaseTable, dialect_of
@@ -127,7 +128,7 @@ class JdbcPipelineSink(PipelineSink):
     @property
     def _progress_table(self) -> DatabaseTable:
         schema = self.options.schema_name
-        name = PROGRESS_TABLE if schema is None else f"{schema}.{PROGRESS_TABLE}"
+        name = join_names([PROGRESS_TABLE] if schema is None else [schema, PROGRESS_TABLE])
         return DatabaseTable(self._dialect, name, f"table {name!r}")
 
     def _apply(self, connection: Connection, table: PipelineTable, *, may_create: bool) -> None:
@@ -190,10 +191,8 @@ class JdbcPipelineSink(PipelineSink):
 
     def _name(self, table: str) -> str:
         id_ = TableId.parse(table)
-        if not self._dialect.has_schemas:
-            return id_.table
-        schema = self.options.schema_name or id_.schema
-        return id_.table if schema is None else f"{schema}.{id_.table}"
+        schema = (self.options.schema_name or id_.schema) if self._dialect.has_schemas else None
+        return join_names([id_.table] if schema is None else [schema, id_.table])
 
 
 def _columns_of(table: PipelineTable) -> Schema:

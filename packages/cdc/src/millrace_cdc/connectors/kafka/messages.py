@@ -16,6 +16,7 @@ import msgspec
 from millrace_cdc.connectors.kafka.canal_protobuf import canal_packet
 from millrace_cdc.connectors.kafka.connect_rows import connect_struct, row_encoder
 from millrace_cdc.rows.compiled_readers import object_reader, raw_reader
+from millrace_cdc.table_id import MOST_PARTS, table_id
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -26,7 +27,6 @@ MessageValue = Callable[[str, bytes, bytes], bytes]
 """Makes a message of an operation and the JSON of the rows before and after it; ``null`` for none."""
 
 _CANAL_TYPES = {"c": "INSERT", "u": "UPDATE", "d": "DELETE"}
-_THREE_PARTS = 3
 
 _encode = msgspec.json.Encoder().encode
 
@@ -96,8 +96,8 @@ def _debezium(settings: MessageSettings, table: str, schema: StructType) -> Mess
 
 
 def _debezium_source(table: str, *, full: bool) -> dict[str, str]:
-    parts = table.split(".", _THREE_PARTS - 1)
-    if len(parts) == _THREE_PARTS and full:
+    parts = table_id(table).parts
+    if len(parts) == MOST_PARTS and full:
         return dict(zip(("db", "schema", "table"), parts, strict=True))
     if len(parts) == 1:
         return {"table": table}
@@ -105,7 +105,7 @@ def _debezium_source(table: str, *, full: bool) -> dict[str, str]:
 
 
 def _canal_names(table: str) -> tuple[str | None, str]:
-    *outer, name = table.split(".", _THREE_PARTS - 1)
+    *outer, name = table_id(table).parts
     return outer[-1] if outer else None, name
 
 

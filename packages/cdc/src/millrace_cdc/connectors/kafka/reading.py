@@ -14,12 +14,12 @@ from millrace_catalog.inference import (
     CanalInferenceOptions,
     DebeziumInferenceOptions,
     FormatOptions,
-    JsonInferenceOptions,
 )
 from millrace_cdc.connectors.kafka.registry_format import registry_format
 from millrace_cdc.connectors.kafka.source_options import KafkaSourceOptions
 from millrace_cdc.runtime.change_parser import ParserSettings
 from millrace_cdc.runtime.extra_columns import SOURCE_COLUMNS, ExtraColumns
+from millrace_cdc.runtime.flattened_records import JsonRowOptions
 from millrace_cdc.runtime.registry_changes import FORMAT_NAME, RegistryChangeOptions
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def parser_settings(options: KafkaSourceOptions) -> ParserSettings:
             "json": True,
             FORMAT_NAME: options.avro_distributed,
         }[options.value_format],
+        has_primary_keys=options.primary_keys_from is not None,
         extra=ExtraColumns(options.key_format is not None, options.key_prefix, options.value_prefix, options.metadata),
     )
 
@@ -148,11 +149,12 @@ def _format_options(options: KafkaSourceOptions) -> FormatOptions:
         return FormatOptions(
             ignore_parse_errors=options.ogg_ignore_parse_errors, primitive_as_string=options.ogg_primitive_as_string
         )
-    return JsonInferenceOptions(
+    return JsonRowOptions(
         ignore_parse_errors=options.json_ignore_parse_errors,
         timestamp_format=options.json_timestamp_format,
         primitive_as_string=options.json_primitive_as_string,
         flatten=options.json_flatten,
         fixed_types=options.json_fixed_types,
         table_fields=options.json_table_fields,
+        deletion_field=options.json_deletion_field,
     )

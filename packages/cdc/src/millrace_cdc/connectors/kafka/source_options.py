@@ -14,10 +14,18 @@ from millrace_catalog.types import Column
 from millrace_cdc.connectors.initial_schemas import InitialSchema, parse_initial_schemas
 from millrace_cdc.connectors.kafka.common_options import KafkaOptions
 from millrace_cdc.connectors.kafka.values import parse_metadata_list, parse_specific_offsets
+from millrace_cdc.table_id import MOST_PARTS
 
 _DISTRIBUTED = "Whether changes of a table are in several partitions. To change it, start without a checkpoint."
 _IGNORED = "Whether rows that cannot be parsed are skipped."
 _STRINGS = "Whether all values but arrays and objects are inferred as STRING."
+
+
+def _parse_table_fields(text: str) -> tuple[str, ...]:
+    fields = parse_table_fields(text)
+    if len(fields) > MOST_PARTS:
+        raise ValueError(f"the id of a table has at most three parts, got {len(fields)} fields")
+    return fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +108,12 @@ class SchemaOptions(ReadOptions):
         "value.fields-prefix",
         default="",
         doc="A prefix of the names of the value's columns: value_ makes value_b of b.",
+    )
+    primary_keys_from: Literal["key"] | None = option(
+        "primary-keys-from",
+        default=None,
+        doc="key: the columns in the keys of messages are the primary keys of their tables. By default only formats "
+        "that name them, and rules, give primary keys. (Addition.)",
     )
     inference_strategy: Literal["continuous", "static"] = option(
         "schema.inference.strategy",
@@ -218,9 +232,15 @@ class KafkaSourceOptions(MoreFormatOptions):
     json_table_fields: tuple[str, ...] = option(
         "json.decode.parser-table-id.fields",
         default=(),
-        parse=parse_table_fields,
-        doc="Fields, separated by ',', whose values are the parts of the id of a message's table. By default the table "
-        "is named as the topic.",
+        parse=_parse_table_fields,
+        doc="One to three fields, separated by ',', whose values are the parts of the id of a message's table; that of "
+        "a single one is the whole id. By default the table is named as the topic.",
+    )
+    json_deletion_field: str = option(
+        "json.decode.deletion.field",
+        default="",
+        doc="The field that tells deletions in records that Debezium has flattened, such as __deleted or __op. By "
+        "default all messages are insertions. (Addition.)",
     )
     json_fixed_types: tuple[Column, ...] = option(
         "json.infer-schema.fixed-types",

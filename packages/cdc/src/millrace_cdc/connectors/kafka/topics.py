@@ -12,7 +12,7 @@ from millrace.options.values import is_topic_name
 from millrace.sampling import Topics, take_client_properties
 from millrace_cdc.connectors.kafka.sink_options import KafkaSinkOptions
 from millrace_cdc.routing.patterns import RoutePattern
-from millrace_cdc.runtime.projection import table_id
+from millrace_cdc.table_id import table_id
 
 
 class TableTopic(NamedTuple):
@@ -47,7 +47,7 @@ class TopicChooser:
         if self._topic is not None:
             return self._topic
         id_ = table_id(table)
-        return next((topic for pattern, topic in self._mapping if pattern.match(id_)), table)
+        return next((topic for pattern, topic in self._mapping if pattern.match(id_)), id_.plain)
 
 
 class SinkTopics:

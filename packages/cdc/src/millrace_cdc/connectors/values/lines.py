@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -13,10 +14,11 @@ from millrace_catalog.types import Schema
 from millrace_catalog.types.identifiers import quote_name
 from millrace_catalog.types.spark import from_spark_schema
 from millrace_cdc.rows.change_encoding import encode_change
+from millrace_cdc.table_id import TableId
 
 _OPERATIONS: Mapping[str, Any] = {"+I": "c", "+U": "u", "-D": "d"}
 _decode = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal).decode
-_KINDS = ("+I", "-U", "+U", "-D")
+_LINE = re.compile(r"\s*(?P<kind>[+-][IU]|-D)\s+(?P<table>(?:`(?:[^`]|``)+`|[^\s`])+)\s+(?P<row>.*)")
 
 
 def parse_changes(text: str) -> tuple[bytes, ...]:
@@ -48,13 +50,15 @@ def _messages(text: str) -> Iterator[bytes]:
 
 
 def _parse_line(number: int, line: str) -> tuple[str, str, dict[str, Any]]:
-    parts = line.split(None, 2)
-    if len(parts) < len(("kind", "table", "row")) or parts[0] not in _KINDS:
+    found = _LINE.match(line)
+    if found is None:
         raise ValueError(f'line {number}: expected +I, -U, +U or -D, a table and its row, such as +I db.t {{"id": 1}}')
     try:
-        return parts[0], parts[1], _decode(parts[2])
+        return found["kind"], str(TableId.parse(found["table"])), _decode(found["row"])
     except (msgspec.MsgspecError, InvalidOperation) as error:
         raise ValueError(f"line {number}: expected a row as a JSON object: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}; got {found['table']!r}") from None
 
 
 def change_lines(table: str, operation: str, before: bytes | None, after: bytes | None) -> Iterator[str]:

@@ -91,6 +91,9 @@ class ValuesPipelineSink(PipelineSink):
 
     def write(self, batch: ChangeBatch) -> None:
         """Print changes and keep tables, in one job: see `PipelineSink.write`."""
+        for name in sorted(batch.truncated):
+            self._print([f"TRUNCATE TABLE {name};"])
+            self._rows[name] = {}
         readers = {name: _row_reader(table) for name, table in batch.tables.items()} if self.options.keeps else {}
         for row in batch.map(lambda changes: changes, CHANGE_BATCH_COLUMNS).toLocalIterator():
             before, after = (None if each is None else bytes(each) for each in (row.before, row.after))
