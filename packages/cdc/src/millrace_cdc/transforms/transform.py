@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from millrace.options.suggestions import closest
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
+from millrace_cdc.functions.calls import is_call
+from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.table_id import TableId
-from millrace_cdc.transforms.expressions import STAR, Expression, join_sql, parse_condition, parse_projection
+from millrace_cdc.transforms.expressions import STAR, Expression, join_sql, parse_projection
+from millrace_cdc.transforms.rule_texts import FieldProblem, ParsedCall, RuleTexts
 from millrace_cdc.transforms.scanner import ExpressionError
 
 METADATA_COLUMNS = ("__namespace_name__", "__schema_name__", "__table_name__", "__data_event_type__")
 """Columns that every row can be asked for: the parts of its table's id, and its row kind, such as ``+I``."""
-
-
-class FieldProblem(NamedTuple):
-    """A problem of a rule.
-
-    Attributes:
-        field: The key of the rule.
-        sentence: The problem.
-        offset: The character of the value that it is at.
-    """
-
-    field: str
-    sentence: str
-    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +43,27 @@ class ProjectedColumn:
 
 
 @dataclass(frozen=True)
+class BoundCall:
+    """A call of a user-defined function in a transform.
+
+    Attributes:
+        column: The name that stands for its result in expressions.
+        function: The function.
+        arguments: Its arguments in Spark SQL: see `join_sql`.
+        field: The key of the rule that it is in.
+        offset: The character of the value that it is at.
+        place: Its rule and its text, for errors.
+    """
+
+    column: str
+    function: UserFunction
+    arguments: tuple[tuple[str, ...], ...]
+    field: str
+    offset: int
+    place: str
+
+
+@dataclass(frozen=True)
 class BoundTransform:
     """A transform of one table, bound to its columns.
 
@@ -66,6 +75,7 @@ class BoundTransform:
         partition_keys: The names of the columns that divide the sink's table.
         table_options: Options of the sink's table.
         soft_delete: Whether a deleted row becomes an inserted one.
+        calls: Calls of user-defined functions, inner ones first.
     """
 
     rule: TransformRule
@@ -75,6 +85,7 @@ class BoundTransform:
     partition_keys: tuple[str, ...]
     table_options: tuple[tuple[str, str], ...]
     soft_delete: bool
+    calls: tuple[BoundCall, ...] = ()
 
     @property
     def condition(self) -> str | None:
@@ -91,27 +102,33 @@ class Transform:
         selector: The tables that it is for.
         projection: The items of its projection; None for all columns.
         condition: Its filter; None for all rows.
+        calls: Its calls of user-defined functions, inner ones first.
     """
 
     rule: TransformRule
     selector: TableSelector
     projection: tuple[Expression, ...] | None
     condition: Expression | None
+    calls: tuple[ParsedCall, ...] = ()
 
     @classmethod
-    def of(cls, rule: TransformRule) -> Transform:
+    def of(cls, rule: TransformRule, functions: Mapping[str, UserFunction] | None = None, first: int = 0) -> Transform:
         """Parse a rule.
+
+        Args:
+            rule: The rule.
+            functions: User-defined functions by their names, in upper case.
+            first: The number of calls of other rules.
 
         Raises:
             PipelineError: It is wrong; every problem is in it.
         """
-        problems = tuple(rule_problems(rule))
+        problems = tuple(rule_problems(rule, functions or {}))
         if problems:
             sentences = [Problem(None, f"option {each.field!r}: {each.sentence}") for each in problems]
             raise PipelineError(f"transform of {rule.source_table}", sentences)
-        projection = None if rule.projection is None else parse_projection(rule.projection)
-        condition = None if rule.filter is None else parse_condition(rule.filter)
-        return cls(rule, TableSelector(rule.source_table), projection, condition)
+        texts = RuleTexts(rule, functions or {}, first)
+        return cls(rule, TableSelector(rule.source_table), texts.projection(), texts.condition(), texts.calls())
 
     def bind(
         self, columns: Sequence[str], primary_key: Sequence[str] = (), metadata: Iterable[str] = ()
@@ -141,31 +158,44 @@ class Transform:
                 for each in problems
             ]
             raise PipelineError(f"transform of {rule.source_table}", located)
+        computed = {column.name: column.parts for column in projected}
         kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
         return BoundTransform(
             rule,
             projected,
-            self._condition(columns, {column.name: column.parts for column in projected}),
+            None if self.condition is None else _with_computed(self.condition.parts, columns, computed),
             rule.primary_keys or kept_key,
             rule.partition_keys,
             rule.table_options,
             rule.converter == "SOFT_DELETE",
+            tuple(self._bound_call(each, columns, computed) for each in self.calls),
         )
 
+    def _bound_call(
+        self, parsed: ParsedCall, columns: Sequence[str], computed: Mapping[str, tuple[str, ...]]
+    ) -> BoundCall:
+        call, rule = parsed.call, self.rule
+        seen = computed if parsed.field == "filter" else {}
+        arguments = tuple(_with_computed(each.parts, columns, seen) for each in parsed.arguments)
+        position = rule.position(parsed.field, call.offset)
+        place = f"transform of {rule.source_table}{'' if position is None else f', {position}'}: {call.text}"
+        return BoundCall(call.column, parsed.function, arguments, parsed.field, call.offset, place)
+
     def _unknown_columns(self, readable: Sequence[str]) -> Iterator[FieldProblem]:
-        for item in self.projection or ():
+        computed = [str(item.name) for item in self.projection or () if item.name not in (None, STAR)]
+        names = {"projection": readable, "filter": (*readable, *computed)}
+        read = [("projection", item, 0) for item in self.projection or ()]
+        read += [("filter", self.condition, 0)] if self.condition is not None else []
+        read += [
+            (each.field, argument, place)
+            for each in self.calls
+            for argument, (_, place) in zip(each.arguments, each.call.arguments, strict=True)
+        ]
+        for field, expression, place in read:
             yield from (
-                _unknown("projection", name, readable, offset)
-                for name, offset in item.columns.items()
-                if name not in readable
-            )
-        if self.condition is not None:
-            computed = [item.name for item in self.projection or () if item.name not in (None, STAR)]
-            names = (*readable, *(str(name) for name in computed))
-            yield from (
-                _unknown("filter", name, names, offset)
-                for name, offset in self.condition.columns.items()
-                if name not in names
+                _unknown(field, name, names[field], place + offset)
+                for name, offset in expression.columns.items()
+                if name not in names[field] and not is_call(name)
             )
 
     def _project(self, columns: Sequence[str]) -> tuple[ProjectedColumn, ...]:
@@ -179,24 +209,6 @@ class Transform:
                 found[name] = ProjectedColumn(name, item.parts, item.column, item.offset)
         return tuple(found.values())
 
-    def _condition(self, columns: Sequence[str], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:
-        """Put the values of computed columns in; those of the table's columns win."""
-        if self.condition is None:
-            return None
-        table_columns = set(columns)
-        parts: list[str] = [""]
-        for index, part in enumerate(self.condition.parts):
-            if index % 2 == 0:
-                parts[-1] += part
-            elif part in computed and part not in table_columns:
-                first, *rest = computed[part]
-                parts[-1] += f"({first}"
-                parts += rest
-                parts[-1] += ")"
-            else:
-                parts += (part, "")
-        return tuple(parts)
-
 
 _ALL = parse_projection(STAR)[0]
 
@@ -206,13 +218,18 @@ class Transforms:
 
     Args:
         rules: Their definitions, in order.
+        functions: User-defined functions.
 
     Raises:
         PipelineError: One is wrong.
     """
 
-    def __init__(self, rules: Iterable[TransformRule]) -> None:
-        self._transforms = tuple(Transform.of(rule) for rule in rules)
+    def __init__(self, rules: Iterable[TransformRule], functions: Iterable[UserFunction] = ()) -> None:
+        named = by_name(functions)
+        transforms: list[Transform] = []
+        for rule in rules:
+            transforms.append(Transform.of(rule, named, sum(len(each.calls) for each in transforms)))
+        self._transforms = tuple(transforms)
 
     def of_table(self, table: TableId) -> tuple[Transform, ...]:
         """Return the transforms that are for a table, in order.
@@ -223,27 +240,30 @@ class Transforms:
         return tuple(each for each in self._transforms if each.selector.matches(table))
 
 
-def rule_problems(rule: TransformRule) -> Iterator[FieldProblem]:
-    """Yield the problems of a rule that show without a table's columns."""
+def rule_problems(rule: TransformRule, functions: Mapping[str, UserFunction] | None = None) -> Iterator[FieldProblem]:
+    """Yield the problems of a rule that show without a table's columns.
+
+    Args:
+        rule: The rule.
+        functions: User-defined functions by their names, in upper case.
+    """
     try:
         TableSelector(rule.source_table)
     except ValueError as error:
         yield FieldProblem("source-table", str(error))
-    if rule.projection is not None:
-        yield from _projection_problems(rule.projection)
-    if rule.filter is not None:
-        try:
-            parse_condition(rule.filter)
-        except ExpressionError as error:
-            yield FieldProblem("filter", str(error), error.offset)
-
-
-def _projection_problems(text: str) -> Iterator[FieldProblem]:
+    texts = RuleTexts(rule, functions or {})
     try:
-        items = parse_projection(text)
+        yield from _projection_problems(texts.projection() or ())
     except ExpressionError as error:
         yield FieldProblem("projection", str(error), error.offset)
-        return
+    try:
+        texts.condition()
+    except ExpressionError as error:
+        yield FieldProblem("filter", str(error), error.offset)
+    yield from texts.call_problems()
+
+
+def _projection_problems(items: Iterable[Expression]) -> Iterator[FieldProblem]:
     names: set[str] = set()
     for item in items:
         if item.name is None:
@@ -252,6 +272,25 @@ def _projection_problems(text: str) -> Iterator[FieldProblem]:
             yield FieldProblem("projection", f"expected each column once, but {item.name} is repeated", item.offset)
         else:
             names.add(item.name)
+
+
+def _with_computed(
+    given: tuple[str, ...], columns: Sequence[str], computed: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Put the values of computed columns into an expression; those of the table's columns win."""
+    table_columns = set(columns)
+    parts: list[str] = [""]
+    for index, part in enumerate(given):
+        if index % 2 == 0:
+            parts[-1] += part
+        elif part in computed and part not in table_columns:
+            first, *rest = computed[part]
+            parts[-1] += f"({first}"
+            parts += rest
+            parts[-1] += ")"
+        else:
+            parts += (part, "")
+    return tuple(parts)
 
 
 def _copy(name: str, offset: int) -> ProjectedColumn:
