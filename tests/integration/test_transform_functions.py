@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from millrace_catalog.expressions.functions import FUNCTIONS
 from millrace_cdc.definitions.rules import TransformRule
-from millrace_cdc.transforms.functions import FUNCTIONS
 from millrace_cdc.transforms.transform import Transform
 
 VALUES = {

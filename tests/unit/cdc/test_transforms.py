@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from millrace_catalog.expressions.functions import FUNCTIONS
+from millrace_catalog.expressions.parsing import parse_projection
 from millrace_cdc import PipelineError, read_pipeline
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.table_id import TableId
-from millrace_cdc.transforms.expressions import parse_projection
-from millrace_cdc.transforms.functions import FUNCTIONS
 from millrace_cdc.transforms.transform import Transform, Transforms, rule_problems
 
 COLUMNS = ("id", "order_id", "product_name", "province")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from millrace_catalog.expressions.parsing import join_sql
 from millrace_catalog.types import STRING, DataType, Schema
 from millrace_catalog.types.widen import deeply_nullable
-from millrace_cdc.transforms.expressions import join_sql
 from millrace_cdc.transforms.transform import BoundTransform
 
 Parts = tuple[str, ...]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from millrace.options.suggestions import closest
+from millrace_catalog.expressions.parsing import STAR, Expression, join_sql, parse_condition, parse_projection
+from millrace_catalog.expressions.scanner import ExpressionError
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
 from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.table_id import TableId
-from millrace_cdc.transforms.expressions import STAR, Expression, join_sql, parse_condition, parse_projection
-from millrace_cdc.transforms.scanner import ExpressionError
 
 METADATA_COLUMNS = ("__namespace_name__", "__schema_name__", "__table_name__", "__data_event_type__")
 """Columns that every row can be asked for: the parts of its table's id, and its row kind, such as ``+I``."""

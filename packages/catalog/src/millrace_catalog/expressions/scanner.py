@@ -2,7 +2,7 @@
 
 sqlglot knows many functions by dialect and rewrites their arguments, such as the formats of dates. So each function is
 given to it under a neutral name, each text as a number, and each CAST as a function of its value: what they are is
-decided here and in `millrace_cdc.transforms.expressions`, not by a dialect.
+decided here and in `millrace_catalog.expressions.parsing`, not by a dialect.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from millrace_cdc.transforms.functions import OWN_SYNTAX, WITHOUT_PARENTHESES
+from millrace_catalog.expressions.functions import OWN_SYNTAX, WITHOUT_PARENTHESES
 
 CALL = "__f"
 """The beginning of neutral names of functions; their numbers follow."""

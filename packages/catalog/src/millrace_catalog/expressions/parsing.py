@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from millrace.options.suggestions import closest
+from millrace_catalog.expressions.functions import FUNCTIONS, OWN_SYNTAX, REFUSED, check_unit
+from millrace_catalog.expressions.scanner import CALL, Call, ExpressionError, Prepared, prepare
 from millrace_catalog.types import Column, Schema, parse_type
 from millrace_catalog.types.spark_ddl import spark_ddl
-from millrace_cdc.transforms.functions import FUNCTIONS, OWN_SYNTAX, REFUSED, check_unit
-from millrace_cdc.transforms.scanner import CALL, Call, ExpressionError, Prepared, prepare
 
 STAR = "*"
 
