@@ -9,6 +9,7 @@ from typing import NamedTuple
 from millrace.options.suggestions import closest
 from millrace_catalog.expressions.parsing import STAR, Expression, join_sql, parse_condition, parse_projection
 from millrace_catalog.expressions.scanner import ExpressionError
+from millrace_catalog.types import STRING, DataType
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
 from millrace_cdc.routing.patterns import TableSelector
@@ -114,7 +115,11 @@ class Transform:
         return cls(rule, TableSelector(rule.source_table), projection, condition)
 
     def bind(
-        self, columns: Sequence[str], primary_key: Sequence[str] = (), metadata: Iterable[str] = ()
+        self,
+        columns: Sequence[str],
+        primary_key: Sequence[str] = (),
+        metadata: Iterable[str] = (),
+        types: Mapping[str, DataType] | None = None,
     ) -> BoundTransform:
         """Bind the rule to the columns of a table.
 
@@ -124,33 +129,51 @@ class Transform:
             columns: The names of the table's columns, in order.
             primary_key: The names of those of its primary key.
             metadata: The names of the metadata columns of the source.
+            types: The types of the table's columns, as far as they are known.
 
         Raises:
-            PipelineError: The rule names a column that there is not; every problem is in it.
+            PipelineError: The rule names a column that there is not, or an expression is wrong for the types of its
+                columns; every problem is in it.
         """
-        readable = (*columns, *METADATA_COLUMNS, *metadata)
-        problems = list(self._unknown_columns(readable))
-        projected = self._project(columns)
-        names = [column.name for column in projected]
+        known = dict(types or {}) | dict.fromkeys(METADATA_COLUMNS, STRING)
         rule = self.rule
+        problems = list(self._unknown_columns((*columns, *METADATA_COLUMNS, *metadata)))
+        problems += self._wrong_types(known)
+        self._raise(problems)
+        projected = self._project(columns, known)
+        names = [column.name for column in projected]
         for key, wanted in (("primary-keys", rule.primary_keys), ("partition-keys", rule.partition_keys)):
             problems += [_unknown(key, name, names) for name in wanted if name not in names]
+        self._raise(problems)
+        kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
+        return BoundTransform(
+            rule,
+            projected,
+            self._condition(columns, {column.name: column.parts for column in projected}, known),
+            rule.primary_keys or kept_key,
+            rule.partition_keys,
+            rule.table_options,
+            rule.converter == "SOFT_DELETE",
+        )
+
+    def _raise(self, problems: Sequence[FieldProblem]) -> None:
+        rule = self.rule
         if problems:
             located = [
                 Problem(rule.position(each.field, each.offset), f"option {each.field!r}: {each.sentence}")
                 for each in problems
             ]
             raise PipelineError(f"transform of {rule.source_table}", located)
-        kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
-        return BoundTransform(
-            rule,
-            projected,
-            self._condition(columns, {column.name: column.parts for column in projected}),
-            rule.primary_keys or kept_key,
-            rule.partition_keys,
-            rule.table_options,
-            rule.converter == "SOFT_DELETE",
-        )
+
+    def _wrong_types(self, types: Mapping[str, DataType]) -> Iterator[FieldProblem]:
+        items = [("projection", item) for item in self.projection or ()]
+        if self.condition is not None:
+            items.append(("filter", self.condition))
+        for key, item in items:
+            try:
+                item.parts(types)
+            except ExpressionError as error:
+                yield FieldProblem(key, str(error), error.offset)
 
     def _unknown_columns(self, readable: Sequence[str]) -> Iterator[FieldProblem]:
         for item in self.projection or ():
@@ -168,7 +191,7 @@ class Transform:
                 if name not in names
             )
 
-    def _project(self, columns: Sequence[str]) -> tuple[ProjectedColumn, ...]:
+    def _project(self, columns: Sequence[str], types: Mapping[str, DataType]) -> tuple[ProjectedColumn, ...]:
         """Return the columns in order: a computed one takes the place of the column of its name that ``*`` brings."""
         found: dict[str, ProjectedColumn] = {}
         for item in self.projection or (_ALL,):
@@ -176,16 +199,23 @@ class Transform:
                 found |= {name: _copy(name, item.offset) for name in columns if name not in found}
             else:
                 name = str(item.name)
-                found[name] = ProjectedColumn(name, item.parts, item.column, item.offset)
+                found[name] = ProjectedColumn(name, item.parts(types), item.column, item.offset)
         return tuple(found.values())
 
-    def _condition(self, columns: Sequence[str], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:
+    def _condition(
+        self, columns: Sequence[str], computed: Mapping[str, tuple[str, ...]], types: Mapping[str, DataType]
+    ) -> tuple[str, ...] | None:
         """Put the values of computed columns in; those of the table's columns win."""
         if self.condition is None:
             return None
         table_columns = set(columns)
+        made = {
+            str(item.name): type_
+            for item in self.projection or ()
+            if item.name != STAR and item.name in self.condition.columns and (type_ := item.type(types)) is not None
+        }
         parts: list[str] = [""]
-        for index, part in enumerate(self.condition.parts):
+        for index, part in enumerate(self.condition.parts({**made, **types})):
             if index % 2 == 0:
                 parts[-1] += part
             elif part in computed and part not in table_columns:
