@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from millrace_catalog.expressions.parsing import join_sql
 from millrace_catalog.types import STRING, DataType, Schema
 from millrace_catalog.types.widen import deeply_nullable
 from millrace_cdc.functions.calls import is_call
 from millrace_cdc.functions.user_function import UserFunction
-from millrace_cdc.transforms.expressions import join_sql
 from millrace_cdc.transforms.transform import BoundCall, BoundTransform
 
 Parts = tuple[str, ...]

@@ -14,6 +14,7 @@ from pyspark.sql import types as sql
 from millrace.contracts import CHANGE_BATCH_COLUMNS
 from millrace.errors import SchemaError
 from millrace.pyspark_internals import parsed_column
+from millrace_catalog.expressions.parsing import join_sql
 from millrace_catalog.types import Column, Schema
 from millrace_catalog.types.spark import from_spark, from_spark_schema, to_spark, to_spark_schema
 from millrace_catalog.types.widen import deeply_nullable
@@ -37,7 +38,6 @@ from millrace_cdc.runtime.transform_programs import (
     table_program,
     value_name,
 )
-from millrace_cdc.transforms.expressions import join_sql
 from millrace_cdc.transforms.transform import METADATA_COLUMNS, BoundTransform
 
 if TYPE_CHECKING:

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from millrace.options.suggestions import closest
+from millrace_catalog.expressions.parsing import STAR, Expression, join_sql, parse_projection
+from millrace_catalog.expressions.scanner import ExpressionError
+from millrace_catalog.types import STRING, DataType
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.errors import PipelineError, Problem
 from millrace_cdc.functions.calls import is_call
 from millrace_cdc.functions.user_function import UserFunction, by_name
 from millrace_cdc.routing.patterns import TableSelector
 from millrace_cdc.table_id import TableId
-from millrace_cdc.transforms.expressions import STAR, Expression, join_sql, parse_projection
 from millrace_cdc.transforms.rule_texts import FieldProblem, ParsedCall, RuleTexts
-from millrace_cdc.transforms.scanner import ExpressionError
 
 METADATA_COLUMNS = ("__namespace_name__", "__schema_name__", "__table_name__", "__data_event_type__")
 """Columns that every row can be asked for: the parts of its table's id, and its row kind, such as ``+I``."""
@@ -131,7 +132,11 @@ class Transform:
         return cls(rule, TableSelector(rule.source_table), texts.projection(), texts.condition(), texts.calls())
 
     def bind(
-        self, columns: Sequence[str], primary_key: Sequence[str] = (), metadata: Iterable[str] = ()
+        self,
+        columns: Sequence[str],
+        primary_key: Sequence[str] = (),
+        metadata: Iterable[str] = (),
+        types: Mapping[str, DataType] | None = None,
     ) -> BoundTransform:
         """Bind the rule to the columns of a table.
 
@@ -141,64 +146,97 @@ class Transform:
             columns: The names of the table's columns, in order.
             primary_key: The names of those of its primary key.
             metadata: The names of the metadata columns of the source.
+            types: The types of the table's columns, as far as they are known.
 
         Raises:
-            PipelineError: The rule names a column that there is not; every problem is in it.
+            PipelineError: The rule names a column that there is not, or an expression is wrong for the types of its
+                columns; every problem is in it.
         """
-        readable = (*columns, *METADATA_COLUMNS, *metadata)
-        problems = list(self._unknown_columns(readable))
-        projected = self._project(columns)
-        names = [column.name for column in projected]
+        known = dict(types or {}) | dict.fromkeys(METADATA_COLUMNS, STRING)
+        known |= {each.call.column: each.function.result for each in self.calls}
         rule = self.rule
+        problems = list(self._unknown_columns((*columns, *METADATA_COLUMNS, *metadata)))
+        problems += self._wrong_types(known)
+        self._raise(problems)
+        projected = self._project(columns, known)
+        names = [column.name for column in projected]
         for key, wanted in (("primary-keys", rule.primary_keys), ("partition-keys", rule.partition_keys)):
             problems += [_unknown(key, name, names) for name in wanted if name not in names]
+        self._raise(problems)
+        kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
+        # A filter sees computed columns whose names the table has not
+        computed = {column.name: column.parts for column in projected if column.name not in columns}
+        filter_types = {**self._computed_types(known), **known}
+        condition = None if self.condition is None else self.condition.parts(filter_types)
+        return BoundTransform(
+            rule,
+            projected,
+            None if condition is None else _with_computed(condition, computed),
+            rule.primary_keys or kept_key,
+            rule.partition_keys,
+            rule.table_options,
+            rule.converter == "SOFT_DELETE",
+            tuple(
+                self._bound_call(each, computed, filter_types)
+                if each.field == "filter"
+                else self._bound_call(each, {}, known)
+                for each in self.calls
+            ),
+        )
+
+    def _raise(self, problems: Sequence[FieldProblem]) -> None:
+        rule = self.rule
         if problems:
             located = [
                 Problem(rule.position(each.field, each.offset), f"option {each.field!r}: {each.sentence}")
                 for each in problems
             ]
             raise PipelineError(f"transform of {rule.source_table}", located)
-        computed = {column.name: column.parts for column in projected}
-        kept_key = tuple(primary_key) if all(name in names for name in primary_key) else ()
-        return BoundTransform(
-            rule,
-            projected,
-            None if self.condition is None else _with_computed(self.condition.parts, columns, computed),
-            rule.primary_keys or kept_key,
-            rule.partition_keys,
-            rule.table_options,
-            rule.converter == "SOFT_DELETE",
-            tuple(self._bound_call(each, columns, computed) for each in self.calls),
-        )
 
-    def _bound_call(
-        self, parsed: ParsedCall, columns: Sequence[str], computed: Mapping[str, tuple[str, ...]]
-    ) -> BoundCall:
-        call, rule = parsed.call, self.rule
-        seen = computed if parsed.field == "filter" else {}
-        arguments = tuple(_with_computed(each.parts, columns, seen) for each in parsed.arguments)
-        position = rule.position(parsed.field, call.offset)
-        place = f"transform of {rule.source_table}{'' if position is None else f', {position}'}: {call.text}"
-        return BoundCall(call.column, parsed.function, arguments, parsed.field, call.offset, place)
+    def _wrong_types(self, types: Mapping[str, DataType]) -> Iterator[FieldProblem]:
+        for field, expression, place in self._expressions():
+            try:
+                expression.parts(types)
+            except ExpressionError as error:
+                yield FieldProblem(field, str(error), place + error.offset)
 
     def _unknown_columns(self, readable: Sequence[str]) -> Iterator[FieldProblem]:
         computed = [str(item.name) for item in self.projection or () if item.name not in (None, STAR)]
         names = {"projection": readable, "filter": (*readable, *computed)}
-        read = [("projection", item, 0) for item in self.projection or ()]
-        read += [("filter", self.condition, 0)] if self.condition is not None else []
-        read += [
-            (each.field, argument, place)
-            for each in self.calls
-            for argument, (_, place) in zip(each.arguments, each.call.arguments, strict=True)
-        ]
-        for field, expression, place in read:
+        for field, expression, place in self._expressions():
             yield from (
                 _unknown(field, name, names[field], place + offset)
                 for name, offset in expression.columns.items()
                 if name not in names[field] and not is_call(name)
             )
 
-    def _project(self, columns: Sequence[str]) -> tuple[ProjectedColumn, ...]:
+    def _expressions(self) -> Iterator[tuple[str, Expression, int]]:
+        """Yield all expressions, each with the key of its text and its place there."""
+        yield from (("projection", item, 0) for item in self.projection or ())
+        if self.condition is not None:
+            yield "filter", self.condition, 0
+        for each in self.calls:
+            places = (place for _, place in each.call.arguments)
+            yield from ((each.field, argument, place) for argument, place in zip(each.arguments, places, strict=True))
+
+    def _computed_types(self, types: Mapping[str, DataType]) -> dict[str, DataType]:
+        """Return the types of computed columns, as far as they follow from those of the table's columns."""
+        read = {
+            name for field, expression, _ in self._expressions() if field == "filter" for name in expression.columns
+        }
+        items = (item for item in self.projection or () if item.name != STAR and item.name in read)
+        return {str(item.name): type_ for item in items if (type_ := item.type(types)) is not None}
+
+    def _bound_call(
+        self, parsed: ParsedCall, computed: Mapping[str, tuple[str, ...]], types: Mapping[str, DataType]
+    ) -> BoundCall:
+        call, rule = parsed.call, self.rule
+        arguments = tuple(_with_computed(each.parts(types), computed) for each in parsed.arguments)
+        position = rule.position(parsed.field, call.offset)
+        place = f"transform of {rule.source_table}{'' if position is None else f', {position}'}: {call.text}"
+        return BoundCall(call.column, parsed.function, arguments, parsed.field, call.offset, place)
+
+    def _project(self, columns: Sequence[str], types: Mapping[str, DataType]) -> tuple[ProjectedColumn, ...]:
         """Return the columns in order: a computed one takes the place of the column of its name that ``*`` brings."""
         found: dict[str, ProjectedColumn] = {}
         for item in self.projection or (_ALL,):
@@ -206,7 +244,7 @@ class Transform:
                 found |= {name: _copy(name, item.offset) for name in columns if name not in found}
             else:
                 name = str(item.name)
-                found[name] = ProjectedColumn(name, item.parts, item.column, item.offset)
+                found[name] = ProjectedColumn(name, item.parts(types), item.column, item.offset)
         return tuple(found.values())
 
 
@@ -274,16 +312,13 @@ def _projection_problems(items: Iterable[Expression]) -> Iterator[FieldProblem]:
             names.add(item.name)
 
 
-def _with_computed(
-    given: tuple[str, ...], columns: Sequence[str], computed: Mapping[str, tuple[str, ...]]
-) -> tuple[str, ...]:
-    """Put the values of computed columns into an expression; those of the table's columns win."""
-    table_columns = set(columns)
+def _with_computed(given: tuple[str, ...], computed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Put the values of computed columns into an expression."""
     parts: list[str] = [""]
     for index, part in enumerate(given):
         if index % 2 == 0:
             parts[-1] += part
-        elif part in computed and part not in table_columns:
+        elif part in computed:
             first, *rest = computed[part]
             parts[-1] += f"({first}"
             parts += rest
