@@ -122,7 +122,7 @@ def _import(module: str) -> dict[str, Any]:
         return vars(importlib.import_module(module))
     except ModuleNotFoundError as error:
         # A class of Java looks the same
-        hint = ": write the function in Python; classes of Java are not supported" if module.count(".") > 1 else ""
+        hint = "; classes of Java are not supported" if module.count(".") > 1 else ""
         missing = f"no module {error.name!r} can be imported"
         raise FunctionError(
             f"{missing}: install it for the driver and all executors, or name a file.py{hint}"

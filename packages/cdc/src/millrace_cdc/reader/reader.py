@@ -221,8 +221,9 @@ class _Reader:
             if key.text != FUNCTIONS:
                 continue
             for section in self._rules(FUNCTIONS, node):
+                before = len(self._problems)
                 definition = section.parse(FunctionDefinition, _FUNCTION_HINTS.get)
-                if definition is not None:
+                if definition is not None and len(self._problems) == before:
                     yield replace(definition, folder=self._folder, places=section.place)
 
     def _load(self, definitions: Iterable[FunctionDefinition]) -> dict[str, UserFunction]:

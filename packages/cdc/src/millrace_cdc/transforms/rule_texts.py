@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from millrace_catalog.expressions.parsing import Expression, parse_condition, parse_projection
+from millrace_catalog.expressions.scanner import ExpressionError
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.functions.calls import CallExtractor, FunctionCall, is_call
 from millrace_cdc.functions.user_function import UserFunction
-from millrace_catalog.expressions.parsing import Expression, parse_condition, parse_projection
-from millrace_catalog.expressions.scanner import ExpressionError
 
 
 class FieldProblem(NamedTuple):
