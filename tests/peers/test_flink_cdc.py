@@ -29,31 +29,25 @@ def comparisons() -> list[Comparison]:
 
 @pytest.fixture(scope="module")
 def differences(comparisons: list[Comparison]) -> list[Comparison]:
-    return [each for each in comparisons if each.refused is None and not each.is_equal]
+    return [each for each in comparisons if not each.is_equal]
 
 
 def test_the_summary_is_shown(
     comparisons: list[Comparison], differences: list[Comparison], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused = [each for each in comparisons if each.refused is not None and not each.is_equal]
-    kinds = Counter(each.kind or "not documented" for each in differences)
-    other_types = Counter(
-        f"{there} -> {here}"
-        for each in comparisons
-        if each.is_equal and (pair := each.other_types)
-        for there, here in [pair]
-    )
+    kinds = Counter(each.kind or "not in the docs" for each in differences)
+    types = Counter(" -> ".join(each.other_types) for each in comparisons if each.is_equal and each.other_types)
     with capsys.disabled():
-        print(f"\n{len(comparisons)} expressions: {sum(each.is_equal for each in comparisons)} equal, ", end="")
-        print(f"{len(differences)} different, {len(refused)} refused")
+        equal, refused = len(comparisons) - len(differences), sum(each.refused is not None for each in differences)
+        print(f"\n{len(comparisons)} expressions: {equal} equal, {len(differences)} different, {refused} refused")
         show = partial(print, sep="\n", end="\n\n")
         show("Different, by kind:", *(f"  {count:4} {name}" for name, count in kinds.most_common()))
-        show("Equal in another type:", *(f"  {count:4} {name}" for name, count in other_types.most_common()))
+        show("Equal in another type:", *(f"  {count:4} {name}" for name, count in types.most_common()))
     assert comparisons
 
 
-def test_no_expression_is_refused(comparisons: list[Comparison]) -> None:
-    assert [str(each) for each in comparisons if each.refused is not None and not each.is_equal] == []
+def test_no_expression_is_refused_for_want_of_a_function(differences: list[Comparison]) -> None:
+    assert [str(each) for each in differences if each.refused is not None and each.kind is None] == []
 
 
 def test_each_difference_is_of_a_kind_in_the_docs(differences: list[Comparison]) -> None:
@@ -61,8 +55,8 @@ def test_each_difference_is_of_a_kind_in_the_docs(differences: list[Comparison])
     assert [str(each) for each in differences if each.kind not in documented] == []
 
 
-def test_each_kind_in_the_docs_is_seen(differences: list[Comparison]) -> None:
-    assert set(documented_kinds()) == set(KINDS) == {each.kind for each in differences}
+def test_each_known_kind_is_seen(differences: list[Comparison]) -> None:
+    assert set(KINDS) == {each.kind for each in differences}
 
 
 def test_most_expressions_have_equal_values(comparisons: list[Comparison]) -> None:

@@ -88,7 +88,7 @@ def _load(source: FunctionSource) -> Callable[..., Any]:
     place = f"module {source.module!r}" if source.code is None else source.file
     if not callable(found):
         raise FunctionError(f"there is no function {source.function!r} in {place}", _key(source))
-    return found  # type: ignore[no-any-return] # it is callable
+    return found
 
 
 class _Code(ExecutionLoader):

@@ -183,7 +183,7 @@ def _texts(results: pa.Array, type_: DataType) -> list[str | None]:
         return [None if value is None else exact_json.encode({"v": _json(value)}).decode() for value in values]
     if pa.types.is_binary(results.type):
         return [None if value is None else base64.b64encode(value).decode() for value in results.to_pylist()]
-    return results.cast(pa.string()).to_pylist()  # type: ignore[no-any-return] # texts
+    return results.cast(pa.string()).to_pylist()
 
 
 def _json(value: Any) -> Any:
