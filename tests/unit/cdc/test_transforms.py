@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from millrace_catalog.expressions.functions import FUNCTIONS
+from millrace_catalog.expressions.parsing import parse_projection
 from millrace_cdc import PipelineError, read_pipeline
 from millrace_cdc.definitions.rules import TransformRule
 from millrace_cdc.table_id import TableId
-from millrace_cdc.transforms.expressions import parse_projection
-from millrace_cdc.transforms.functions import FUNCTIONS
 from millrace_cdc.transforms.transform import Transform, Transforms, rule_problems
 
 COLUMNS = ("id", "order_id", "product_name", "province")
@@ -174,7 +174,12 @@ def test_each_function_checks_the_number_of_its_arguments(name):
         ("id, count(*) x", 4, "unknown function 'count'"),
         ("id, GET_EMBEDDING(name) x", 4, "function GET_EMBEDDING is not supported: models are not supported"),
         ("id, UPPER(name, id) x", 4, "function UPPER takes 1 argument, not 2"),
-        ("id, TO_TIMESTAMP_LTZ(name) x", 4, "TO_TIMESTAMP_LTZ takes a number and its precision"),
+        ("id, name SIMILAR TO id x", 4, "SIMILAR TO takes a pattern that is a text"),
+        ("id, MAP['a'] x", 4, "function MAP takes 2 or more arguments, not 1"),
+        ("id, MAP['a', 1, 'b'] x", 4, "MAP takes pairs of keys and values, not 3 values"),
+        ("id, ARRAY[1, 2 x", 9, "the bracket is not closed"),
+        ("id, name] x", 8, "the bracket was not opened"),
+        ("id, EXTRACT(EPOCH FROM ts) x", 4, "EXTRACT takes YEAR, QUARTER"),
         ("id, TIMESTAMPADD(WEEK, 1, ts) x", 17, "expected a unit of time out of SECOND, MINUTE"),
         ("id, 1 + id", 4, "expected a name for the expression: write AS and a name"),
         ("id, (SELECT 1) x", 12, "a query is not supported in a transform"),

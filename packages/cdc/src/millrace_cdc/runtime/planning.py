@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from millrace.errors import SchemaError
-from millrace_catalog.types import Schema, widen_schemas
+from millrace_catalog.types import DataType, Schema, widen_schemas
 from millrace_cdc.routing.router import Router
 from millrace_cdc.routing.shared_targets import may_be_shared
 from millrace_cdc.runtime.projection import is_identity
@@ -71,7 +71,7 @@ class TablePlanner:
         self._targets: dict[str, tuple[str, ...]] = {}
         self._layouts: dict[str, TableLayout] = {}
         self._transforms: dict[str, tuple[Transform, ...]] = {}
-        self._bound: dict[str, tuple[tuple[str, ...], tuple[BoundTransform, ...]]] = {}
+        self._bound: dict[str, tuple[Mapping[str, DataType], tuple[BoundTransform, ...]]] = {}
 
     def plan(self, table: str, columns: Schema, primary_key: tuple[str, ...]) -> TablePlan:
         """Plan one of the source's tables.
@@ -80,7 +80,7 @@ class TablePlanner:
             PipelineError: A rule names a column that it lacks, or an expression is wrong for it.
             SchemaError: A route makes no table's id of its name.
         """
-        bound = [rule.bind(columns.names, primary_key) for rule in self._of_table(table)]
+        bound = [rule.bind(columns.names, primary_key, types=columns.types) for rule in self._of_table(table)]
         if not bound:
             return TablePlan(self.targets(table), columns, primary_key or None)
         schemas = [
@@ -94,10 +94,10 @@ class TablePlanner:
     def transforms(self, table: str, columns: Schema) -> tuple[BoundTransform, ...]:
         """Return the transforms of a table's rows; none where they stay as they are."""
         cached = self._bound.get(table)
-        if cached is None or cached[0] != columns.names:
-            bound = tuple(rule.bind(columns.names) for rule in self._of_table(table))
+        if cached is None or cached[0] != columns.types:
+            bound = tuple(rule.bind(columns.names, types=columns.types) for rule in self._of_table(table))
             is_same = len(bound) == 1 and is_identity(bound[0], columns)
-            cached = self._bound[table] = columns.names, () if is_same else bound
+            cached = self._bound[table] = columns.types, () if is_same else bound
         return cached[1]
 
     def targets(self, table: str) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from millrace_catalog.expressions.sql_calls import rewrite_call
+from millrace_catalog.expressions.type_names import rewrite_type
 from millrace_sql.errors import SqlError
-from millrace_sql.planner.dialect.functions import rewrite_call
-from millrace_sql.planner.dialect.types import rewrite_type
 from millrace_sql.planner.dialect.windows import WINDOW_FUNCTIONS, window_select
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 sqlglot knows many functions by dialect and rewrites their arguments, such as the formats of dates. So each function is
 given to it under a neutral name, each text as a number, and each CAST as a function of its value: what they are is
-decided here and in `millrace_cdc.transforms.expressions`, not by a dialect.
+decided here and in `millrace_catalog.expressions.parsing`, not by a dialect.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from millrace_cdc.transforms.functions import OWN_SYNTAX, WITHOUT_PARENTHESES
+from millrace_catalog.expressions.functions import FUNCTIONS, OWN_SYNTAX, WITHOUT_PARENTHESES
 
 CALL = "__f"
 """The beginning of neutral names of functions; their numbers follow."""
@@ -36,9 +36,11 @@ _ADVICE = {
     ";": "expected one expression, without ';'",
     "\\": r"a backslash stands before '*' only",
 }
-_WORDS_BEFORE_PARENTHESES = frozenset(
-    ("AND", "AS", "BETWEEN", "BY", "CASE", "ELSE", "IN", "IS", "LIKE", "NOT", "OR", "SELECT", "THEN", "WHEN")
-)
+_NOT_CALLED = "AND AS BETWEEN BY CASE ELSE ESCAPE FROM IN IS LIKE NOT OR RLIKE SELECT THEN TO WHEN"
+_WORDS_BEFORE_PARENTHESES = frozenset(_NOT_CALLED.split())
+_CASTS = ("CAST", "TRY_CAST")
+_CONSTRUCTORS = ("ARRAY", "MAP")
+"""Functions whose arguments may stand between brackets."""
 
 
 class ExpressionError(ValueError):
@@ -99,11 +101,12 @@ class Prepared:
 
 @dataclass
 class _Open:
-    """An open parenthesis: the function before it, if there is one, and where it stands."""
+    """An open parenthesis or bracket: the function before it, if there is one, where it stands, and what closes it."""
 
     function: str
     offset: int
     call: str = ""
+    closing: str = ")"
 
 
 class _Scanner:
@@ -121,7 +124,7 @@ class _Scanner:
             getattr(self, f"_add_{token.lastgroup}")(token[0], token.start())
             self._prepared.text += " "
         if self._open:
-            raise ExpressionError("the parenthesis is not closed", self._open[-1].offset)
+            raise ExpressionError(f"the {_shape(self._open[-1].closing)} is not closed", self._open[-1].offset)
         return self._prepared
 
     def _add_text(self, written: str, offset: int) -> None:
@@ -142,40 +145,52 @@ class _Scanner:
     def _add_word(self, written: str, offset: int) -> None:
         upper = written.upper()
         inside = self._open[-1].function if self._open else ""
-        if inside == "SUBSTRING" and upper in {"FROM", "FOR"}:
+        if inside in FUNCTIONS and upper in FUNCTIONS[inside].separators:
             self._prepared.add(",", offset)
-        elif inside == "CAST" and upper == "AS":
+        elif inside in _CASTS and upper == "AS":
             self._take_type(offset)
+        elif upper == "INTERVAL" and (self._next() == "(" or self._next()[:1].isdigit()):
+            raise ExpressionError("an interval is written with a text, such as INTERVAL '1' DAY", offset)
         elif self._next() == "(" and upper not in _WORDS_BEFORE_PARENTHESES:
             self._open_call(written, offset)
+        elif self._next() == "[" and upper in _CONSTRUCTORS:
+            self._open_call(written, offset, "]")
         elif upper in WITHOUT_PARENTHESES:
             self._prepared.add(f"{self._new_call(written, offset)}()", offset)
         else:
             self._prepared.add(written, offset)
 
     def _add_symbol(self, written: str, offset: int) -> None:
-        if written == "(":
-            self._open.append(_Open("", offset))
-        elif written == ")":
-            if not self._open:
-                raise ExpressionError("the parenthesis was not opened", offset)
-            closed = self._open.pop()
-            if closed.function == "CAST" and self._prepared.calls[closed.call].type is None:
-                raise ExpressionError("expected CAST(value AS type)", closed.offset)
+        if written in "([":
+            self._open.append(_Open("", offset, closing=")" if written == "(" else "]"))
+        elif written in ")]":
+            written = self._close(written, offset)
         elif written == "," and not self._open:
             following = self._index < len(self._tokens)
             self._prepared.items.append(self._tokens[self._index].start() if following else len(self._text))
         self._prepared.add(written, offset)
 
-    def _open_call(self, written: str, offset: int) -> None:
-        parenthesis = self._tokens[self._index].start()
+    def _close(self, written: str, offset: int) -> str:
+        """Close a parenthesis or bracket, and return what closes it for sqlglot."""
+        if not self._open:
+            raise ExpressionError(f"the {_shape(written)} was not opened", offset)
+        closed = self._open.pop()
+        if closed.closing != written:
+            raise ExpressionError(f"the {_shape(closed.closing)} is not closed", closed.offset)
+        if closed.function in _CASTS and self._prepared.calls[closed.call].type is None:
+            raise ExpressionError(f"expected {closed.function}(value AS type)", closed.offset)
+        return ")" if closed.call else written
+
+    def _open_call(self, written: str, offset: int, closing: str = ")") -> None:
+        opening = self._tokens[self._index].start()
         self._index += 1
-        if written.upper() in OWN_SYNTAX and written.upper() != "CAST":
-            self._open.append(_Open("", parenthesis))
+        upper = written.upper()
+        if upper in OWN_SYNTAX and upper not in _CASTS:
+            self._open.append(_Open("", opening))
             self._prepared.add(f"{written}(", offset)
             return
         call = self._new_call(written, offset)
-        self._open.append(_Open(written.upper(), parenthesis, call))
+        self._open.append(_Open(upper, opening, call, closing))
         self._prepared.add(f"{call}(", offset)
 
     def _take_type(self, offset: int) -> None:
@@ -191,7 +206,7 @@ class _Scanner:
             raise ExpressionError("expected a type after AS", offset)
         text = self._text[self._tokens[start].start() : self._tokens[self._index - 1].end()]
         call = self._open[-1].call
-        self._prepared.calls[call] = Call("CAST", self._tokens[start].start(), text)
+        self._prepared.calls[call] = Call(self._open[-1].function, self._tokens[start].start(), text)
 
     def _new_call(self, name: str, offset: int) -> str:
         neutral = f"{CALL}{len(self._prepared.calls)}"
@@ -200,6 +215,10 @@ class _Scanner:
 
     def _next(self) -> str:
         return self._tokens[self._index][0] if self._index < len(self._tokens) else ""
+
+
+def _shape(closing: str) -> str:
+    return "parenthesis" if closing == ")" else "bracket"
 
 
 def prepare(text: str) -> Prepared:

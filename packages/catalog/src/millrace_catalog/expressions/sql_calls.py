@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from millrace_sql.planner.dialect.json_value import rewrite_json_value
+from millrace_catalog.expressions.json_value import rewrite_json_value
 
 Arguments = Callable[[], list[list[str]]]
 """Return the arguments of a call, each as its words, rewritten themselves."""

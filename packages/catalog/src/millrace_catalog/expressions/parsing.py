@@ -1,29 +1,30 @@
-"""Parse expressions of transforms, and write them as Spark SQL."""
+"""Parse expressions of pipelines: conditions, and the items of projections."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from millrace.options.suggestions import closest
-from millrace_catalog.types import Column, Schema, parse_type
-from millrace_catalog.types.spark_ddl import spark_ddl
-from millrace_cdc.transforms.functions import FUNCTIONS, OWN_SYNTAX, REFUSED, check_unit
-from millrace_cdc.transforms.scanner import CALL, Call, ExpressionError, Prepared, prepare
+from millrace_catalog.expressions.function import UnknownTypeError
+from millrace_catalog.expressions.functions import FUNCTIONS, OWN_SYNTAX, UNSUPPORTED_IN_PIPELINES
+from millrace_catalog.expressions.scanner import CALL, ExpressionError, Prepared, prepare
+from millrace_catalog.expressions.spark_functions import SPARK_FUNCTIONS, VOLATILE_FUNCTIONS
+from millrace_catalog.expressions.translation import BORDER, DIALECT, Translator
+from millrace_catalog.types import DataType
 
 STAR = "*"
 
-_DIALECT = "spark"
-_BORDER = "\x01"
 _ALLOWED = re.compile(
-    "Add|Alias|And|Anonymous|Between|Boolean|Bracket|Case|Column|DPipe|Div|EQ|Escape|GT|GTE|Identifier|If|In|Is|LT|LTE|"
-    "Like|Literal|Mod|Mul|NEQ|Neg|Not|Null|Or|Paren|Star|Sub|Trim|Var"
+    "Add|Alias|And|Anonymous|Between|Boolean|Bracket|Case|Cast|Column|DPipe|DataType|Div|EQ|Escape|GT|GTE|Identifier|If|In|"
+    "Interval|IntervalSpan|Is|LT|LTE|Like|Literal|Mod|Mul|NEQ|Neg|Not|Null|NullSafeEQ|NullSafeNEQ|Or|Paren|RegexpLike|"
+    "SimilarTo|Star|Sub|Trim|Var"
 )
 """Classes of sqlglot's tree that an expression may consist of."""
 
-_SHORT_TYPES = {"BYTE": "TINYINT", "SHORT": "SMALLINT", "LONG": "BIGINT"}
+_NO_TYPES: Mapping[str, DataType] = {}
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,44 @@ class Expression:
         columns: The columns that it reads, in the order in which they are first read, with their places in the text.
         column: The column that it is, and no more; None for another expression.
         offset: Its place in the text.
-        parts: It as Spark SQL: texts, and between each two of them the name of a column.
+        volatile: A function in it that returns another value each time; empty for none.
     """
 
     name: str | None
     columns: Mapping[str, int]
     column: str | None
     offset: int
-    parts: tuple[str, ...]
+    volatile: str = ""
+    tree: Any = field(default=None, compare=False, repr=False)
+    _prepared: Prepared = field(default_factory=Prepared, compare=False, repr=False)
+
+    def parts(self, types: Mapping[str, DataType] = _NO_TYPES) -> tuple[str, ...]:
+        """Return it as Spark SQL: texts, and between each two of them the name of a column.
+
+        Args:
+            types: The types of columns that are known.
+
+        Raises:
+            ExpressionError: It is wrong for these types.
+        """
+        if self.name == STAR:
+            return (STAR,)
+        return tuple(self._translator(types).write(self.tree).split(BORDER))
+
+    def type(self, types: Mapping[str, DataType]) -> DataType | None:
+        """Return its type, where it follows from the types of columns; raise as `parts` does."""
+        return self._translator(types).write(self.tree).type
+
+    def offset_of(self, node: Any) -> int:
+        """Return the place of a part of its tree in the text."""
+        return _offset(node, self._prepared)
+
+    def text_of(self, node: Any) -> str:
+        """Return the value of a text in its tree."""
+        return self._prepared.texts[int(node.this)]
+
+    def _translator(self, types: Mapping[str, DataType]) -> Translator:
+        return Translator(self._prepared, types, _offset)
 
 
 def quote(name: str) -> str:
@@ -96,10 +127,10 @@ def _parse(prefix: str, prepared: Prepared) -> Any:
     if not prepared.text.strip():
         raise ExpressionError("expected an expression, found nothing", 0)
     for call in prepared.calls.values():
-        if call.type is None and call.name.upper() not in FUNCTIONS:
+        if call.type is None and call.name.upper() not in FUNCTIONS and call.name.lower() not in SPARK_FUNCTIONS:
             raise ExpressionError(_unknown(call.name), call.offset)
     try:
-        select = sqlglot.parse_one(prefix + prepared.text, read=_DIALECT)
+        select = sqlglot.parse_one(prefix + prepared.text, read=DIALECT)
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
         end = (first.get("col") or 0) - len(prefix)
@@ -122,31 +153,27 @@ def _expression(item: Any, prepared: Prepared, offset: int) -> Expression:
     name = item.alias if isinstance(item, exp.Alias) else None
     value = item.this if isinstance(item, exp.Alias) else item
     if isinstance(value, exp.Star):
-        return Expression(STAR, {}, None, offset, (STAR,))
+        return Expression(STAR, {}, None, offset)
     units = {id(unit) for unit in _units(value, prepared)}
     columns: dict[str, int] = {}
     for each in value.find_all(exp.Column):
         if id(each) not in units:
             columns.setdefault(each.name, _offset(each, prepared))
     column = value.name if isinstance(value, exp.Column) else None
-    return Expression(name or column, columns, column, offset, tuple(_write(value, prepared).split(_BORDER)))
+    expression = Expression(name or column, columns, column, offset, _volatile(value, prepared), value, prepared)
+    try:
+        expression.parts()
+    except ExpressionError as error:
+        if not isinstance(error.__cause__, UnknownTypeError):
+            raise
+    return expression
 
 
-def _check(item: Any, prepared: Prepared) -> None:
+def _volatile(value: Any, prepared: Prepared) -> str:
     from sqlglot import exp
 
-    for node in item.walk():
-        kind = type(node).__name__
-        if not _ALLOWED.fullmatch(kind):
-            found = {"Select": "a query", "Subquery": "a query", "Window": "OVER"}.get(kind, kind.upper())
-            raise ExpressionError(f"{found} is not supported in a transform", _offset(node, prepared))
-        if isinstance(node, exp.Column) and node.table:
-            raise ExpressionError(
-                f"expected a column, found {node.sql(dialect=_DIALECT)!r}: the name has no table before it",
-                _offset(node, prepared),
-            )
-        if isinstance(node, exp.Star) and node is not item:
-            raise ExpressionError("'*' stands for all columns only by itself, between commas", _offset(node, prepared))
+    names = (prepared.calls[node.name].name for node in value.find_all(exp.Anonymous))
+    return next((name.upper() for name in names if name.lower() in VOLATILE_FUNCTIONS), "")
 
 
 def _units(value: Any, prepared: Prepared) -> Iterator[Any]:
@@ -160,67 +187,28 @@ def _units(value: Any, prepared: Prepared) -> Iterator[Any]:
             yield node.expressions[0]
 
 
-def _write(value: Any, prepared: Prepared) -> str:
-    """Write a tree as Spark SQL, from the leaves up, with `_BORDER` around the names of columns."""
+def _check(item: Any, prepared: Prepared) -> None:
     from sqlglot import exp
 
-    holder = exp.Paren(this=value.copy())
-    units = {id(unit): unit.name for unit in _units(holder, prepared)}
-    for node in reversed(list(holder.walk())):
-        if id(node) in units and isinstance(node, exp.Column):
-            node.replace(exp.Var(this=_unit(node, prepared)))
-        elif isinstance(node, exp.Column):
-            node.replace(exp.Var(this=f"{_BORDER}{node.name}{_BORDER}"))
-        elif isinstance(node, exp.Literal) and node.is_string:
-            node.replace(exp.Var(this=_literal(prepared.texts[int(node.this)])))
-        elif isinstance(node, exp.Anonymous):
-            node.replace(exp.Var(this=_call(node, prepared)))
-        elif isinstance(node, exp.Bracket):
-            # The reference counts from 1, and answers NULL where there is nothing
-            inner, key = (each.sql(dialect=_DIALECT) for each in (node.this, node.expressions[0]))
-            node.replace(exp.Var(this=f"try_element_at({inner}, {key})"))
-    return str(holder.this.sql(dialect=_DIALECT))
-
-
-def _unit(node: Any, prepared: Prepared) -> str:
-    try:
-        return check_unit(node.name)
-    except ValueError as error:
-        raise ExpressionError(str(error), _offset(node, prepared)) from None
-
-
-def _call(node: Any, prepared: Prepared) -> str:
-    call = prepared.calls[node.name]
-    arguments = [each.sql(dialect=_DIALECT) for each in node.expressions]
-    if call.type is not None:
-        return f"CAST({arguments[0]} AS {_type(call)})"
-    function = FUNCTIONS[call.name.upper()]
-    try:
-        function.check(call.name.upper(), len(arguments))
-        return function.render(arguments)
-    except ValueError as error:
-        raise ExpressionError(str(error), call.offset) from None
+    for node in item.walk():
+        kind = type(node).__name__
+        if not _ALLOWED.fullmatch(kind):
+            found = {"Select": "a query", "Subquery": "a query", "Window": "OVER"}.get(kind, kind.upper())
+            raise ExpressionError(f"{found} is not supported in a transform", _offset(node, prepared))
+        if isinstance(node, exp.Column) and node.table:
+            raise ExpressionError(
+                f"expected a column, found {node.sql(dialect=DIALECT)!r}: the name has no table before it",
+                _offset(node, prepared),
+            )
+        if isinstance(node, exp.Star) and node is not item:
+            raise ExpressionError("'*' stands for all columns only by itself, between commas", _offset(node, prepared))
 
 
 def _unknown(name: str) -> str:
-    if name.upper() in REFUSED:
-        return f"function {name} is not supported: {REFUSED[name.upper()]}"
+    if name.upper() in UNSUPPORTED_IN_PIPELINES:
+        return f"function {name} is not supported: {UNSUPPORTED_IN_PIPELINES[name.upper()]}"
     close = closest(name.upper(), (*FUNCTIONS, *OWN_SYNTAX), cutoff=0.7)
     return f"unknown function {name!r}" + (f"; did you mean {close}?" if close else "; see the list in the docs")
-
-
-def _type(call: Call) -> str:
-    text = call.type or ""
-    try:
-        column = Column("c", parse_type(_SHORT_TYPES.get(text.upper(), text)))
-    except ValueError as error:
-        raise ExpressionError(f"type of CAST: {error}", call.offset) from None
-    return spark_ddl(Schema((column,))).partition(" ")[2]
-
-
-def _literal(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace(_BORDER, "\\u0001")
-    return f"'{escaped}'"
 
 
 def _offset(node: Any, prepared: Prepared) -> int:
