@@ -38,9 +38,13 @@ def die_in(kind, name, *, is_before):
     setattr(kind, name, deadly)
 
 
-# The JVM is started several times, and works for seconds only
-quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-spark = millrace.local_session("pipeline", cores=2, config=quick)
+settings = {
+    # The JVM is started several times, and works for seconds only
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # Tasks are killed again and again, and a local session tries each once
+    "spark.master": "local[2,100]",
+}
+spark = millrace.local_session("pipeline", cores=2, config=settings)
 if given.get("point"):
     owner, name, is_before = POINTS[given["point"]]
     die_in(owner, name, is_before=is_before)
