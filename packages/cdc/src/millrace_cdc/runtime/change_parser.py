@@ -25,7 +25,6 @@ from millrace.unavailable_values import missing_value
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
     CanalReader,
-    DebeziumReader,
     JsonReader,
     MaxwellReader,
     Observation,
@@ -42,7 +41,7 @@ from millrace_cdc.runtime.dead_letters import HEADERS_COLUMN, DeadLetters, pause
 from millrace_cdc.runtime.extra_columns import ExtraColumnReader, ExtraColumns, Message
 from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
-from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
+from millrace_cdc.runtime.registry_changes import FORMAT_NAME, debezium_change_reader, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
 
@@ -50,7 +49,7 @@ MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
 
 _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
-    "debezium-json": DebeziumReader,
+    "debezium-json": debezium_change_reader,
     "canal-json": CanalReader,
     "maxwell-json": MaxwellReader,
     "ogg-json": OggReader,
