@@ -13,7 +13,7 @@ from millrace.options.parser import OptionParser
 from millrace_cdc.connectors.kafka.source import KafkaPipelineSource
 from millrace_cdc.runtime.change_parser import ChangeParser
 from millrace_cdc.runtime.task_reports import Place
-from millrace_formats.avro.registry.options import AvroRegistryOptions
+from millrace_formats.avro.registry.options import DebeziumAvroOptions
 from millrace_formats.avro.registry.schemas import avro_registry
 from unit.formats.avro.datums import framed, plain
 
@@ -124,7 +124,7 @@ SOURCE = {"db": "d", "schema": "public", "table": "t1"}
 
 
 def register(subject: str, schema: Any) -> int:
-    registry = avro_registry(NAME, AvroRegistryOptions(url=URL))
+    registry = avro_registry(NAME, DebeziumAvroOptions(url=URL))
     return registry.register(f"{subject}-value", json.dumps(schema), is_new=True)
 
 
@@ -219,7 +219,7 @@ def test_options_are_those_of_the_format():
 def test_keys_in_avro_are_primary_keys():
     settings = source(**{f"{NAME}.url": URL, "primary-keys-from": "key"}).parser_settings
     schema = {"type": "record", "name": "Key", "namespace": "shop", "fields": [{"name": "id", "type": "long"}]}
-    key_id = avro_registry(NAME, AvroRegistryOptions(url=URL)).register("shop-key", json.dumps(schema), is_new=True)
+    key_id = avro_registry(NAME, DebeziumAvroOptions(url=URL)).register("shop-key", json.dumps(schema), is_new=True)
     value = message(register("shop", SCHEMA), SCHEMA, "c", None, ROW)
     change = ChangeParser(settings, {}).change(PLACE, value, framed(key_id, plain(schema), {"id": 7}))
     assert change.primary_key == ("id",)

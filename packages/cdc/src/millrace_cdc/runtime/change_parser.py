@@ -25,7 +25,6 @@ from millrace.unavailable_values import missing_value
 from millrace_catalog.evolution import SchemaTracker
 from millrace_catalog.inference import (
     CanalReader,
-    DebeziumReader,
     MaxwellReader,
     Observation,
     OggReader,
@@ -43,7 +42,7 @@ from millrace_cdc.runtime.fast_parser import fast_parser
 from millrace_cdc.runtime.flattened_records import json_row_reader
 from millrace_cdc.runtime.malformed_rows import MALFORMED_COLUMNS, malformed_row
 from millrace_cdc.runtime.message_keys import MessageKeys
-from millrace_cdc.runtime.registry_changes import FORMAT_NAME, registry_change_reader
+from millrace_cdc.runtime.registry_changes import FORMAT_NAME, debezium_change_reader, registry_change_reader
 from millrace_cdc.runtime.task_reports import Place, RequiredColumns, TableReport, TaskReport
 from millrace_cdc.runtime.time_columns import times_as_strings
 from millrace_cdc.table_id import table_id, topic_table
@@ -52,7 +51,7 @@ MESSAGE_COLUMNS = ("topic", "partition", "offset", "timestamp", "key", "value")
 """The columns of the source that every parser reads."""
 
 _READERS: dict[str, Callable[[str, Any], ChangeReader]] = {
-    "debezium-json": DebeziumReader,
+    "debezium-json": debezium_change_reader,
     "canal-json": CanalReader,
     "maxwell-json": MaxwellReader,
     "ogg-json": OggReader,

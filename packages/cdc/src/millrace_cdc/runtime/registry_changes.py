@@ -1,4 +1,4 @@
-"""Changes whose types a schema registry has, read by a plugin of the formats."""
+"""Changes of Debezium: in JSON, and those whose types a schema registry has, read by a plugin of the formats."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from millrace.errors import OptionsError
 from millrace.plugins.manager import PluginRef
 from millrace_catalog.inference import DebeziumInferenceOptions, DebeziumReader
+from millrace_catalog.inference.debezium_types import OutOfRange
 
 if TYPE_CHECKING:
     from millrace.contracts import ConnectReader
@@ -16,8 +17,19 @@ FORMAT_NAME = "debezium-avro-confluent"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegistryChangeOptions(DebeziumInferenceOptions):
-    """Options of such changes.
+class DebeziumChangeOptions(DebeziumInferenceOptions):
+    """Options of changes of Debezium.
+
+    Attributes:
+        out_of_range: What becomes of dates and times that the types of their columns do not hold.
+    """
+
+    out_of_range: OutOfRange = "text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryChangeOptions(DebeziumChangeOptions):
+    """Options of changes whose types a registry has.
 
     Attributes:
         format: The format, with its own options.
@@ -26,13 +38,19 @@ class RegistryChangeOptions(DebeziumInferenceOptions):
     format: PluginRef
 
 
+def debezium_change_reader(topic: str, options: DebeziumInferenceOptions) -> DebeziumReader:
+    """Return a reader of a topic's messages in JSON."""
+    given = options if isinstance(options, DebeziumChangeOptions) else DebeziumChangeOptions()
+    return DebeziumReader(topic, options, out_of_range=given.out_of_range)
+
+
 def registry_change_reader(topic: str, options: RegistryChangeOptions) -> DebeziumReader:
     """Return a reader of a topic's messages, which become changes as those of debezium-json with schemas do.
 
     Raises:
         OptionsError: The installed format does not declare the types of its messages.
     """
-    return DebeziumReader(topic, options, connect_reader_of(options))
+    return DebeziumReader(topic, options, connect_reader_of(options), options.out_of_range)
 
 
 def connect_reader_of(options: RegistryChangeOptions) -> ConnectReader:
