@@ -260,7 +260,7 @@ def rule_problems(rule: TransformRule) -> Iterator[FieldProblem]:
     except ValueError as error:
         yield FieldProblem("source-table", str(error))
     if rule.projection is not None:
-        yield from _projection_problems(rule.projection)
+        yield from _projection_problems(rule.projection, rule)
     if rule.filter is not None:
         try:
             parse_condition(rule.filter)
@@ -268,7 +268,7 @@ def rule_problems(rule: TransformRule) -> Iterator[FieldProblem]:
             yield FieldProblem("filter", str(error), error.offset)
 
 
-def _projection_problems(text: str) -> Iterator[FieldProblem]:
+def _projection_problems(text: str, rule: TransformRule) -> Iterator[FieldProblem]:
     try:
         items = parse_projection(text)
     except ExpressionError as error:
@@ -282,6 +282,13 @@ def _projection_problems(text: str) -> Iterator[FieldProblem]:
             yield FieldProblem("projection", f"expected each column once, but {item.name} is repeated", item.offset)
         else:
             names.add(item.name)
+        for key, columns in (("primary-keys", rule.primary_keys), ("partition-keys", rule.partition_keys)):
+            if item.volatile and item.name in columns:
+                message = (
+                    f"column {item.name} of {key!r} is computed by {item.volatile}, which returns another value for "
+                    "the old row of an update or a delete: choose another column"
+                )
+                yield FieldProblem("projection", message, item.offset)
 
 
 def _copy(name: str, offset: int) -> ProjectedColumn:
