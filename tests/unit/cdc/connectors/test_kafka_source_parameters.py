@@ -95,6 +95,9 @@ for format_ in ("debezium-json", "canal-json", "json", "maxwell-json", "ogg-json
         name = f"{format_}.distributed-tables"
         PARSED[name] = ({name: "true", "value.format": format_}, "has_distributed_tables", True)
 AVRO = {"value.format": "debezium-avro-confluent", "debezium-avro-confluent.url": "http://r:8081"}
+for format_, others in {"debezium-json": {}, "debezium-avro-confluent": AVRO}.items():
+    name = f"{format_}.values-out-of-range"
+    PARSED[name] = ({**others, name: "null"}, "options.out_of_range", "null")
 PARSED["debezium-avro-confluent.*"] = (AVRO, "options.format.options.url", "http://r:8081")
 PARSED["debezium-avro-confluent.distributed-tables"] = (
     {**AVRO, "debezium-avro-confluent.distributed-tables": "true"},
